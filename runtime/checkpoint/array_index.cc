@@ -93,6 +93,14 @@ class Reader {
     }
     return numbers;
   }
+  uint32_t Crc(const Json& object, const char* key) {
+    const std::string text = String(object, key);
+    uint32_t crc = 0;
+    if (text.size() != 10 || !absl::SimpleHexAtoi(text, &crc)) {
+      Fail(key, Find(object, key), "a checksum like 0x01234567");
+    }
+    return crc;
+  }
   void Fail(const char* key, const Json* value, const char* expected) {
     if (!status_.ok()) return;
     status_ = value == nullptr ? Damaged("there is no '", key, "'")
@@ -257,7 +265,6 @@ absl::Status ReadBlocks(const Json& blocks, ArrayIndex* index) {
     const std::vector<int64_t> offset = reader.Wholes(json, "offset");
     const std::vector<int64_t> shape = reader.Wholes(json, "shape");
     block.bytes = static_cast<uint64_t>(reader.Whole(json, "bytes"));
-    const std::string crc = reader.String(json, "crc32");
     if (!reader.status().ok()) return reader.status();
     if (offset != box.begin || shape != box.extent) {
       return Damaged("block ", number, " is ", Numbers(shape), " at ",
@@ -268,13 +275,30 @@ absl::Status ReadBlocks(const Json& blocks, ArrayIndex* index) {
       return Damaged("block ", number, " is in ", Quoted(json["file"]),
                      ", expected the plain name of a file");
     }
-    if (crc.size() != 10 || !absl::SimpleHexAtoi(crc, &block.crc)) {
-      return Damaged("block ", number, " has the checksum ",
-                     Quoted(json["crc32"]), ", expected one like 0x01234567");
-    }
+    block.crc = reader.Crc(json, "crc32");
+    if (!reader.status().ok()) return reader.status();
     index->blocks.push_back(std::move(block));
   }
   return absl::OkStatus();
+}
+
+// Of the object of a cut that has some.
+void ReadInputs(const Json& cut, Reader* reader,
+                std::vector<CutInput>* inputs) {
+  const Json* list = reader->List(cut, "inputs");
+  if (list == nullptr) return;
+  for (const Json& json : *list) {
+    if (!json.is_object()) return reader->Fail("inputs", list, "objects");
+    CutInput& input = inputs->emplace_back();
+    input.name = reader->String(json, "name");
+    input.steps = reader->Whole(json, "steps");
+    input.crc = reader->Crc(json, "crc32");
+    input.crc_before = reader->Crc(json, "crc32_before");
+  }
+}
+
+std::string CrcText(uint32_t crc) {
+  return absl::StrCat("0x", absl::Hex(crc, absl::kZeroPad8));
 }
 
 }  // namespace
@@ -342,8 +366,8 @@ std::string PrintArrayIndex(const ArrayIndex& index) {
     absl::StrAppend(&text, i == 0 ? "\n" : ",\n", "    {\"file\": \"",
                     block.file, "\", \"offset\": ", Numbers(box.begin),
                     ", \"shape\": ", Numbers(box.extent),
-                    ", \"bytes\": ", block.bytes, ", \"crc32\": \"0x",
-                    absl::Hex(block.crc, absl::kZeroPad8), "\"}");
+                    ", \"bytes\": ", block.bytes, ", \"crc32\": \"",
+                    CrcText(block.crc), "\"}");
   }
   absl::StrAppend(&text, index.blocks.empty() ? "" : "\n  ", "]\n}\n");
   return text;
@@ -388,7 +412,16 @@ std::string PrintSetIndex(const std::vector<std::string>& names,
     absl::StrAppend(&text, ",\n  \"cut\": {\"program\": ", Text(cut->program),
                     ", \"fingerprint\": ", Text(cut->fingerprint),
                     ", \"steps\": ", cut->steps,
-                    ", \"first_step\": ", cut->first_step, "}");
+                    ", \"first_step\": ", cut->first_step);
+    for (size_t i = 0; i < cut->inputs.size(); ++i) {
+      const CutInput& input = cut->inputs[i];
+      absl::StrAppend(&text, i == 0 ? ", \"inputs\": [\n    " : ",\n    ",
+                      "{\"name\": ", Text(input.name),
+                      ", \"steps\": ", input.steps, ", \"crc32\": \"",
+                      CrcText(input.crc), "\", \"crc32_before\": \"",
+                      CrcText(input.crc_before), "\"}");
+    }
+    absl::StrAppend(&text, cut->inputs.empty() ? "}" : "]}");
   }
   absl::StrAppend(&text, ",\n  \"arrays\": [");
   for (size_t i = 0; i < names.size(); ++i) {
@@ -436,6 +469,10 @@ absl::StatusOr<CutFacts> ParseCut(const std::string& text) {
     facts.fingerprint = reader.String(*cut, "fingerprint");
     facts.steps = reader.Whole(*cut, "steps");
     facts.first_step = reader.Whole(*cut, "first_step");
+    // Those of older versions say nothing of inputs.
+    if (reader.status().ok() && Find(*cut, "inputs") != nullptr) {
+      ReadInputs(*cut, &reader, &facts.inputs);
+    }
   }
   if (!reader.status().ok()) return reader.status();
   return facts;

@@ -60,13 +60,22 @@ std::string PrintArrayIndex(const ArrayIndex& index);
 // version, or of something else. Messages do not name the file.
 absl::StatusOr<ArrayIndex> ParseArrayIndex(const std::string& text);
 
-// What the index of a cut says beside: which program goes on from it, and after
-// how many steps.
+// An input of the run that made a cut.
+struct CutInput {
+  std::string name;
+  int64_t steps = 0;        // that it has values for; 0: it is not stepped
+  uint32_t crc = 0;         // CRC-32 of its values, row-major
+  uint32_t crc_before = 0;  // stepped: of those of the steps before the cut
+  bool operator==(const CutInput&) const = default;
+};
+// What the index of a cut says beside: which program goes on from it, after how
+// many steps, and the inputs of the run that made it, as far as it knew them.
 struct CutFacts {
   std::string program, fingerprint;  // of its plan's header
   int64_t steps = 0;                 // of the run that are done
   // The number of the run's first step (LaunchOptions::first_step).
   int64_t first_step = 0;
+  std::vector<CutInput> inputs = {};
 };
 
 // The index of a folder of arrays, which are in folders of their names. `cut`:

@@ -8,18 +8,19 @@
 
 #include "runtime/checkpoint/cut_folder.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <filesystem>
 #include <system_error>
+#include <utility>
+#include <vector>
 
-#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "runtime/base/error_codes.h"
 #include "runtime/checkpoint/file_status.h"
+#include "runtime/checkpoint/save_folder.h"
 
 namespace pathways {
 namespace {
@@ -33,6 +34,25 @@ std::string Named(const std::string& program, const std::string& fingerprint) {
                       ")");
 }
 
+// The entries of a folder that are of a cut, finished or not, and after how
+// many steps that is.
+std::vector<std::pair<std::string, int64_t>> CutsIn(const std::string& folder,
+                                                    std::error_code* error) {
+  std::vector<std::pair<std::string, int64_t>> cuts;
+  std::filesystem::directory_iterator entry(folder, *error);
+  for (; !*error && entry != std::filesystem::directory_iterator();
+       entry.increment(*error)) {
+    const std::string name = entry->path().filename().string();
+    absl::string_view number = name;
+    int64_t steps = 0;
+    if (absl::ConsumePrefix(&number, kPrefix) &&
+        absl::SimpleAtoi(number.substr(0, number.find('.')), &steps)) {
+      cuts.emplace_back(name, steps);
+    }
+  }
+  return cuts;
+}
+
 }  // namespace
 
 std::string CutPath(const std::string& folder, int64_t steps) {
@@ -41,22 +61,13 @@ std::string CutPath(const std::string& folder, int64_t steps) {
 
 absl::StatusOr<std::string> OpenCutFolder(const std::string& given) {
   const std::string folder = WithoutSlash(given);
-  if (mkdir(folder.c_str(), 0777) != 0 && errno != EEXIST) {
-    return FileStatus("make", folder, errno);
-  }
   std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) return FileStatus("make", folder, error.value());
   int64_t last = -1;
-  std::filesystem::directory_iterator entry(folder, error);
-  for (; !error && entry != std::filesystem::directory_iterator();
-       entry.increment(error)) {
-    const std::string name = entry->path().filename().string();
-    int64_t steps = 0;
+  for (const auto& [name, steps] : CutsIn(folder, &error)) {
     // Not one that is still being saved.
-    if (absl::StartsWith(name, kPrefix) &&
-        absl::SimpleAtoi(name.substr(sizeof(kPrefix) - 1), &steps) &&
-        name == absl::StrCat(kPrefix, steps)) {
-      last = std::max(last, steps);
-    }
+    if (name == absl::StrCat(kPrefix, steps)) last = std::max(last, steps);
   }
   if (error) return FileStatus("read", folder, error.value());
   return last < 0 ? std::string() : CutPath(folder, last);
@@ -82,9 +93,18 @@ absl::StatusOr<CutFacts> ReadCut(const std::string& path,
       ", not of ", Named(program, fingerprint), Tag(ErrorId::kCutOfAnother)));
 }
 
-void RemoveCut(const std::string& path) {
+void RemoveCutsBefore(const std::string& given, int64_t steps) {
+  const std::string folder = WithoutSlash(given);
   std::error_code ignored;
-  std::filesystem::remove_all(path, ignored);
+  for (const auto& [name, after] : CutsIn(folder, &ignored)) {
+    const std::string path = absl::StrCat(folder, "/", name);
+    if (after >= steps) continue;
+    if (name == absl::StrCat(kPrefix, after)) {
+      std::filesystem::remove_all(path, ignored);
+    } else {
+      RemoveAbandonedSave(path);
+    }
+  }
 }
 
 }  // namespace pathways

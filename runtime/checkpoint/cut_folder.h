@@ -20,9 +20,8 @@ namespace pathways {
 // The folder of the cut after so many steps.
 std::string CutPath(const std::string& folder, int64_t steps);
 
-// Makes the folder if it is not there. Returns the path of the last cut in it;
-// empty: there is none. NotFound: the folder that it is to be in; or as
-// FileStatus.
+// Makes the folder, and those that it is in, if it is not there. Returns the
+// path of the last cut in it; empty: there is none. Errors as FileStatus.
 absl::StatusOr<std::string> OpenCutFolder(const std::string& folder);
 
 // What the cut says, if it is of that program, and of a run whose first step
@@ -33,8 +32,10 @@ absl::StatusOr<CutFacts> ReadCut(const std::string& path,
                                  const std::string& fingerprint,
                                  int64_t first_step);
 
-// Nobody goes on from it any more. What cannot be removed stays.
-void RemoveCut(const std::string& path);
+// Removes the cuts of a folder after fewer steps, also those that a process
+// left there that was killed, whole or unfinished. What cannot be removed
+// stays.
+void RemoveCutsBefore(const std::string& folder, int64_t steps);
 
 }  // namespace pathways
 

@@ -192,6 +192,7 @@ absl::Status RecoveredRun::OpenFolder() {
   }
   cut_.steps = facts->steps;
   cut_.folder = *last;
+  resumed_ = *facts;
   return absl::OkStatus();
 }
 
@@ -202,7 +203,14 @@ absl::Status RecoveredRun::KeepArguments(LaunchArguments arguments) {
   bool any_on_hosts = false;
   for (int i = 0; i < count; ++i) {
     const bool carried = plan_->argument(i).carried();
-    if (carried && !cut_.folder.empty()) continue;  // it has them
+    if (carried && !cut_.folder.empty()) {  // it has them
+      SharedValue given;
+      absl::Status noted =
+          KeepArgument(&arguments[i], /*in_files=*/true, &given);
+      if (noted.ok()) noted = NoteInput(i, given);
+      if (!noted.ok()) return noted;
+      continue;
+    }
     SharedValue& value = carried ? cut_.values[i] : arguments_[i];
     absl::Status kept =
         KeepArgument(&arguments[i],
@@ -211,8 +219,13 @@ absl::Status RecoveredRun::KeepArguments(LaunchArguments arguments) {
       kept = plan_->CheckArgument(i, value->type(), value->bytes(),
                                   plan_->argument(i).stepped() ? steps_ : 1);
     }
+    if (kept.ok()) kept = NoteInput(i, value);
     if (!kept.ok()) return kept;
     any_on_hosts |= value == nullptr;
+  }
+  if (resumed_.has_value()) {
+    absl::Status same = inputs_.Check(cut_.folder, *resumed_);
+    if (!same.ok()) return same;
   }
   return any_on_hosts ? SaveBeginning(arguments) : absl::OkStatus();
 }
@@ -232,6 +245,12 @@ absl::Status RecoveredRun::KeepArgument(LaunchArgument* argument, bool in_files,
   if (!copy.ok()) return copy.status();
   *value = *std::move(copy);
   return absl::OkStatus();
+}
+
+absl::Status RecoveredRun::NoteInput(int argument, const SharedValue& value) {
+  if (options_.folder.empty() || value == nullptr) return absl::OkStatus();
+  return inputs_.Add(plan_->argument(argument).name(), value,
+                     plan_->argument(argument).stepped());
 }
 
 absl::Status RecoveredRun::SaveBeginning(const LaunchArguments& arguments) {
@@ -509,7 +528,7 @@ absl::Status RecoveredRun::MakeCut(const Leg& leg) {
                                                 : SaveCut(handles, &cut);
   if (!made.ok()) return made;
   std::swap(cut_, cut);
-  if (!cut.folder.empty()) RemoveCut(cut.folder);
+  if (!cut_.folder.empty()) RemoveCutsBefore(options_.folder, cut_.steps);
   losses_ = 0;
   ++report_.cuts;
   report_.cut_ns += world.Now() - begin;
@@ -612,8 +631,10 @@ absl::Status RecoveredRun::SaveCut(const std::vector<ArrayHandle>& handles,
   }
   std::sort(names.begin(), names.end());
   const proto::Header& header = plan_->plan().plan().header();
+  absl::StatusOr<std::vector<CutInput>> inputs = inputs_.After(cut->steps);
+  if (!inputs.ok()) return inputs.status();
   const CutFacts facts{header.program(), header.fingerprint(), cut->steps,
-                       launch_.first_step};
+                       launch_.first_step, *std::move(inputs)};
   absl::Status written =
       (*folder)->AddFile(kIndexFile, {PrintSetIndex(names, &facts)});
   if (written.ok()) written = (*folder)->Commit();

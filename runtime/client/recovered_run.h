@@ -24,6 +24,7 @@
 #include "runtime/client/array_value.h"
 #include "runtime/client/handles.h"
 #include "runtime/client/host_cuts.h"
+#include "runtime/client/input_digests.h"
 #include "runtime/layout/contributions.h"
 #include "runtime/world/world.h"
 
@@ -124,6 +125,9 @@ class RecoveredRun {
   // `in_files`: one that is on hosts, so null, will be.
   absl::Status KeepArgument(LaunchArgument* argument, bool in_files,
                             SharedValue* value);
+  // Of a run with a folder: that it has this input, which the one to be resumed
+  // has as well. Null: it is not in this process.
+  absl::Status NoteInput(int argument, const SharedValue& value);
   // Makes the beginning a cut like others.
   absl::Status SaveBeginning(const LaunchArguments& arguments);
   // Looks for a cut to begin with.
@@ -176,7 +180,9 @@ class RecoveredRun {
   std::vector<SharedValue> arguments_;  // those that are not carried; or null
   Cut cut_;
   std::vector<SharedValue>
-      beginning_;  // its values, of a run with cuts on hosts
+      beginning_;                    // its values, of a run with cuts on hosts
+  std::optional<CutFacts> resumed_;  // of the cut that it begins with
+  InputDigests inputs_;
   HostCuts host_cuts_;
   int64_t done_ = 0, launched_ = 0;  // steps
   int losses_ = 0;                   // since the cut

@@ -207,13 +207,54 @@ TEST_P(RecoveryTest, AnotherProcessResumes) {
   std::string bytes = ReadFile(block);
   bytes.back() ^= 1;
   WriteFile(block, bytes);
+  std::vector<float> longer = Values(Values3().x);
+  longer.resize(24);
   const absl::Status damaged =
       runtime
           ->RunToEnd(program,
-                     {Values3().w, Floats({12, 2}, Ramp(24)), Values3().c}, 12,
+                     {Values3().w, Floats({12, 2}, longer), Values3().c}, 12,
                      options)
           .status();
   EXPECT_EQ(damaged.code(), absl::StatusCode::kDataLoss) << damaged;
+}
+
+TEST_P(RecoveryTest, ARunIsResumedWithItsOwnInputsAlone) {
+  auto runtime = Start("1x2x1", Options());
+  const ProgramHandle program = LoadPlan(*runtime, RecurrencePlan("p"));
+  const TestFolder folder;
+  RecoveryOptions options;
+  options.cut_every = 3;
+  options.folder = folder / "cuts";
+  auto first =
+      runtime->RunToEnd(program, Values3().Arguments(), kSteps, options);
+  ASSERT_TRUE(first.ok()) << first.status();
+  options.resume = true;
+  // Two steps more, with another element of an input.
+  const auto resume = [&](int argument, int element) {
+    Values3 values;
+    std::vector<float> xs = Values(values.x);
+    xs.resize(2 * (kSteps + 2), 3);
+    values.x = Floats({kSteps + 2, 2}, xs);
+    HostArray* const inputs[] = {&values.w, &values.x, &values.c};
+    inputs[argument]->data[4 * element] ^= 1;
+    return runtime->RunToEnd(program, values.Arguments(), kSteps + 2, options)
+        .status();
+  };
+  for (int argument : {0, 1, 2}) {
+    const absl::Status other = resume(argument, 1);
+    EXPECT_EQ(other.code(), absl::StatusCode::kInvalidArgument) << other;
+    EXPECT_FALSE(IsOfSteps(other));
+    const std::string of[] = {"its", "of its first 10 steps the", "its"};
+    EXPECT_THAT(
+        std::string(other.message()),
+        ::testing::MatchesRegex(absl::StrCat(
+            "input '.' is not that of the run which saved '.*/cuts/cut-10': ",
+            of[argument],
+            " CRC-32 is 0x[0-9a-f]{8}, and was 0x[0-9a-f]{8} then "
+            "\\[PW5301\\]")));
+  }
+  const absl::Status later = resume(1, 2 * kSteps);
+  EXPECT_TRUE(later.ok()) << later;
 }
 
 TEST_P(RecoveryTest, WhatIsNoLossEndsIt) {
