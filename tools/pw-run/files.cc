@@ -9,10 +9,13 @@
 #include "tools/pw-run/files.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -53,6 +56,44 @@ int ReadAll(int fd, size_t limit, std::string* bytes) {
   }
 }
 
+absl::StatusOr<std::string> ReadRegular(const std::string& path, int fd,
+                                        int64_t size) {
+  if (size > kMaxFileBytes) return FileError(path, "read", EFBIG);
+  std::string bytes;
+  if (!HasMemoryFor([&] { bytes.reserve(size); })) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("cannot read '", path,
+                     "': ", NoMemoryText(static_cast<uint64_t>(size))));
+  }
+  if (int error = ReadAll(fd, kMaxFileBytes, &bytes); error != 0) {
+    return FileError(path, "read", error);
+  }
+  return bytes;
+}
+
+// Whether a named pipe that was opened without blocking has or had a writer.
+// Appends what was read to find out.
+bool AwaitWriter(int fd, absl::Duration patience, std::string* bytes) {
+  const auto begin = std::chrono::steady_clock::now();
+  pollfd pipe = {fd, POLLIN, 0};
+  while (true) {
+    const int64_t left = absl::ToInt64Milliseconds(
+        patience - absl::FromChrono(std::chrono::steady_clock::now() - begin));
+    // Until there are bytes, or a writer has come and gone.
+    if (poll(&pipe, 1, static_cast<int>(std::clamp<int64_t>(left, 0, 1000))) >
+        0) {
+      return true;
+    }
+    if (left > 0) continue;
+    // A writer that has not written yet is one, too: without any, it is the
+    // end.
+    char byte;
+    const ssize_t got = read(fd, &byte, 1);
+    if (got > 0) bytes->push_back(byte);
+    return got != 0;
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> ReadWholeFile(const std::string& path) {
@@ -66,16 +107,32 @@ absl::StatusOr<std::string> ReadWholeFile(const std::string& path) {
     return absl::InvalidArgumentError(
         absl::StrCat("cannot read '", path, "': not a regular file"));
   }
-  if (info.st_size > kMaxFileBytes) return FileError(path, "read", EFBIG);
+  return ReadRegular(path, file.fd, info.st_size);
+}
+
+absl::StatusOr<std::string> ReadFileOrStream(const std::string& path,
+                                             uint64_t most_bytes,
+                                             absl::Duration patience) {
+  Descriptor file{open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+  if (file.fd < 0) return FileError(path, "read", errno);
+  struct stat info;
+  if (fstat(file.fd, &info) != 0) return FileError(path, "read", errno);
+  if (S_ISDIR(info.st_mode)) return FileError(path, "read", EISDIR);
+  if (S_ISREG(info.st_mode)) return ReadRegular(path, file.fd, info.st_size);
   std::string bytes;
-  if (!HasMemoryFor([&] { bytes.reserve(info.st_size); })) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("cannot read '", path,
-                     "': ", NoMemoryText(static_cast<uint64_t>(info.st_size))));
+  if (S_ISFIFO(info.st_mode) && !AwaitWriter(file.fd, patience, &bytes)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("cannot read '", path, "': nothing has opened this pipe ",
+                     "for writing for ", absl::FormatDuration(patience)));
   }
-  if (int error = ReadAll(file.fd, kMaxFileBytes, &bytes); error != 0) {
-    return FileError(path, "read", error);
+  fcntl(file.fd, F_SETFL, 0);  // blocks from here on
+  const int error = ReadAll(file.fd, most_bytes, &bytes);
+  if (error == E2BIG) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("cannot read '", path, "': it has more than ", most_bytes,
+                     " bytes, which are enough for the array and its header"));
   }
+  if (error != 0) return FileError(path, "read", error);
   return bytes;
 }
 

@@ -14,11 +14,13 @@
 #ifndef TOOLS_PW_RUN_FILES_H_
 #define TOOLS_PW_RUN_FILES_H_
 
+#include <cstdint>
 #include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/time/time.h"
 #include "runtime/base/temporary_file.h"
 
 namespace pathways::pw_run {
@@ -30,6 +32,14 @@ inline constexpr int64_t kMaxFileBytes = int64_t{1} << 36;
 // naming the path and the reason: not there, not readable, not a regular file.
 // ResourceExhausted, with the bytes: there is no memory for them.
 absl::StatusOr<std::string> ReadWholeFile(const std::string& path);
+
+// As ReadWholeFile; a pipe, a terminal or another stream is read to its end,
+// and blocks until that comes. InvalidArgument also: more than `most_bytes`
+// came from a stream, or nothing has opened a named pipe for writing within
+// `patience`.
+absl::StatusOr<std::string> ReadFileOrStream(
+    const std::string& path, uint64_t most_bytes,
+    absl::Duration patience = absl::Minutes(1));
 
 // All of standard input, up to 1 GiB.
 absl::StatusOr<std::string> ReadStdin();

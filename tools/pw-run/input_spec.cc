@@ -261,6 +261,14 @@ absl::StatusOr<std::shared_ptr<const SavedArray>> OpenFolder(
   return saved;
 }
 
+// What the file of an array may have: its values, and a header.
+uint64_t MostFileBytes(const Port& port, int64_t steps) {
+  const int64_t elements = CheckedElements(port.element, port.ShapeOver(steps));
+  if (elements < 0) return kMaxFileBytes;
+  return static_cast<uint64_t>(elements) * ElementBytes(port.element) +
+         (uint64_t{1} << 16);
+}
+
 absl::StatusOr<HostArray> MakeArrayUnnamed(const Port& port, int64_t steps,
                                            absl::string_view spec) {
   ElementType element = port.element;
@@ -273,7 +281,8 @@ absl::StatusOr<HostArray> MakeArrayUnnamed(const Port& port, int64_t steps,
   }
   if (absl::StartsWith(spec, "@")) {
     std::string path(spec.substr(1));
-    absl::StatusOr<std::string> bytes = ReadWholeFile(path);
+    absl::StatusOr<std::string> bytes =
+        ReadFileOrStream(path, MostFileBytes(port, steps));
     if (!bytes.ok()) return bytes.status();
     absl::StatusOr<HostArray> array = ParseNpy(*bytes);
     if (!array.ok()) {

@@ -34,8 +34,9 @@ you trust.)";
 constexpr char kFooter[] =
     R"(
 Values of --input and --expected:
-  @x.npy          an array file, as numpy.save writes it; its element type and
-                  shape are exactly those of the argument (bf16: two raw bytes)
+  @x.npy          an array file, as numpy.save writes it, or a pipe that one
+                  comes through, as @/dev/stdin; its element type and shape are
+                  exactly those of the argument (bf16: two raw bytes)
   x/              a folder that --save made: the slash at the end says so
   0.5             every element
   1,2;3,4         rows, separated by ';'     [[1,2],[3,4]]  any dimensions

@@ -15,6 +15,8 @@
 
 #include <filesystem>
 #include <fstream>
+#include <string>
+#include <thread>
 
 namespace pathways::pw_run {
 namespace {
@@ -99,6 +101,44 @@ TEST_F(FilesTest, ReadsRegularFilesOnly) {
   EXPECT_THAT(std::string(ReadWholeFile("/dev/zero").status().message()),
               HasSubstr("not a regular file"));
   EXPECT_THAT(std::string(ReadWholeFile(folder_).status().message()),
+              HasSubstr("Is a directory"));
+}
+
+TEST_F(FilesTest, ReadsPipesToTheirEnd) {
+  const std::string pipe = Path("pipe"), bytes(200'000, 'x');
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  const auto write = [&](size_t count) {
+    return std::thread(
+        [&, count] { std::ofstream(pipe) << bytes.substr(0, count); });
+  };
+  // Whoever comes first waits for the other one.
+  std::thread writer = write(bytes.size());
+  auto read = ReadFileOrStream(pipe, bytes.size());
+  writer.join();
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(*read, bytes);
+  writer = write(0);
+  read = ReadFileOrStream(pipe, bytes.size());
+  writer.join();
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(*read, "");
+  // Files are read as ever, whatever their size.
+  std::ofstream(Path("a")) << "file";
+  EXPECT_EQ(*ReadFileOrStream(Path("a"), 1), "file");
+}
+
+TEST_F(FilesTest, WaitsForNoPipeForEver) {
+  ASSERT_EQ(mkfifo(Path("pipe").c_str(), 0600), 0);
+  EXPECT_EQ(ReadFileOrStream(Path("pipe"), 10, absl::Milliseconds(1))
+                .status()
+                .message(),
+            "cannot read '" + Path("pipe") +
+                "': nothing has opened this pipe for writing for 1ms");
+  EXPECT_EQ(ReadFileOrStream("/dev/zero", 100'000).status().message(),
+            "cannot read '/dev/zero': it has more than 100000 bytes, which are "
+            "enough for the array and its header");
+  EXPECT_EQ(*ReadFileOrStream("/dev/null", 10), "");
+  EXPECT_THAT(std::string(ReadFileOrStream(folder_, 10).status().message()),
               HasSubstr("Is a directory"));
 }
 
