@@ -8,6 +8,9 @@
 
 #include "runtime/node/local_workers.h"
 
+#include <sys/resource.h>
+
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <utility>
@@ -44,6 +47,44 @@ std::string NewAddress() {
   return absl::StrCat("unix:@pathways-", absl::Hex(random(), absl::kZeroPad16));
 }
 
+// Descriptors that are open in this process.
+uint64_t OpenDescriptors() {
+  std::error_code error;
+  uint64_t open = 0;
+  std::filesystem::directory_iterator entry("/proc/self/fd", error);
+  for (; !error && entry != std::filesystem::directory_iterator();
+       entry.increment(error)) {
+    ++open;
+  }
+  return open;
+}
+
+// Whether this process and so many workers, which inherit the limit, may have
+// as many descriptors as they need. ResourceExhausted names both numbers.
+absl::Status CheckDescriptors(int processes, RunOptions::WorkerLinks links) {
+  rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return absl::OkStatus();
+  // A connection to each other process, and one more while it comes to be; and
+  // what a process has besides, also in UCX.
+  constexpr uint64_t kOwn = 16, kOfUcx = 24;
+  const uint64_t connections = 2 * static_cast<uint64_t>(processes);
+  const uint64_t here = OpenDescriptors() + kOwn + connections;
+  const uint64_t in_worker =
+      kOwn + connections + (links == RunOptions::kSockets ? 0 : kOfUcx);
+  const uint64_t needed = std::max(here, in_worker);
+  if (needed <= limit.rlim_cur) return absl::OkStatus();
+  std::string how = absl::StrCat("raise it with 'ulimit -n ", needed, "'");
+  if (limit.rlim_max < needed) {
+    absl::StrAppend(&how, " after an administrator has raised the hard limit, ",
+                    "which is ", limit.rlim_max);
+  }
+  return absl::ResourceExhaustedError(absl::StrCat(
+      "the system lets a process open ", limit.rlim_cur, " files, and ",
+      processes,
+      processes == 1 ? " process needs up to " : " processes need up to ",
+      needed, " each: ", how, Tag(ErrorId::kTooFewDescriptors)));
+}
+
 }  // namespace
 
 std::string FindNodeProgram() {
@@ -68,6 +109,9 @@ absl::StatusOr<std::unique_ptr<LocalWorkers>> LocalWorkers::Start(
                      topology->num_hosts(), ", the number of hosts",
                      Tag(ErrorId::kProcesses)));
   }
+  absl::Status descriptors =
+      CheckDescriptors(local.processes, options.worker_links);
+  if (!descriptors.ok()) return descriptors;
   const SteadyTime until = SteadyTime::Now() + local.start_timeout;
   LinkOptions link_options;
   link_options.chaos = options.chaos;
