@@ -53,7 +53,10 @@ class CutRanking {
 public:
   explicit CutRanking(const CutProblem &problem)
       : problem(problem), rule(problem.rule),
-        context(problem.mesh.getContext()) {}
+        context(problem.mesh.getContext()) {
+    if (!problem.captures.empty())
+      captured = getCapturedTensors(problem.op);
+  }
 
   SmallVector<CutOption> run();
 
@@ -79,6 +82,7 @@ private:
   const CutProblem &problem;
   const ShardingRule &rule;
   MLIRContext *context;
+  SmallVector<Value> captured;
   SmallVector<SmallVector<ArrayAttr, 4>> candidates;
 };
 } // namespace
@@ -179,6 +183,10 @@ uint64_t CutRanking::getNs(const Cut &cut) const {
     if (!problem.isThere(index, needed))
       ns += getReshardNs(problem.op->getOperand(index), there, needed);
   }
+  for (auto [value, there, dims] :
+       llvm::zip(captured, problem.captures, rule.captures))
+    if (there)
+      ns += getReshardNs(value, there, getLayout(context, dims, cut));
   for (unsigned index = 0; index != rule.results.size(); ++index) {
     ShardingAttr made = getMade(index);
     ShardingAttr wanted = problem.results[index];

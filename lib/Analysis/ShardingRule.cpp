@@ -15,6 +15,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -291,7 +292,15 @@ static std::optional<ShardingRule> getElementwiseRule(Operation *op) {
   return rule;
 }
 
-std::optional<ShardingRule> mlir::pathways::getShardingRule(Operation *op) {
+SmallVector<Value> mlir::pathways::getCapturedTensors(Operation *op) {
+  llvm::SetVector<Value> values;
+  getUsedValuesDefinedAbove(op->getRegions(), values);
+  return llvm::to_vector(llvm::make_filter_range(values, [](Value value) {
+    return isa<RankedTensorType>(value.getType());
+  }));
+}
+
+static std::optional<ShardingRule> findShardingRule(Operation *op) {
   if (op->getNumResults() == 0 ||
       !llvm::all_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>) ||
       !hasPlainTensors(op))
@@ -303,4 +312,14 @@ std::optional<ShardingRule> mlir::pathways::getShardingRule(Operation *op) {
   if (OpTrait::hasElementwiseMappableTraits(op) && op->getNumRegions() == 0)
     return getElementwiseRule(op);
   return std::nullopt;
+}
+
+std::optional<ShardingRule> mlir::pathways::getShardingRule(Operation *op) {
+  std::optional<ShardingRule> rule = findShardingRule(op);
+  if (rule && op->getNumRegions() > 0)
+    for (Value value : getCapturedTensors(op))
+      rule->captures.emplace_back(
+          cast<RankedTensorType>(value.getType()).getRank(),
+          ShardingRule::kWhole);
+  return rule;
 }

@@ -8,6 +8,7 @@
 
 #include "pathways/Analysis/ShardingRule.h"
 
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/SmallBitVector.h"
 
@@ -157,6 +158,43 @@ static void setSizes(Slice slice, RankedTensorType whole,
   slice.setStaticSizes(sizes);
 }
 
+/// Rows are by themselves: what is summed over stays whole.
+static ShardingRule getSoftmaxRule(linalg::SoftmaxOp op) {
+  ShardingRule rule = makeWholeRule(op);
+  RankedTensorType type = cast<RankedTensorType>(op.getResult()[0].getType());
+  for (auto [dim, size] : llvm::enumerate(type.getShape())) {
+    if (dim == op.getDimension())
+      continue;
+    int64_t factor = addFactor(rule, size);
+    for (SmallVector<int64_t> *dims :
+         {&rule.operands[0], &rule.operands[1], &rule.results[0]})
+      (*dims)[dim] = factor;
+  }
+  return rule;
+}
+
+/// Each channel, filter and image is transformed by itself: the dimensions that
+/// are equal in operand and result, of which each has its place. Tiles stay
+/// whole.
+static ShardingRule getWinogradRule(Operation *op) {
+  ShardingRule rule = makeWholeRule(op);
+  // Places of one dimension in the operand and in the result.
+  SmallVector<std::pair<unsigned, unsigned>> same;
+  if (isa<linalg::WinogradFilterTransformOp>(op))
+    same = {{0, 3}, {3, 2}}; // (f, h, w, c) to (h, w, c, f)
+  else if (isa<linalg::WinogradInputTransformOp>(op))
+    same = {{0, 4}, {3, 5}}; // (n, h, w, c) to (h, w, th, tw, n, c)
+  else
+    same = {{4, 0}, {5, 3}}; // (h, w, th, tw, n, f) to (n, h, w, f)
+  auto source = cast<RankedTensorType>(op->getOperand(0).getType());
+  for (auto [from, to] : same) {
+    int64_t factor = addFactor(rule, source.getDimSize(from));
+    rule.operands[0][from] = factor;
+    rule.operands[1][to] = rule.results[0][to] = factor;
+  }
+  return rule;
+}
+
 namespace {
 
 struct ShardableExpandShape
@@ -245,9 +283,33 @@ struct ShardableConcat
   }
 };
 
+struct ShardableSoftmax
+    : ShardableOpInterface::ExternalModel<ShardableSoftmax, linalg::SoftmaxOp> {
+  std::optional<ShardingRule> getShardingRule(Operation *op) const {
+    return getSoftmaxRule(cast<linalg::SoftmaxOp>(op));
+  }
+};
+
+template <typename Op>
+struct ShardableWinograd
+    : ShardableOpInterface::ExternalModel<ShardableWinograd<Op>, Op> {
+  std::optional<ShardingRule> getShardingRule(Operation *op) const {
+    return getWinogradRule(op);
+  }
+};
+
 } // namespace
 
 void mlir::pathways::registerTensorShardingModels(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, linalg::LinalgDialect *) {
+    linalg::SoftmaxOp::attachInterface<ShardableSoftmax>(*context);
+    linalg::WinogradFilterTransformOp::attachInterface<
+        ShardableWinograd<linalg::WinogradFilterTransformOp>>(*context);
+    linalg::WinogradInputTransformOp::attachInterface<
+        ShardableWinograd<linalg::WinogradInputTransformOp>>(*context);
+    linalg::WinogradOutputTransformOp::attachInterface<
+        ShardableWinograd<linalg::WinogradOutputTransformOp>>(*context);
+  });
   registry.addExtension(+[](MLIRContext *context, tensor::TensorDialect *) {
     tensor::CollapseShapeOp::attachInterface<ShardableCollapseShape>(*context);
     tensor::ConcatOp::attachInterface<ShardableConcat>(*context);

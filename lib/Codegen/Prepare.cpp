@@ -171,6 +171,23 @@ static LogicalResult checkSubscripts(linalg::LinalgOp op) {
   return success();
 }
 
+bool mlir::pathways::isKernelOp(OperationName name) {
+  auto isOneOf = [&]<typename... Ops>() {
+    return ((name.getTypeID() == TypeID::get<Ops>()) || ...);
+  };
+  // Known, but without a form on buffers.
+  if (isOneOf.operator()<linalg::PackOp, linalg::UnPackOp, tensor::BitcastOp,
+                         ub::PoisonOp>())
+    return false;
+  return isa_and_nonnull<linalg::LinalgDialect, tensor::TensorDialect,
+                         arith::ArithDialect, math::MathDialect, ub::UBDialect,
+                         affine::AffineDialect>(name.getDialect()) ||
+         isOneOf
+             .operator()<scf::ForOp, scf::IfOp, scf::WhileOp, scf::ConditionOp,
+                         scf::YieldOp, scf::IndexSwitchOp, cf::AssertOp,
+                         func::ReturnOp, ShardIndexOp, StepIndexOp>();
+}
+
 LogicalResult kernel::checkSegment(func::FuncOp func) {
   if (!llvm::hasSingleElement(func.getBody()))
     return func.emitOpError("expected a body of one block, got ")
@@ -193,54 +210,43 @@ LogicalResult kernel::checkSegment(func::FuncOp func) {
     }
   }
   // Outer operations first: the reason is theirs.
-  WalkResult walk = func.walk<WalkOrder::PreOrder>([&](Operation *op)
-                                                       -> WalkResult {
-    if (op == func)
-      return WalkResult::advance();
-    Dialect *dialect = op->getDialect();
-    bool isKnown =
-        isa_and_nonnull<linalg::LinalgDialect, tensor::TensorDialect,
-                        arith::ArithDialect, math::MathDialect, ub::UBDialect,
-                        affine::AffineDialect>(dialect) ||
-        isa<scf::ForOp, scf::IfOp, scf::WhileOp, scf::ConditionOp, scf::YieldOp,
-            scf::IndexSwitchOp, cf::AssertOp, func::ReturnOp, ShardIndexOp,
-            StepIndexOp>(op);
-    if (isa<func::CallOp>(op))
-      return op->emitOpError("is a call, expected one that was inlined");
-    if (!isKnown)
-      return op->emitOpError("is not supported in a kernel");
-    // Known, but without a form on buffers.
-    if (isa<linalg::PackOp, linalg::UnPackOp, tensor::BitcastOp, ub::PoisonOp>(
-            op))
-      return op->emitOpError("is not supported in a kernel");
-    auto check = [&](Type type) -> LogicalResult {
-      std::string reason = reasonAgainst(type);
-      return reason.empty() ? success() : op->emitOpError(reason);
-    };
-    for (Type type : op->getResultTypes())
-      if (failed(check(type)))
-        return WalkResult::interrupt();
-    for (Region &region : op->getRegions())
-      for (Block &block : region)
-        for (Type type : block.getArgumentTypes())
+  WalkResult walk =
+      func.walk<WalkOrder::PreOrder>([&](Operation *op) -> WalkResult {
+        if (op == func)
+          return WalkResult::advance();
+        if (isa<func::CallOp>(op))
+          return op->emitOpError("is a call, expected one that was inlined");
+        if (!isKernelOp(op->getName()))
+          return op->emitOpError("is not supported in a kernel");
+        auto check = [&](Type type) -> LogicalResult {
+          std::string reason = reasonAgainst(type);
+          return reason.empty() ? success() : op->emitOpError(reason);
+        };
+        for (Type type : op->getResultTypes())
           if (failed(check(type)))
             return WalkResult::interrupt();
-    if (auto structured = dyn_cast<linalg::LinalgOp>(op))
-      if (failed(checkSubscripts(structured)))
-        return WalkResult::interrupt();
-    if (auto pad = dyn_cast<tensor::PadOp>(op))
-      if (ShapedType::isDynamicShape(pad.getStaticLow()) ||
-          ShapedType::isDynamicShape(pad.getStaticHigh()))
-        return pad.emitOpError("has padding that is not constant, which a "
-                               "kernel does not support");
-    if (auto pad = dyn_cast<tensor::PadOp>(op))
-      for (ArrayRef<int64_t> widths : {pad.getStaticLow(), pad.getStaticHigh()})
-        for (int64_t width : widths)
-          if (width < 0)
-            return pad.emitOpError("expected padding of at least 0, got ")
-                   << width;
-    return WalkResult::advance();
-  });
+        for (Region &region : op->getRegions())
+          for (Block &block : region)
+            for (Type type : block.getArgumentTypes())
+              if (failed(check(type)))
+                return WalkResult::interrupt();
+        if (auto structured = dyn_cast<linalg::LinalgOp>(op))
+          if (failed(checkSubscripts(structured)))
+            return WalkResult::interrupt();
+        if (auto pad = dyn_cast<tensor::PadOp>(op))
+          if (ShapedType::isDynamicShape(pad.getStaticLow()) ||
+              ShapedType::isDynamicShape(pad.getStaticHigh()))
+            return pad.emitOpError("has padding that is not constant, which a "
+                                   "kernel does not support");
+        if (auto pad = dyn_cast<tensor::PadOp>(op))
+          for (ArrayRef<int64_t> widths :
+               {pad.getStaticLow(), pad.getStaticHigh()})
+            for (int64_t width : widths)
+              if (width < 0)
+                return pad.emitOpError("expected padding of at least 0, got ")
+                       << width;
+        return WalkResult::advance();
+      });
   return failure(walk.wasInterrupted());
 }
 

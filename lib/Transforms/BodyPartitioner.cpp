@@ -143,10 +143,30 @@ Value BodyPartitioner::getWhole(Value value) {
 // Operations
 //===----------------------------------------------------------------------===//
 
+/// The size or the rank that `op` gives, if it gives one and that is known.
+static std::optional<int64_t> getKnownSize(Operation *op) {
+  if (auto rank = dyn_cast<tensor::RankOp>(op))
+    if (auto type = dyn_cast<RankedTensorType>(rank.getTensor().getType()))
+      return type.getRank();
+  if (auto dim = dyn_cast<tensor::DimOp>(op)) {
+    auto type = dyn_cast<RankedTensorType>(dim.getSource().getType());
+    std::optional<int64_t> index = dim.getConstantIndex();
+    if (type && index && *index >= 0 && *index < type.getRank() &&
+        !type.isDynamicDim(*index))
+      return type.getDimSize(*index);
+  }
+  return std::nullopt;
+}
+
 void BodyPartitioner::partition(Operation *op) {
   builder.setLoc(op->getLoc());
   if (isMadeAnywhere(op)) {
     locals[op->getResult(0)] = {};
+    return;
+  }
+  // What asks for a size reads no element.
+  if (std::optional<int64_t> size = getKnownSize(op)) {
+    scalars[op->getResult(0)] = arith::ConstantIndexOp::create(builder, *size);
     return;
   }
   if (auto constrain = dyn_cast<ConstrainOp>(op)) {

@@ -103,6 +103,8 @@ private:
   void explainEmpty(ConstrainOp op);
   bool cutInBlocks(Operation *op);
   void explainGathers(Operation *op, const ShardingRule &rule);
+  bool isGatheredWhole(Value value);
+  void explainWhole(Operation *op);
   void computeWhole(Operation *op);
 
   /// The cheapest axes for the factors of `op`.

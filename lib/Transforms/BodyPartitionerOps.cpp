@@ -41,21 +41,7 @@ void BodyPartitioner::mapCaptured(Operation *op, IRMapping &mapping) {
 /// Everybody computes all of it.
 void BodyPartitioner::computeWhole(Operation *op) {
   IRMapping mapping;
-  bool isGathered = false;
-  auto note = [&](Value value) {
-    auto local = locals.find(value);
-    isGathered |=
-        local != locals.end() && !local->second.isFree() &&
-        local->second.sharding != layouts.getWhole(typeOf(value).getRank());
-  };
-  llvm::SetVector<Value> captured;
-  getUsedValuesDefinedAbove(op->getRegions(), captured);
-  llvm::for_each(op->getOperands(), note);
-  llvm::for_each(captured, note);
-  if (isGathered)
-    op->emitRemark() << "'" << op->getName()
-                     << "' has no way to be cut like its operands; everybody "
-                        "gathers these and computes all of it";
+  explainWhole(op);
   for (Value operand : op->getOperands())
     mapping.map(operand, getWhole(operand));
   mapCaptured(op, mapping);
@@ -89,6 +75,13 @@ Cut BodyPartitioner::chooseCut(Operation *op, const ShardingRule &rule) {
     ShardingAttr asked = contributions.lookup(result);
     problem.results.push_back(asked ? asked : shardings->get(result));
   }
+  if (!rule.captures.empty())
+    for (Value value : getCapturedTensors(op)) {
+      ShardingAttr whole = layouts.getWhole(typeOf(value).getRank());
+      bool isThere = versions.contains({value, whole}) || isOutside(value);
+      problem.captures.push_back(isThere ? ShardingAttr()
+                                         : locals.lookup(value).sharding);
+    }
   SmallVector<CutOption> options = rankCuts(problem);
   if (isExplained && options.size() > 1)
     explainCut(op, options);

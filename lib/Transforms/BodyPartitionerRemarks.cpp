@@ -11,6 +11,29 @@
 using namespace mlir;
 using namespace mlir::pathways;
 
+/// Whether all devices have to get all of `value`, which they have parts of.
+bool BodyPartitioner::isGatheredWhole(Value value) {
+  auto local = locals.find(value);
+  return local != locals.end() && !local->second.isFree() &&
+         local->second.sharding != layouts.getWhole(typeOf(value).getRank());
+}
+
+/// Says that `op`, which is computed whole, needs all of what it reads.
+void BodyPartitioner::explainWhole(Operation *op) {
+  auto isGathered = [&](Value value) { return isGatheredWhole(value); };
+  bool isOperand = llvm::any_of(op->getOperands(), isGathered);
+  if (!isOperand && llvm::none_of(getCapturedTensors(op), isGathered))
+    return;
+  InFlightDiagnostic remark = op->emitRemark() << "'" << op->getName() << "' ";
+  // Loops and branches have been tried, and a remark says why they are not cut.
+  if (isa<scf::ForOp, scf::IfOp>(op))
+    remark << "is computed whole by all devices";
+  else
+    remark << "has no sharding rule";
+  remark << ", so " << (isOperand ? "its operands" : "what its body reads")
+         << (isOperand ? " are" : " is") << " gathered whole";
+}
+
 /// Says which dimensions come together because the operation needs all of them.
 void BodyPartitioner::explainGathers(Operation *op, const ShardingRule &rule) {
   for (auto [index, dims] : llvm::enumerate(rule.operands)) {
@@ -34,6 +57,17 @@ void BodyPartitioner::explainGathers(Operation *op, const ShardingRule &rule) {
         remark << ": its " << rule.factors[factor].size
                << " elements are not cut into " << blocks << " equal blocks";
     }
+  }
+  if (rule.captures.empty())
+    return;
+  for (Value value : getCapturedTensors(op)) {
+    if (!isGatheredWhole(value))
+      continue;
+    InFlightDiagnostic remark = op->emitRemark()
+                                << "'" << op->getName() << "' needs all of a "
+                                << value.getType()
+                                << " that its body reads, which is gathered";
+    remark.attachNote(value.getLoc()) << "the tensor is defined here";
   }
 }
 

@@ -32,6 +32,9 @@ struct CutProblem {
   SmallVector<ShardingAttr> results;
   /// Whether an operand is there in a layout too, without work.
   function_ref<bool(unsigned operand, ShardingAttr layout)> isThere;
+  /// How the tensors of getCapturedTensors() lie; null for what is made in any
+  /// layout, or is there in the one that is needed.
+  SmallVector<ShardingAttr> captures = {};
 };
 
 struct CutOption {

@@ -43,6 +43,9 @@ struct ShardingRule {
   SmallVector<Factor> factors;
   /// By operand and by result; empty for what is not a tensor.
   SmallVector<SmallVector<int64_t>> operands, results;
+  /// By tensor of getCapturedTensors(): all of its dimensions are whole, since
+  /// the body names elements by their indices in the whole array.
+  SmallVector<SmallVector<int64_t>> captures;
   /// By result: how contributions are combined. Set where a factor that is
   /// reduced is cuttable; operands that results start from are the init.
   SmallVector<std::optional<ReductionKind>> reductions;
@@ -60,14 +63,17 @@ struct ShardingRule {
 /// have one by their maps, and elementwise operations.
 std::optional<ShardingRule> getShardingRule(Operation *op);
 
+/// Tensors that the regions of `op` use and that are defined outside of `op`.
+SmallVector<Value> getCapturedTensors(Operation *op);
+
 /// A rule without factors for `op`, all of whose dimensions are whole.
 ShardingRule makeWholeRule(Operation *op);
 
 /// How `op` combines two values in any order, if it does.
 std::optional<ReductionKind> getCombinedKind(Operation *op);
 
-/// Gives operations of `tensor` their rules: reshapes, slices, pads and
-/// concatenations.
+/// Gives operations their rules: of `tensor` reshapes, slices, pads and
+/// concatenations, of `linalg` those that are no structured operations.
 void registerTensorShardingModels(DialectRegistry &registry);
 
 /// Whether tensors of such elements may be communicated.

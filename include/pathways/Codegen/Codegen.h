@@ -52,6 +52,9 @@ struct CompiledKernel {
   bool isCached = false;                          ///< found, not compiled
 };
 
+/// Whether bodies may have operations of that name, which is registered.
+bool isKernelOp(OperationName name);
+
 /// Compiles `segments` for each of `targets` (empty fields: as this machine;
 /// no target: this machine). The functions are left as they are. Operands and
 /// results are tensors of static shape of f16, bf16, f32, f64, i1, i8, i32 or

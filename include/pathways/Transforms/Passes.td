@@ -128,8 +128,9 @@ def Partition : Pass<"pw-partition", "::mlir::ModuleOp"> {
     until somebody reads them, also when they are added to each other, scaled or
     reshaped: who wants a block of the sum gets it by a reduce-scatter. Cut are structured
     operations of `linalg`, elementwise operations, and those with
-    `ShardableOpInterface`: reshapes, slices, pads and concatenations of `tensor`.
-    All others are computed whole by everybody. A remark says where an operation
+    `ShardableOpInterface`: reshapes, slices, pads and concatenations of `tensor`,
+    softmax and the transforms of Winograd of `linalg`.
+    All others are computed whole by all devices. A remark says where an operation
     gathers what it must have all of. Blocks that are not equal have padding, which
     is computed like elements where it reaches padding alone; it is masked where it
     would be reduced or raise an error, and where that cannot be, the dimension is

@@ -163,7 +163,7 @@ func.func private @mixed(%x: tensor<4xf32>, %start: tensor<f32>) -> (tensor<f32>
   %sum = linalg.reduce ins(%t : tensor<4xf32>) outs(%start : tensor<f32>) dimensions = [0]
     (%a: f32, %b: f32) { %c = arith.addf %a, %b : f32 linalg.yield %c : f32 }
   %c1 = arith.constant 1 : index
-  // expected-remark@+1 {{'tensor.extract' has no way to be cut like its operands; everybody gathers these and computes all of it}}
+  // expected-remark@+1 {{'tensor.extract' has no sharding rule, so its operands are gathered whole}}
   %one = tensor.extract %t[%c1] : tensor<4xf32>
   %part = tensor.splat %one : tensor<2xf32>
   return %sum, %part : tensor<f32>, tensor<2xf32>
@@ -413,7 +413,7 @@ func.func private @sums(%x: tensor<64xf32>, %n: tensor<i32>) -> tensor<64xf32> {
   %count = tensor.extract %n[] : tensor<i32>
   %steps = arith.index_cast %count : i32 to index
   // expected-remark@+2 {{'scf.for' is not cut: shards would have to wait for each other inside of it}}
-  // expected-remark@+1 {{'scf.for' has no way to be cut like its operands; everybody gathers these and computes all of it}}
+  // expected-remark@+1 {{'scf.for' is computed whole by all devices, so its operands are gathered whole}}
   %0 = scf.for %i = %c0 to %steps step %c1 iter_args(%a = %x) -> tensor<64xf32> {
     %zero = arith.constant dense<0.0> : tensor<f32>
     %sum = linalg.reduce { arith.addf } ins(%a : tensor<64xf32>) outs(%zero : tensor<f32>) dimensions = [0]
@@ -544,5 +544,101 @@ func.func private @power(%x: tensor<64xf32>) -> tensor<64xf32> {
 !x = !pw.array<64xf32, @s, [{"x"}]>
 pw.program @powers(%x: !x) -> !x {
   %0 = pw.call @power(%x) : (!x) -> !x
+  pw.return %0 : !x
+}
+
+// -----
+
+// A softmax is cut along all dimensions but that which it sums over, as the same
+// written with reductions is.
+pw.slice @s mesh <"d" = 2, "m" = 2>
+func.func private @rows(%x: tensor<4x8x16xf32>) -> tensor<4x8x16xf32> {
+  %e = tensor.empty() : tensor<4x8x16xf32>
+  %r = linalg.softmax dimension(2) ins(%x : tensor<4x8x16xf32>) outs(%e : tensor<4x8x16xf32>) -> tensor<4x8x16xf32>
+  return %r : tensor<4x8x16xf32>
+}
+// CHECK: func.func private @rows_sharded(%[[X:.*]]: tensor<2x4x16xf32>) -> tensor<2x4x16xf32>
+// CHECK-NOT: pw.all_gather
+// CHECK: linalg.softmax dimension(2) ins(%[[X]] : tensor<2x4x16xf32>)
+// CHECK-NOT: pw.all_gather
+!x = !pw.array<4x8x16xf32, @s, [{"m"}, {"d"}, {}]>
+pw.program @softmax(%x: !x) -> !x {
+  %0 = pw.call @rows(%x) : (!x) -> !x
+  pw.return %0 : !x
+}
+
+// -----
+
+// A tensor that a body reads by indices is an operand like others: it is gathered,
+// with a remark.
+pw.slice @s mesh <"x" = 2>
+func.func private @look_up(%table: tensor<8xf32>, %i: tensor<4xi32>) -> tensor<4xf32> {
+  // expected-note@-1 {{the tensor is defined here}}
+  %e = tensor.empty() : tensor<4xf32>
+  // expected-remark@+1 {{'linalg.map' needs all of a 'tensor<8xf32>' that its body reads, which is gathered}}
+  %r = linalg.map ins(%i : tensor<4xi32>) outs(%e : tensor<4xf32>)
+    (%n: i32, %o: f32) {
+      %k = arith.index_cast %n : i32 to index
+      %v = tensor.extract %table[%k] : tensor<8xf32>
+      linalg.yield %v : f32
+    }
+  return %r : tensor<4xf32>
+}
+// CHECK: func.func private @look_up_sharded(%[[T:.*]]: tensor<4xf32>, %[[I:.*]]: tensor<2xi32>) -> tensor<2xf32>
+// CHECK: %[[A:.*]] = pw.all_gather %[[T]] dim 0
+// CHECK: linalg.map ins(%[[I]] : tensor<2xi32>)
+// CHECK: tensor.extract %[[A]]
+!t = !pw.array<8xf32, @s, [{"x"}]>
+!i = !pw.array<4xi32, @s, [{"x"}]>
+!r = !pw.array<4xf32, @s, [{"x"}]>
+pw.program @captured(%t: !t, %i: !i) -> !r {
+  %0 = pw.call @look_up(%t, %i) : (!t, !i) -> !r
+  pw.return %0 : !r
+}
+
+// -----
+
+// The same of an operation without a rule.
+pw.slice @s mesh <"x" = 2>
+func.func private @reverse(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-remark@+1 {{'tensor.generate' has no sharding rule, so what its body reads is gathered whole}}
+  %r = tensor.generate {
+  ^bb0(%i: index):
+    %c3 = arith.constant 3 : index
+    %k = arith.subi %c3, %i : index
+    %v = tensor.extract %x[%k] : tensor<4xf32>
+    tensor.yield %v : f32
+  } : tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+// CHECK: func.func private @reverse_sharded(%[[X:.*]]: tensor<2xf32>) -> tensor<2xf32>
+// CHECK: %[[A:.*]] = pw.all_gather %[[X]] dim 0
+// CHECK: tensor.generate
+!x = !pw.array<4xf32, @s, [{"x"}]>
+pw.program @generated(%x: !x) -> !x {
+  %0 = pw.call @reverse(%x) : (!x) -> !x
+  pw.return %0 : !x
+}
+
+// -----
+
+// A size is known and is that of the whole array; nothing is gathered for it.
+pw.slice @s mesh <"x" = 2>
+func.func private @scaled(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %x, %c0 : tensor<4xf32>
+  %i = arith.index_cast %n : index to i32
+  %f = arith.sitofp %i : i32 to f32
+  %s = tensor.splat %f : tensor<4xf32>
+  %r = arith.divf %x, %s : tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+// CHECK: func.func private @scaled_sharded(%[[X:.*]]: tensor<2xf32>) -> tensor<2xf32>
+// CHECK-NOT: pw.all_gather
+// CHECK: %[[N:.*]] = arith.constant 4 : index
+// CHECK: arith.index_cast %[[N]]
+!x = !pw.array<4xf32, @s, [{"x"}]>
+pw.program @sizes(%x: !x) -> !x {
+  %0 = pw.call @scaled(%x) : (!x) -> !x
   pw.return %0 : !x
 }

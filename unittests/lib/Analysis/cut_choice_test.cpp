@@ -155,6 +155,38 @@ TEST_F(CutChoiceTest, OnlyEqualBlocksWhereThereMustBeNoPadding) {
     EXPECT_LT(option.cut[0].size(), 2u);
 }
 
+/// It is gathered however the operation is cut.
+TEST_F(CutChoiceTest, WhatABodyReadsCosts) {
+  module = parseSourceString<ModuleOp>(R"(
+    func.func @f(%a: tensor<8xi32>, %t: tensor<4096xf32>) -> tensor<8xf32> {
+      %e = tensor.empty() : tensor<8xf32>
+      %0 = linalg.map ins(%a : tensor<8xi32>) outs(%e : tensor<8xf32>)
+        (%n: i32, %o: f32) {
+          %k = arith.index_cast %n : i32 to index
+          %v = tensor.extract %t[%k] : tensor<4096xf32>
+          linalg.yield %v : f32
+        }
+      return %0 : tensor<8xf32>
+    })",
+                                       &context);
+  Operation *op =
+      &*std::next((*module->getOps<func::FuncOp>().begin()).front().begin());
+  ShardingRule rule = *getShardingRule(op);
+  auto isThere = [](unsigned, ShardingAttr) { return false; };
+  BodyReshards reshards(mesh);
+  CutProblem problem{op,   rule,   mesh, reshards, {sharding(R"([{"x"}])"), {}},
+                     {{}}, isThere};
+  const uint64_t without = rankCuts(problem).front().ns;
+  problem.captures = {sharding(R"([{"x"}])")};
+  const uint64_t gather =
+      reshards
+          .get(RankedTensorType::get(4096, Builder(&context).getF32Type()),
+               sharding(R"([{"x"}])"), sharding("[{}]"))
+          .cost.ns;
+  EXPECT_GT(gather, 0u);
+  EXPECT_EQ(rankCuts(problem).front().ns, without + gather);
+}
+
 TEST_F(CutChoiceTest, TheCheapestIsFirst) {
   rank(64, 64, 64, R"([{"x"}, {"y"}])", R"([{"y"}, {"x"}])", "[{}, {}]");
   ASSERT_GT(options.size(), 4u);

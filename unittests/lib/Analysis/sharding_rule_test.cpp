@@ -240,6 +240,67 @@ TEST_F(ShardingRuleTest, BodiesThatPaddingCouldKeepBusyAllowNone) {
       })"));
 }
 
+TEST_F(ShardingRuleTest, ASoftmaxKeepsWhatItSumsOver) {
+  auto rule = ruleOf("%a: tensor<2x3x5xf32>", "tensor<2x3x5xf32>", R"(
+    %e = tensor.empty() : tensor<2x3x5xf32>
+    %0 = linalg.softmax dimension(1) ins(%a : tensor<2x3x5xf32>)
+                                     outs(%e : tensor<2x3x5xf32>) -> tensor<2x3x5xf32>
+    return %0 : tensor<2x3x5xf32>)");
+  ASSERT_TRUE(rule);
+  for (ArrayRef<int64_t> dims :
+       {rule->operands[0], rule->operands[1], rule->results[0]})
+    EXPECT_THAT(dims, ElementsAre(0, kWhole, 1));
+  EXPECT_EQ(rule->factors[0].size, 2);
+  EXPECT_EQ(rule->factors[1].size, 5);
+  EXPECT_TRUE(rule->factors[0].allowsPadding);
+}
+
+TEST_F(ShardingRuleTest, WinogradTransformsKeepTiles) {
+  auto filter = ruleOf("%a: tensor<2x3x3x5xf32>, %c: tensor<6x6x5x2xf32>",
+                       "tensor<6x6x5x2xf32>", R"(
+    %0 = linalg.winograd_filter_transform fmr(F_4_3) ins(%a : tensor<2x3x3x5xf32>)
+        outs(%c : tensor<6x6x5x2xf32>) -> tensor<6x6x5x2xf32>
+    return %0 : tensor<6x6x5x2xf32>)");
+  ASSERT_TRUE(filter);
+  EXPECT_THAT(filter->operands[0], ElementsAre(0, kWhole, kWhole, 1));
+  EXPECT_THAT(filter->results[0], ElementsAre(kWhole, kWhole, 1, 0));
+  auto input = ruleOf("%a: tensor<2x10x10x5xf32>, %c: tensor<6x6x2x2x2x5xf32>",
+                      "tensor<6x6x2x2x2x5xf32>", R"(
+    %0 = linalg.winograd_input_transform fmr(F_4_3) ins(%a : tensor<2x10x10x5xf32>)
+        outs(%c : tensor<6x6x2x2x2x5xf32>) -> tensor<6x6x2x2x2x5xf32>
+    return %0 : tensor<6x6x2x2x2x5xf32>)");
+  ASSERT_TRUE(input);
+  EXPECT_THAT(input->operands[0], ElementsAre(0, kWhole, kWhole, 1));
+  EXPECT_THAT(input->results[0],
+              ElementsAre(kWhole, kWhole, kWhole, kWhole, 0, 1));
+  auto output = ruleOf("%a: tensor<6x6x2x2x2x5xf32>, %c: tensor<2x8x8x5xf32>",
+                       "tensor<2x8x8x5xf32>", R"(
+    %0 = linalg.winograd_output_transform fmr(F_4_3) ins(%a : tensor<6x6x2x2x2x5xf32>)
+        outs(%c : tensor<2x8x8x5xf32>) -> tensor<2x8x8x5xf32>
+    return %0 : tensor<2x8x8x5xf32>)");
+  ASSERT_TRUE(output);
+  EXPECT_THAT(output->operands[0],
+              ElementsAre(kWhole, kWhole, kWhole, kWhole, 0, 1));
+  EXPECT_THAT(output->results[0], ElementsAre(0, kWhole, kWhole, 1));
+}
+
+TEST_F(ShardingRuleTest, WhatABodyReadsFromOutsideIsWhole) {
+  auto rule =
+      ruleOf("%t: tensor<7x3xf32>, %n: tensor<4xi32>", "tensor<4xf32>", R"(
+    %c0 = arith.constant 0 : index
+    %e = tensor.empty() : tensor<4xf32>
+    %0 = linalg.map ins(%n : tensor<4xi32>) outs(%e : tensor<4xf32>)
+      (%x: i32, %o: f32) {
+        %k = arith.index_cast %x : i32 to index
+        %v = tensor.extract %t[%k, %c0] : tensor<7x3xf32>
+        linalg.yield %v : f32
+      }
+    return %0 : tensor<4xf32>)");
+  ASSERT_TRUE(rule);
+  ASSERT_EQ(rule->captures.size(), 1u);
+  EXPECT_THAT(rule->captures[0], ElementsAre(kWhole, kWhole));
+}
+
 TEST_F(ShardingRuleTest, EmptyBlocksAreCounted) {
   EXPECT_EQ(countEmptyBlocks(10, 4), 0); // 3, 3, 3, 1
   EXPECT_EQ(countEmptyBlocks(5, 4), 1);  // 2, 2, 1, 0
