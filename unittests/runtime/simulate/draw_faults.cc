@@ -39,20 +39,23 @@ class FaultDrawing {
 
   void Death(const std::string& client, uint64_t point) {
     Fault* death = scenario_.mutable_faults()->add_faults();
-    death->set_at_control(point);
     death->mutable_client_death()->set_client(client);
+    death->set_at_control(point);
     // Only hosts in processes of their own can be lost alone.
     const uint64_t when = Below(4);
     if (when == 0 || !scenario_.apart()) return;
     Fault* fault = scenario_.mutable_faults()->add_faults();
-    const uint64_t apart = Below(20);
-    fault->set_at_control(when == 1       ? point + apart
-                          : point > apart ? point - apart
-                                          : 0);
+    if (when == 1) {
+      fault->set_at_control(point + Below(20));
+    } else {
+      // The client has time to hear of it, and to do something about it.
+      fault->set_at_control(point);
+      death->set_at_control(point + Below(80));
+    }
     proto::HostCrash* crash = fault->mutable_crash();
     crash->set_host(Host());
     if (OneIn(2)) crash->set_noticed_after_seconds(Seconds(0, 20'000));
-    if (OneIn(2)) crash->set_restart_after_seconds(Seconds(1'000, 500'000));
+    if (OneIn(3)) crash->set_restart_after_seconds(Seconds(1'000, 500'000));
   }
 
   void OfDisks() {

@@ -24,8 +24,9 @@ void DrawFaults(const Topology& topology, SplitMix* random, Scenario* scenario);
 // Adds what goes wrong between clients, which are apart, and the controller.
 void DrawClientFaults(const Topology& topology, SplitMix* random,
                       Scenario* scenario);
-// Adds a client that dies before control message `point` is delivered, and in
-// three of four cases a host that is lost a little before or after that.
+// Adds a client that dies when control message `point` is delivered, or up to
+// 80 messages later, and in three of four cases a host that is lost at `point`
+// or a little later.
 void AddDeath(const Topology& topology, const std::string& client,
               uint64_t point, SplitMix* random, Scenario* scenario);
 // Adds disks that fail.
