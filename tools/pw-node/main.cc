@@ -341,13 +341,12 @@ int Main(int argc, char** argv) {
         absl::ToInt64Nanoseconds(kernel_timeout);
     status = RunController(std::move(controller), stopper);
   } else if (status.ok()) {
-    if (worker.ends_with_controller) EndWithParent();
-    worker.start_again = [argv, ends = worker.ends_with_controller] {
-      return StartAgain(argv, ends);
-    };
+    const bool ends = worker.ends_with_controller;
+    if (ends) EndWithParent();
+    worker.start_again = [argv, ends] { return StartAgain(argv, ends); };
     status = RunWorker(std::move(worker), stopper);
     // A parent that is gone, or gave up, needs no word about it.
-    if (worker.ends_with_controller && absl::IsCancelled(status)) {
+    if (ends && absl::IsCancelled(status)) {
       return kSuccess;
     }
   }
