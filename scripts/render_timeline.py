@@ -211,8 +211,9 @@ def render(facts, tracks, flows, begin, end, steps, title):
                     continue
                 width = max(decimal.Decimal("0.4"), x(e_end) - x(e["ts"]))
                 text = f'{e["name"]}, {number(e["dur"])} us'
-                if "firing" in e.get("args", {}):
-                    text += f', step {e["args"]["firing"]}'
+                args = e.get("args", {})
+                if "firing" in args:
+                    text += f', step {args.get("step_index", args["firing"])}'
                 opacity = ' opacity="0.6"' if kind == "link" else ""
                 body.append(
                     f'<rect x="{number(x(e["ts"]))}" y="{number(top)}" '
