@@ -121,9 +121,9 @@ public:
   /// its shards once: this process has one of them at a time in memory. All of
   /// the folder is there, on the disk, or nothing. Errors: as await;
   /// AlreadyExists: something is there, other than an empty folder; Unwritable:
-  /// no folder to put it in, no permission, no room; InvalidArgument: it was
-  /// released, or has no values, as a simulation without kernels computes none;
-  /// Refused: there is no memory for a block.
+  /// no folder can be made there, no permission, no room; InvalidArgument: it
+  /// was released, or has no values, as a simulation without kernels computes
+  /// none; Refused: there is no memory for a block.
   Status save(const std::string &folder) const;
   /// Gives its memory back before the last copy is gone; all copies are of no
   /// use then. A launch that has it as argument goes on. Never waits.

@@ -49,7 +49,7 @@
 // RUN: FileCheck %s --check-prefix=RANKS < %t/add/cut-40/acc/index.json
 // RANKS: "version": 2,
 // RANKS: "shape": [4, 8],
-// RANKS: "sharding": [["d"], []],
+// RANKS: "sharding": {{\[\["d"\], \[\]\]}},
 // RANKS-NEXT: "contributions": {"reduction": "add", "sizes": [4]},
 // RUN: pw-run %s --program=add --steps=20 --input=x=ramp --input=acc=zeros --topology=1x4x2 --save=acc=%t/half
 // RUN: pw-run %s --program=add --steps=20 --first-step=20 --input=x=ramp --input=acc=%t/half/ --topology=1x1x4 %{same}

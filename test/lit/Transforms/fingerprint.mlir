@@ -20,7 +20,7 @@
 // All that a program may use counts, and so do bytes of resources.
 // RUN: sed "s/dense<1.0>/dense<2.0>/" %s | pw-opt -pw-fingerprint | grep -o 'fingerprint = "[0-9a-f]*"' > %t.body
 // RUN: not cmp %t.first %t.body
-// RUN: sed 's/0x04000000010000003F/0x04000000010000004F/' %s | pw-opt -pw-fingerprint | grep -o 'fingerprint = "[0-9a-f]*"' > %t.bytes
+// RUN: sed 's/0x040000000100003F/0x040000000100004F/' %s | pw-opt -pw-fingerprint | grep -o 'fingerprint = "[0-9a-f]*"' > %t.bytes
 // RUN: not cmp %t.first %t.bytes
 
 pw.slice @s mesh <"d" = 2>
@@ -46,7 +46,7 @@ pw.program @second(%x: !pw.array<4xf32, @s, [{"d"}]>) -> !pw.array<4xf32, @s, [{
 {-#
   dialect_resources: {
     builtin: {
-      bytes: "0x04000000010000003F"
+      bytes: "0x040000000100003F"
     }
   }
 #-}

@@ -96,7 +96,7 @@ TEST(ApiTest, ArraysAreSavedAndLoadedElsewhere) {
         session.save({{"total", total}, {"trail", trail}}, folder + "/all"));
     EXPECT_EQ(total.save(folder + "/total").error().code,
               ErrorCode::AlreadyExists);
-    EXPECT_EQ(total.save(folder + "/none/total").error().code,
+    EXPECT_EQ(total.save(folder + "/total/index.json/total").error().code,
               ErrorCode::Unwritable);
     EXPECT_EQ(session.save({{"a/b", total}}, folder + "/b").error().code,
               ErrorCode::InvalidArgument);

@@ -261,6 +261,8 @@ TEST(ContributionsLossTest, ALossChangesNoBit) {
     options.on_hosts = control % 5 == 1;
     auto results = (*client)->RunToEnd(
         *program, Arguments(Floats({1}, {0.5f}), 0, kSteps), kSteps, options);
+    // The host was lost while the program that copies checkpoints was loaded.
+    if (options.on_hosts && absl::IsUnavailable(results.status())) continue;
     ASSERT_TRUE(results.ok()) << results.status();
     auto acc = (*client)->Get(results->arrays[0]);
     ASSERT_TRUE(acc.ok()) << acc.status();
