@@ -62,6 +62,7 @@ class Drawing {
       program->set_spanning(scenario_.seed() >= kFirstSpanning &&
                             span_random_.UpTo(2) > 0);
       if (!HasNumbers()) continue;
+      program->set_even(true);
       program->set_counts(number_random_.UpTo(1) == 0);
       program->set_contributions(number_random_.UpTo(1) == 0);
     }

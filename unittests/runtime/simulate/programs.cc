@@ -17,6 +17,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "runtime/layout/layout.h"
 #include "runtime/plan/tables.h"
 #include "runtime/plan/testing/random_plan.h"
 #include "runtime/world/mix.h"
@@ -163,9 +164,15 @@ std::vector<Axes> Disagreements(const proto::Plan& plan) {
   return found;
 }
 
+bool IsEven(const proto::Plan& plan, const proto::Buffer& buffer) {
+  return layout::IsEven(
+      LayoutOf(plan.layouts(static_cast<int>(buffer.layout()))),
+      MeshOf(plan.slices(static_cast<int>(buffer.slice()))));
+}
+
 // Its kernels' shapes are in their names.
 void AddKernel(const std::vector<Axes>& disagreements, proto::Plan* plan,
-               proto::Action* action, bool fails, bool counts) {
+               proto::Action* action, bool fails, const Program& program) {
   // What all results may depend on.
   Axes allowed = CutAxes(*plan, action->results(0));
   for (uint32_t result : action->results()) {
@@ -178,7 +185,7 @@ void AddKernel(const std::vector<Axes>& disagreements, proto::Plan* plan,
   proto::Segment* segment = kernel.add_segments();
   proto::GangStep::Run run;
   std::string name =
-      absl::StrCat(fails ? "fail" : "mix", counts ? "-step" : "");
+      absl::StrCat(fails ? "fail" : "mix", program.counts() ? "-step" : "");
   for (bool written : {false, true}) {
     for (uint32_t buffer : written ? action->results() : action->operands()) {
       const proto::Buffer& what = plan->buffers(static_cast<int>(buffer));
@@ -192,7 +199,9 @@ void AddKernel(const std::vector<Axes>& disagreements, proto::Plan* plan,
         operand->add_shape(size);
         elements *= static_cast<uint64_t>(size);
       }
-      const bool counts = written || Contains(allowed, disagreements[buffer]);
+      const bool counts =
+          written || (Contains(allowed, disagreements[buffer]) &&
+                      (!program.even() || IsEven(*plan, what)));
       absl::StrAppend(&name,
                       written  ? "_w"
                       : counts ? "_r"
@@ -250,7 +259,7 @@ proto::Plan PlanOf(const Program& program, const Topology& topology) {
   for (proto::Action& action : *plan.mutable_actions()) {
     if (action.kind() != proto::GANG || action.steps_size() > 0) continue;
     AddKernel(disagreements, &plan, &action,
-              fails && action.operands_size() > 0, program.counts());
+              fails && action.operands_size() > 0, program);
     fails = fails && action.operands_size() == 0;
   }
   return plan;
