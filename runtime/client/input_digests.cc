@@ -46,7 +46,9 @@ absl::Status InputDigests::Add(const std::string& name, SharedValue value,
   Input input;
   input.said.name = name;
   input.said.steps = stepped ? value->type().shape[0] : 0;
-  absl::Status added = AddBytes(*value, 0, value->bytes(), &input.said.crc);
+  const uint64_t bytes =
+      value->bytes() * static_cast<uint64_t>(value->contributions().count());
+  absl::Status added = AddBytes(*value, 0, bytes, &input.said.crc);
   if (!added.ok()) return added;
   if (stepped) input.value = std::move(value);
   inputs_.push_back(std::move(input));
