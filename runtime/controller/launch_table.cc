@@ -12,12 +12,48 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "runtime/protocol/client_id.h"
 
 namespace pathways {
 namespace {
+
+// Finds arrays of a launch by their objects. Where they are few, it looks at
+// them; of many it keeps a table.
+class ArrayFinder {
+ public:
+  explicit ArrayFinder(const std::vector<LaunchSpec::Array>& arrays,
+                       bool only_fresh = false)
+      : arrays_(arrays), only_fresh_(only_fresh) {}
+
+  // The first one of an object among the first `count` arrays, which are no
+  // fewer than in the call before; null: there is none.
+  const LaunchSpec::Array* Find(uint64_t object, size_t count) {
+    if (arrays_.size() <= kFew) {
+      for (size_t i = 0; i < count; ++i) {
+        if (Counts(i) && arrays_[i].object == object) return &arrays_[i];
+      }
+      return nullptr;
+    }
+    for (; known_ < count; ++known_) {
+      if (Counts(known_)) first_.try_emplace(arrays_[known_].object, known_);
+    }
+    const auto found = first_.find(object);
+    return found == first_.end() ? nullptr : &arrays_[found->second];
+  }
+
+ private:
+  static constexpr size_t kFew = 32;
+
+  bool Counts(size_t i) const { return !only_fresh_ || arrays_[i].fresh; }
+
+  const std::vector<LaunchSpec::Array>& arrays_;
+  const bool only_fresh_;
+  size_t known_ = 0;
+  absl::flat_hash_map<uint64_t, size_t> first_;  // of the first `known_`
+};
 
 bool IsHost(int32_t host, uint32_t said) {
   return static_cast<uint32_t>(host) == said;
@@ -73,23 +109,21 @@ const std::vector<uint64_t>& LaunchTable::Open(uint32_t program) const {
 
 absl::Status LaunchTable::Check(const LaunchSpec& spec,
                                 const std::string& program) const {
+  ArrayFinder fresh_arguments(spec.arguments, /*only_fresh=*/true);
+  ArrayFinder arguments(spec.arguments), results(spec.results);
   const auto is_new = [&](uint64_t object) { return !objects_.Find(object); };
   for (size_t i = 0; i < spec.arguments.size(); ++i) {
     const LaunchSpec::Array& argument = spec.arguments[i];
     if (argument.object == 0) continue;
-    const auto earlier = absl::MakeConstSpan(spec.arguments).first(i);
-    const auto fresh = std::find_if(
-        earlier.begin(), earlier.end(), [&](const LaunchSpec::Array& other) {
-          return other.fresh && other.object == argument.object;
-        });
+    const LaunchSpec::Array* fresh = fresh_arguments.Find(argument.object, i);
     if (argument.fresh) {
-      if (fresh != earlier.end() || !is_new(argument.object)) {
+      if (fresh != nullptr || !is_new(argument.object)) {
         return NotNew(program, argument.object);
       }
       continue;
     }
     bool is_same = false;
-    if (fresh != earlier.end()) {
+    if (fresh != nullptr) {
       is_same =
           fresh->hosts == argument.hosts && fresh->bytes == argument.bytes;
     } else if (const ObjectTable::Object* object =
@@ -110,15 +144,9 @@ absl::Status LaunchTable::Check(const LaunchSpec& spec,
   }
   for (size_t i = 0; i < spec.results.size(); ++i) {
     const uint64_t object = spec.results[i].object;
-    const auto has = [&](const std::vector<LaunchSpec::Array>& arrays,
-                         size_t count) {
-      return std::any_of(arrays.begin(), arrays.begin() + count,
-                         [&](const LaunchSpec::Array& array) {
-                           return array.object == object;
-                         });
-    };
-    if (object != 0 && (!is_new(object) || has(spec.results, i) ||
-                        has(spec.arguments, spec.arguments.size()))) {
+    if (object != 0 &&
+        (!is_new(object) || results.Find(object, i) != nullptr ||
+         arguments.Find(object, spec.arguments.size()) != nullptr)) {
       return NotNew(program, object);
     }
   }

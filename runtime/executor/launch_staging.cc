@@ -162,7 +162,7 @@ void LaunchStaging::OnPrepare(const ControlRef& control) {
     const absl::Status prepared = Prepare(prepare);
     if (!prepared.ok()) return Finish(prepare, prepared);
   }
-  waiting_[prepare.launch()] = control;
+  waiting_[prepare.launch()] = {control};
   TryPrepare();
 }
 
@@ -190,14 +190,15 @@ void LaunchStaging::Pull(uint32_t client, const HostProgram& program,
       to_clients_);
 }
 
+bool LaunchStaging::HasArgument(uint64_t id) const {
+  if (id == 0) return true;
+  const HostStore::Ref object = store_.Find(id);
+  return object != nullptr && (object->complete() || !object->status.ok());
+}
+
 bool LaunchStaging::HasArguments(const proto::PrepareLaunch& prepare) const {
   return std::all_of(prepare.arguments().begin(), prepare.arguments().end(),
-                     [&](uint64_t id) {
-                       if (id == 0) return true;
-                       const HostStore::Ref object = store_.Find(id);
-                       return object != nullptr &&
-                              (object->complete() || !object->status.ok());
-                     });
+                     [&](uint64_t id) { return HasArgument(id); });
 }
 
 bool LaunchStaging::KnowsArguments(const proto::PrepareLaunch& prepare) const {
@@ -208,8 +209,18 @@ bool LaunchStaging::KnowsArguments(const proto::PrepareLaunch& prepare) const {
 
 void LaunchStaging::TryPrepare() {
   for (auto it = waiting_.begin(); it != waiting_.end();) {
-    const proto::PrepareLaunch& prepare = it->second->prepare_launch();
-    if (!HasArguments(prepare)) {
+    const proto::PrepareLaunch& prepare = it->second.control->prepare_launch();
+    int& next = it->second.next;
+    while (next < prepare.arguments_size() &&
+           HasArgument(prepare.arguments(next))) {
+      ++next;
+    }
+    if (next < prepare.arguments_size()) {
+      ++it;
+      continue;
+    }
+    if (!HasArguments(prepare)) {  // one was dropped since
+      next = 0;
       ++it;
       continue;
     }

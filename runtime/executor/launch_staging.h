@@ -124,6 +124,13 @@ class LaunchStaging {
     uint64_t bytes = 0;  // that it needs
   };
 
+  // A launch that waits for its arguments. Those before `next` were seen to be
+  // here, so that a launch of n arguments is not looked at n times n times.
+  struct Awaiting {
+    ControlRef control;
+    int next = 0;
+  };
+
   // Messages, in the order of their numbers.
   void Come(const ControlRef& control);
   void Handle(const ControlRef& control);
@@ -150,6 +157,7 @@ class LaunchStaging {
   // Asks the client for an argument of a launch.
   void Pull(uint32_t client, const HostProgram& program,
             const proto::PrepareLaunch& prepare, uint64_t object);
+  bool HasArgument(uint64_t object) const;
   bool HasArguments(const proto::PrepareLaunch& prepare) const;
   // Whether they are at least expected.
   bool KnowsArguments(const proto::PrepareLaunch& prepare) const;
@@ -178,7 +186,7 @@ class LaunchStaging {
   HostTransfers transfers_;
   const HostTransfers::Sender to_clients_;
   ControlSequence sequence_;
-  std::map<uint64_t, ControlRef> waiting_;    // for arguments, by launch
+  std::map<uint64_t, Awaiting> waiting_;      // for arguments, by launch
   RecordPool<Prepared> prepared_;             // not granted yet, by launch
   std::map<uint64_t, absl::Status> refused_;  // not dropped yet, by launch
   Arena& arena_;

@@ -423,5 +423,38 @@ TEST_F(LaunchTableTest, WhatItsHostsMayNotHaveIsArrivingUntilTheyAnswer) {
   EXPECT_FALSE(objects_.Find(1000)->arriving);
 }
 
+// An object comes with a launch once, however many arrays that has.
+TEST_F(LaunchTableTest, AnObjectIsNewOnce) {
+  for (uint64_t count : {3u, 60u}) {
+    std::vector<uint64_t> fresh, results;
+    for (uint64_t i = 0; i < count; ++i) {
+      fresh.push_back(i + 1);
+      results.push_back(i + 5000);
+    }
+    const auto check = [&](const std::vector<uint64_t>& arguments,
+                           const std::vector<uint64_t>& made) {
+      return table_.Check(Spec(1, kP, arguments, made), "p").code();
+    };
+    EXPECT_EQ(check(fresh, results), absl::StatusCode::kOk) << count;
+    std::vector<uint64_t> twice = fresh;
+    twice.back() = twice.front();
+    EXPECT_EQ(check(twice, results), absl::StatusCode::kInvalidArgument);
+    twice = results;
+    twice.back() = twice.front();
+    EXPECT_EQ(check(fresh, twice), absl::StatusCode::kInvalidArgument);
+    twice.back() = fresh.back();
+    EXPECT_EQ(check(fresh, twice), absl::StatusCode::kInvalidArgument);
+    // Nobody has it.
+    twice = fresh;
+    twice.back() = 4000;
+    EXPECT_EQ(check(twice, results), absl::StatusCode::kFailedPrecondition);
+    // The same array twice: it comes once.
+    LaunchSpec spec = Spec(1, kP, fresh, results);
+    spec.arguments.back().object = fresh.front();
+    spec.arguments.back().fresh = false;
+    EXPECT_TRUE(table_.Check(spec, "p").ok());
+  }
+}
+
 }  // namespace
 }  // namespace pathways
