@@ -202,7 +202,12 @@ absl::Status Client::WaitUntil(absl::FunctionRef<bool()> done,
   // So many diagnoses end at least one launch of some client, if there is one.
   constexpr int kMaxDiagnoses = 4096 * StallDetector::kAsks;
   World& world = *context_.runtime->world;
-  auto over = [&] { return done() || stopping(); };
+  // What is awaited may come and go: that it was there counts.
+  bool was_done = false;
+  auto over = [&] {
+    was_done = was_done || done();
+    return was_done || stopping();
+  };
   for (int diagnoses = 0; !world.RunUntil(over); ++diagnoses) {
     if (stopping() || !world.simulated()) break;
     // What this waits for may wait for a launch that another thread has not
@@ -220,7 +225,7 @@ absl::Status Client::WaitUntil(absl::FunctionRef<bool()> done,
     diagnosis->done.Await();
     world.RunUntil([&] { return diagnosis->done.load() || over(); });
   }
-  if (done()) return absl::OkStatus();
+  if (was_done || done()) return absl::OkStatus();
   if (context_.stopping.load()) return context_.ended;
   return absl::CancelledError(absl::StrCat("client '", name_, "' was closed",
                                            Tag(ErrorId::kClientClosed)));
