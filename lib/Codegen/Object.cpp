@@ -95,7 +95,7 @@ static void describeArguments(LLVM::LLVMFuncOp body,
                     b.getUnitAttr());
 }
 
-/// What `body` takes, from the arguments of its entry point.
+/// Loads the arguments of `body` from those of its entry point.
 static SmallVector<Value> loadArguments(OpBuilder &b, Location loc,
                                         const kernel::LoweredSegment &segment,
                                         Block &entry) {

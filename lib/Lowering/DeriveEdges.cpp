@@ -93,7 +93,7 @@ void EdgeDeriver::orderTurn(const MemoryPlan::Turn &turn) {
     if (!graph.isGang(buffer.writer))
       add({writer, reader, credits[turn.before], proto::REUSE, proto::SAME});
   }
-  // What nobody reads is there until its writer is done.
+  // A buffer without readers occupies its bytes until its writer is done.
   if (buffer.readers.empty() && !graph.isGang(buffer.writer)) {
     add({buffer.writer, writer, 0, proto::REUSE, proto::SAME});
     if (graph.isMoved(turn.before))

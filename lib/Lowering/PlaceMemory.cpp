@@ -27,7 +27,7 @@ struct Unit {
   uint64_t bytes = 0;          // aligned
   uint32_t begin = 0, end = 0; // first and last action
   bool shareable = false;
-  // Of what is received the slice that sends it, else kNone.
+  // The slice that sends the unit; kNone if it is not received.
   uint32_t sender = ActionGraph::kNone;
 };
 

@@ -164,7 +164,7 @@ void BodyPartitioner::partition(Operation *op) {
     locals[op->getResult(0)] = {};
     return;
   }
-  // What asks for a size reads no element.
+  // An operation that asks for a size reads no element.
   if (std::optional<int64_t> size = getKnownSize(op)) {
     scalars[op->getResult(0)] = arith::ConstantIndexOp::create(builder, *size);
     return;

@@ -282,7 +282,7 @@ absl::Status ReadBlocks(const Json& blocks, ArrayIndex* index) {
   return absl::OkStatus();
 }
 
-// Of the object of a cut that has some.
+// Reads the list `inputs` of a checkpoint's object `cut`.
 void ReadInputs(const Json& cut, Reader* reader,
                 std::vector<CutInput>* inputs) {
   const Json* list = reader->List(cut, "inputs");
@@ -469,7 +469,7 @@ absl::StatusOr<CutFacts> ParseCut(const std::string& text) {
     facts.fingerprint = reader.String(*cut, "fingerprint");
     facts.steps = reader.Whole(*cut, "steps");
     facts.first_step = reader.Whole(*cut, "first_step");
-    // Those of older versions say nothing of inputs.
+    // The list is left out where the run knew the values of no input.
     if (reader.status().ok() && Find(*cut, "inputs") != nullptr) {
       ReadInputs(*cut, &reader, &facts.inputs);
     }

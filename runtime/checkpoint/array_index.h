@@ -23,8 +23,9 @@ namespace pathways {
 
 // The formats that docs/checkpoints.md describes, and their names.
 inline constexpr int64_t kCheckpointVersion = 1;
-// Of an array whose contributions are kept: a reader that does not know them
-// must not take them for one more dimension.
+// The version of an array whose contributions are kept. It differs so that a
+// reader that does not know contributions refuses them, and does not take them
+// for one more dimension.
 inline constexpr int64_t kContributionsVersion = 2;
 inline constexpr char kIndexFile[] = "index.json";
 inline constexpr int64_t kMaxIndexBytes = int64_t{1} << 28;
@@ -68,8 +69,9 @@ struct CutInput {
   uint32_t crc_before = 0;  // stepped: of those of the steps before the cut
   bool operator==(const CutInput&) const = default;
 };
-// What the index of a cut says beside: which program goes on from it, after how
-// many steps, and the inputs of the run that made it, as far as it knew them.
+// The part of an index that makes its arrays a checkpoint of a run: the program
+// that resumes it, the steps that are done, and the inputs of the run whose
+// values its client knew.
 struct CutFacts {
   std::string program, fingerprint;  // of its plan's header
   int64_t steps = 0;                 // of the run that are done

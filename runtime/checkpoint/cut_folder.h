@@ -24,9 +24,9 @@ std::string CutPath(const std::string& folder, int64_t steps);
 // path of the last cut in it; empty: there is none. Errors as FileStatus.
 absl::StatusOr<std::string> OpenCutFolder(const std::string& folder);
 
-// What the cut says, if it is of that program, and of a run whose first step
-// has that number. InvalidArgument: it is not, or no cut; or as ReadIndexText
-// and ParseCut.
+// Returns the facts of the checkpoint in `path`. InvalidArgument: it is no
+// checkpoint, or one of another program, or of a run whose first step has
+// another number; or as ReadIndexText and ParseCut.
 absl::StatusOr<CutFacts> ReadCut(const std::string& path,
                                  const std::string& program,
                                  const std::string& fingerprint,

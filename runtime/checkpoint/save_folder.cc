@@ -133,7 +133,8 @@ bool RemoveAbandonedSave(const std::string& folder) {
   FileDescriptor lock(
       open(absl::StrCat(folder, kLockName).c_str(), O_RDONLY | O_CLOEXEC));
   if (lock.get() < 0 || flock(lock.get(), LOCK_EX | LOCK_NB) != 0) return false;
-  // Who had it may have removed it since it was opened.
+  // The process that had the lock may have removed the file since it was
+  // opened.
   struct stat info;
   if (fstat(lock.get(), &info) != 0 || info.st_nlink == 0) return false;
   std::error_code error;

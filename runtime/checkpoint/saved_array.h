@@ -41,14 +41,15 @@ class SavedArray {
   const std::string& folder() const { return folder_; }
   ElementType element() const { return index_.element; }
   const std::vector<int64_t>& shape() const { return shape_; }
-  // Those that were saved; a partial array has those of its ranks.
+  // The contributions that the files have, one for each rank of a partial
+  // array.
   const layout::Contributions& contributions() const {
     return index_.contributions;
   }
   // How it was saved. Contributions are the first dimension.
   const layout::Layout& layout() const { return index_.layout; }
   const layout::Mesh& mesh() const { return index_.mesh; }
-  // Of all elements; of each contribution.
+  // The size of all elements; where there are contributions, of each of them.
   uint64_t bytes() const { return bytes_; }
 
   // Bytes [offset, offset + bytes) of the array, dense and row-major: whole

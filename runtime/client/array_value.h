@@ -60,12 +60,12 @@ class ArrayValue {
   const layout::Contributions& contributions() const { return contributions_; }
   // All contributions. Nothing when it is in files, or only sizes count.
   absl::string_view data() const { return data_; }
-  // Of the array's type: those of each contribution.
+  // The size that the type says, which each contribution has.
   uint64_t bytes() const { return bytes_; }
   bool borrowed() const { return borrowed_; }
   // Null: it is in memory.
   const std::shared_ptr<const SavedArray>& saved() const { return saved_; }
-  // Of what is in memory: with all contributions.
+  // Returns a copy, with all contributions, of a value that is in memory.
   HostArray Copy() const {
     return {type_.element, type_.shape, {data_.begin(), data_.end()}};
   }

@@ -202,7 +202,7 @@ absl::Status Client::WaitUntil(absl::FunctionRef<bool()> done,
   // So many diagnoses end at least one launch of some client, if there is one.
   constexpr int kMaxDiagnoses = 4096 * StallDetector::kAsks;
   World& world = *context_.runtime->world;
-  // What is awaited may come and go: that it was there counts.
+  // A condition may hold only for a moment. The call returns OK if it did.
   bool was_done = false;
   auto over = [&] {
     was_done = was_done || done();

@@ -48,7 +48,8 @@ Cut WholeOf(const std::vector<int64_t>& shape,
   return cut;
 }
 
-// As its shards are, each contribution by itself; steps stay together.
+// Cuts the array as its shards do, each contribution by itself. Steps stay
+// together.
 Cut CutOf(const ArrayPlacement& placement, const std::vector<int64_t>& shape) {
   Cut cut{placement.layout, placement.mesh,
           layout::ContributionsOf(placement.layout, placement.mesh)};
@@ -184,7 +185,7 @@ absl::Status Client::WriteBlocks(const PlacedObject& placed,
                                  const std::string& what, ElementType element,
                                  ArrayWriter* writer) {
   const ArrayPlacement& all = *placed.placement;
-  // Where one block is: one contribution, which is one array.
+  // The placement of one block. Its contribution is an array of its own.
   ArrayPlacement one = all;
   one.layout.partial.clear();
   one.layout.reduction = layout::Reduction::kNone;

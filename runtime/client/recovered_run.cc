@@ -58,7 +58,7 @@ SharedValue Whole(const SharedValue& value) {
                 value->contributions());
 }
 
-// Of each contribution.
+// Returns the bytes of one step of each contribution.
 uint64_t BytesOfStep(const ArrayValue& stepped) {
   const int64_t steps = stepped.type().shape[0];
   return steps == 0 ? 0 : stepped.bytes() / static_cast<uint64_t>(steps);

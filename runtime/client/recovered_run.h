@@ -146,7 +146,7 @@ class RecoveredRun {
   absl::Status TakeSteps(Leg* leg);
   // A stepped result's rows of a leg.
   absl::Status TakeRows(const Leg& leg, int result, const ArrayValue& rows);
-  // With its contributions.
+  // Returns a result of a leg as it is, with its contributions.
   absl::StatusOr<SharedValue> FetchValue(const Leg& leg, int result);
   absl::Status TakeResults(const Leg& leg);
   absl::Status MakeCut(const Leg& leg);
@@ -156,7 +156,7 @@ class RecoveredRun {
   absl::Status KeepCutOnHosts(const std::vector<ArrayHandle>& handles,
                               Cut* cut);
   uint64_t BytesOf(int argument, ArrayHandle array) const;
-  // Those that the program has of an argument.
+  // Returns the contributions that the program has of an argument.
   layout::Contributions ContributionsOf(int argument) const;
   // A cut that is on hosts comes to this process; one that is lost with them is
   // the beginning.

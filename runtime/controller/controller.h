@@ -250,7 +250,7 @@ class Controller final : public ControlActor {
   // empties it.
   void Apply();
   void SendGrant(const Grant& grant, bool skip);
-  // Of a launch that has a grant.
+  // Returns the step numbers of a launch that has a grant.
   StepNumbers NumbersOf(const LaunchTable::Launch& launch) const;
   // Tells hosts, and empties the list.
   void SendDrops(std::vector<Drop>* drops);

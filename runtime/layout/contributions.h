@@ -22,7 +22,7 @@ namespace pathways::layout {
 // whatever else of their layouts differs.
 struct Contributions {
   Reduction reduction = Reduction::kNone;
-  // Of the axes that hold them, as named: ranks are row-major over these.
+  // Sizes of the axes that hold them, as named. Ranks are row-major over these.
   // Empty: there is one rank, whose contribution is the array.
   std::vector<int64_t> sizes;
 
@@ -35,7 +35,7 @@ struct Contributions {
   bool operator==(const Contributions&) const = default;
 };
 
-// Those to an array of `layout`, which fits `mesh`.
+// Returns the contributions to an array of `layout`, which fits `mesh`.
 Contributions ContributionsOf(const Layout& layout, const Mesh& mesh);
 
 }  // namespace pathways::layout

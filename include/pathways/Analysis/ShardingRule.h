@@ -43,8 +43,8 @@ struct ShardingRule {
   SmallVector<Factor> factors;
   /// By operand and by result; empty for what is not a tensor.
   SmallVector<SmallVector<int64_t>> operands, results;
-  /// By tensor of getCapturedTensors(): all of its dimensions are whole, since
-  /// the body names elements by their indices in the whole array.
+  /// The factors of each tensor of getCapturedTensors(). All of its dimensions
+  /// are whole, since the body names elements by their indices in the array.
   SmallVector<SmallVector<int64_t>> captures;
   /// By result: how contributions are combined. Set where a factor that is
   /// reduced is cuttable; operands that results start from are the init.
