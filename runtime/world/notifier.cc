@@ -17,7 +17,7 @@
 
 namespace pathways {
 
-bool Notifier::Wait(const std::function<bool()>& done,
+bool Notifier::Wait(absl::FunctionRef<bool()> done,
                     const std::atomic<bool>& stopping, TimeNs spin_ns) {
   bool reached = false;
   // To be woken costs more than many a wait takes.

@@ -11,8 +11,8 @@
 
 #include <atomic>
 #include <cstdint>
-#include <functional>
 
+#include "absl/functional/function_ref.h"
 #include "runtime/world/world.h"
 
 namespace pathways {
@@ -25,8 +25,8 @@ class Notifier {
   // Returns once `done`, which the calling thread runs, or `stopping` is true:
   // whether `done` was. Whoever sets `stopping` notifies then. The thread looks
   // again and again for `spin_ns` before it sleeps.
-  bool Wait(const std::function<bool()>& done,
-            const std::atomic<bool>& stopping, TimeNs spin_ns);
+  bool Wait(absl::FunctionRef<bool()> done, const std::atomic<bool>& stopping,
+            TimeNs spin_ns);
   void Notify();
   // Whether a thread waits that does not sleep yet.
   bool spinning() const {

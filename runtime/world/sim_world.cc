@@ -466,7 +466,7 @@ void SimWorld::Deliver() {
   queue_.Free(due.slot);
 }
 
-bool SimWorld::RunUntil(const std::function<bool()>& done) {
+bool SimWorld::RunUntil(absl::FunctionRef<bool()> done) {
   driver_.Start();
   bool reached = done();
   while (!reached && !driver_.stopped()) {

@@ -28,6 +28,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "runtime/world/fault.h"
 #include "runtime/world/link.h"
@@ -134,7 +135,7 @@ class SimWorld final : public World {
   bool simulated() const override { return true; }
   // `done` is looked at before the first event and after each one. False too
   // when only background messages are left, or after Stop.
-  bool RunUntil(const std::function<bool()>& done) override;
+  bool RunUntil(absl::FunctionRef<bool()> done) override;
   void Notify() override {}
   void Stop() override;
 

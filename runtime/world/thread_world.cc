@@ -438,7 +438,7 @@ void ThreadWorld::WakeAll() {
   for (int i = 0; i < num_workers_; ++i) workers_[i].mailbox.Wake();
 }
 
-bool ThreadWorld::RunUntil(const std::function<bool()>& done) {
+bool ThreadWorld::RunUntil(absl::FunctionRef<bool()> done) {
   assert(Self() == nullptr && "a handler must not wait for its world");
   if (seat_) return WaitAsGuest(done);
   return notifier_.Wait(done, stopping_, wait_spin_ns_);

@@ -160,7 +160,7 @@ class ThreadWorld final : public World {
   bool simulated() const override { return false; }
   // Looks at `done` at first and after each Notify. False only after Stop.
   // Several threads may wait at one time, no worker may.
-  bool RunUntil(const std::function<bool()>& done) override;
+  bool RunUntil(absl::FunctionRef<bool()> done) override;
   void Notify() override;
   void TakesLong() override;
   void BeginCall() override;
@@ -218,9 +218,9 @@ class ThreadWorld final : public World {
   // is over.
   bool Spin(Worker& self, absl::FunctionRef<bool()> is_over);
   // RunUntil, where guests work.
-  bool WaitAsGuest(const std::function<bool()>& done);
+  bool WaitAsGuest(absl::FunctionRef<bool()> done);
   // Until it is done, or there is nothing to do any more. With the seat.
-  void WorkAsGuest(Worker& self, const std::function<bool()>& done);
+  void WorkAsGuest(Worker& self, absl::FunctionRef<bool()> done);
   bool IsInCall() const;
   void WakeForPosted();
   // Whether messages of other processes came.

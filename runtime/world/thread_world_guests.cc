@@ -77,7 +77,7 @@ void ThreadWorld::WakeForPosted() {
   if (mailbox.has_posted() && mailbox.asleep()) mailbox.Wake();
 }
 
-bool ThreadWorld::WaitAsGuest(const std::function<bool()>& done) {
+bool ThreadWorld::WaitAsGuest(absl::FunctionRef<bool()> done) {
   // As long as a worker spins, for a seat that another guest has.
   SteadyClock real;
   const TimeNs end = real.Now() + options_.spin_ns;
@@ -96,7 +96,7 @@ bool ThreadWorld::WaitAsGuest(const std::function<bool()>& done) {
   return notifier_.Wait(done, stopping_, /*spin_ns=*/0);
 }
 
-void ThreadWorld::WorkAsGuest(Worker& self, const std::function<bool()>& done) {
+void ThreadWorld::WorkAsGuest(Worker& self, absl::FunctionRef<bool()> done) {
   const Visit visit(&self);
   bool reached = false;
   const auto is_over = [&] { return reached = done(); };

@@ -18,11 +18,11 @@
 #define RUNTIME_WORLD_WORLD_H_
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "absl/functional/function_ref.h"
 #include "absl/types/span.h"
 #include "runtime/protocol/address.h"
 #include "runtime/protocol/control_body.h"
@@ -306,7 +306,7 @@ class World {
   // true; `done` is called on that thread. On threads this waits, and may run
   // handlers meanwhile; in a simulation it runs events, and returns false when
   // none is left and `done` is still false (nothing can ever happen again).
-  virtual bool RunUntil(const std::function<bool()>& done) = 0;
+  virtual bool RunUntil(absl::FunctionRef<bool()> done) = 0;
   // Wakes RunUntil to look at its condition again. Any thread.
   virtual void Notify() = 0;
   // What a thread that is no worker sends between the two may be handled as

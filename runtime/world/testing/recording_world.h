@@ -16,13 +16,13 @@
 #define RUNTIME_WORLD_TESTING_RECORDING_WORLD_H_
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "runtime/world/mix.h"
 #include "runtime/world/world.h"
 
@@ -120,7 +120,7 @@ class RecordingWorld final : public World {
     std::erase_if(addresses_, [&](auto& at) { return at.second == gone; });
   }
   bool simulated() const override { return is_simulated; }
-  bool RunUntil(const std::function<bool()>& done) override { return done(); }
+  bool RunUntil(absl::FunctionRef<bool()> done) override { return done(); }
   void Notify() override { ++notified; }
   void Stop() override {}
 

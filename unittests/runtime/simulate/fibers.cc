@@ -48,7 +48,7 @@ void Fibers::Resume(size_t number, bool reached) {
   turn_.acquire();
 }
 
-bool Fibers::Wait(const std::function<bool()>& done) {
+bool Fibers::Wait(absl::FunctionRef<bool()> done) {
   if (done()) return true;
   Fiber& fiber = fibers_[static_cast<size_t>(this_fiber)];
   fiber.done = &done;

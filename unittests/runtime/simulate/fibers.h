@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "runtime/world/mix.h"
 #include "runtime/world/sim_world.h"
 
@@ -38,13 +39,13 @@ class Fibers {
   // are left wait.
   bool Run(const std::function<bool()>& is_over);
   // On a fiber; as World::RunUntil.
-  bool Wait(const std::function<bool()>& done);
+  bool Wait(absl::FunctionRef<bool()> done);
   bool IsFiber() const;
 
  private:
   struct Fiber {
     std::function<void()> body;
-    const std::function<bool()>* done = nullptr;  // null: it has not begun
+    const absl::FunctionRef<bool()>* done = nullptr;  // null: it has not begun
     bool reached = true;
     bool ended = false;
     std::binary_semaphore turn{0};
@@ -110,7 +111,7 @@ class FiberWorld final : public World {
   void ExpectKernels(int by) override { world_->ExpectKernels(by); }
   void Retire(LocalId actor) override { world_->Retire(actor); }
   bool simulated() const override { return true; }
-  bool RunUntil(const std::function<bool()>& done) override {
+  bool RunUntil(absl::FunctionRef<bool()> done) override {
     return fibers_.IsFiber() ? fibers_.Wait(done) : world_->RunUntil(done);
   }
   void Notify() override {}

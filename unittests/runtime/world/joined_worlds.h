@@ -22,6 +22,7 @@
 #include <thread>
 #include <utility>
 
+#include "absl/functional/function_ref.h"
 #include "runtime/base/mutex.h"
 #include "runtime/world/process_links.h"
 #include "runtime/world/thread_world.h"
@@ -137,7 +138,7 @@ class JoinedWorlds final : public World {
   void ExpectKernels(int by) override { First().ExpectKernels(by); }
   void Retire(LocalId actor) override { Of(actor).Retire(Local(actor)); }
   bool simulated() const override { return false; }
-  bool RunUntil(const std::function<bool()>& done) override {
+  bool RunUntil(absl::FunctionRef<bool()> done) override {
     return First().RunUntil(done);
   }
   void Notify() override { First().Notify(); }

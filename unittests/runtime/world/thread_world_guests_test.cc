@@ -158,7 +158,8 @@ TEST_F(GuestsTest, WhoWaitsPollsAndHandles) {
     return true;
   });
   // The own thread spins, and makes room for who waits.
-  EXPECT_TRUE(world->RunUntil([&, asked = 0]() mutable {
+  int asked = 0;
+  EXPECT_TRUE(world->RunUntil([&] {
     if (++asked == 3) bring = true;
     return handled.load() == 1;
   }));
