@@ -27,10 +27,11 @@ using namespace mlir;
 using namespace mlir::pathways;
 
 kernel::ErrorWatch::ErrorWatch(MLIRContext *context)
-    : handler(context, [this, thread = llvm::get_threadid()](Diagnostic &diag) {
+    : handler(context, [seen = seenError,
+                        thread = llvm::get_threadid()](Diagnostic &diag) {
         if (diag.getSeverity() == DiagnosticSeverity::Error &&
             llvm::get_threadid() == thread)
-          seenError = true;
+          *seen = true;
         return failure(); // Others are to see it too.
       }) {}
 

@@ -18,6 +18,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/PatternMatch.h"
+#include <memory>
 
 namespace mlir {
 class DialectRegistry;
@@ -33,10 +34,12 @@ class ErrorWatch {
 public:
   explicit ErrorWatch(MLIRContext *context);
 
-  bool hasSeenError() const { return seenError; }
+  bool hasSeenError() const { return *seenError; }
 
 private:
-  bool seenError = false;
+  // After a crash no destructor of the frame runs (see Shield.h), and the
+  // handler stays with the context. The two therefore share the flag.
+  std::shared_ptr<bool> seenError = std::make_shared<bool>(false);
   ScopedDiagnosticHandler handler;
 };
 
