@@ -29,6 +29,23 @@ uint64_t CostModel::getMovementNs(::pathways::proto::ActionKind kind,
   return measured.value_or(1 + bytes / kMemoryBytesPerNs);
 }
 
+LinkCost mlir::pathways::toLinkCost(const ::pathways::proto::Link &link,
+                                    LinkCost otherwise) {
+  if (link.latency_seconds() > 0)
+    otherwise.latencyNs = link.latency_seconds() * 1e9;
+  if (link.bytes_per_second() > 0)
+    otherwise.bytesPerNs = link.bytes_per_second() / 1e9;
+  return otherwise;
+}
+
+uint64_t CostModel::getLinkNs(bool isOneIsland, uint64_t bytes) const {
+  LinkCost link = isOneIsland ? kDefaultIci : kDefaultDcn;
+  if (profile)
+    link = toLinkCost(isOneIsland ? profile->ici() : profile->dcn(), link);
+  return std::min<double>(2.0 * link.latencyNs + bytes / link.bytesPerNs,
+                          kMaxNs);
+}
+
 std::optional<uint64_t>
 CostModel::getMeasuredNs(const ::pathways::Computation &computation) const {
   return profile ? profile->ComputationNs(computation) : std::nullopt;

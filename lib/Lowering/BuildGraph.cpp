@@ -393,6 +393,10 @@ LogicalResult GraphBuilder::addMovement(Operation *op, Value source,
       .addAction(Kind::Recv, name + ".recv", to->slice,
                  costs.getMovementNs(proto::RECV, to->bytes), op->getLoc())
       .peer = send;
+  BindOp sender = graph.slices[from->slice].bind;
+  BindOp receiver = graph.slices[to->slice].bind;
+  graph.actions[send + 1].linkNs =
+      costs.getLinkNs(sender.getIsland() == receiver.getIsland(), to->bytes);
   return define(result, send + 1, name);
 }
 

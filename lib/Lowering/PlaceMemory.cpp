@@ -29,6 +29,40 @@ struct Unit {
   bool shareable = false;
   // The slice that sends the unit; kNone if it is not received.
   uint32_t sender = ActionGraph::kNone;
+  // Of what is received: the action that reads it first, and the nanoseconds
+  // from a free place to the value in it.
+  uint32_t firstUse = 0;
+  uint64_t linkNs = 0;
+};
+
+/// The gangs of a slice in time, if each begins when the one before it ends.
+class GangClock {
+public:
+  void add(uint32_t gang, uint64_t costNs) {
+    gangs.push_back(gang);
+    beginNs.push_back(endNs);
+    endNs += std::max(costNs, kGangNs);
+  }
+  /// The last gang that begins at least `ns` before `action` can, which waits
+  /// for all gangs that come before it. 0 if all gangs take less than that;
+  /// `action` if there is no gang.
+  uint32_t findGangBefore(uint32_t action, uint64_t ns) const {
+    if (gangs.empty())
+      return action;
+    size_t number = llvm::lower_bound(gangs, action) - gangs.begin();
+    uint64_t at = number < gangs.size() ? beginNs[number] : endNs;
+    if (at < ns)
+      return 0;
+    return gangs[llvm::upper_bound(beginNs, at - ns) - beginNs.begin() - 1];
+  }
+
+private:
+  /// A gang takes no less, whatever its body.
+  static constexpr uint64_t kGangNs = 1000;
+
+  std::vector<uint32_t> gangs;   // ascending
+  std::vector<uint64_t> beginNs; // by gang
+  uint64_t endNs = 0;
 };
 
 /// Which bytes hold what, as buffers enter one after the other.
@@ -83,8 +117,12 @@ static Unit makeUnit(const ActionGraph &graph, uint32_t head) {
   unit.end = first.writer;
   unit.shareable =
       (graph.isGang(first.writer) || graph.isMoved(head)) && unit.bytes > 0;
-  if (graph.isMoved(head))
+  if (graph.isMoved(head)) {
     unit.sender = graph.actions[unit.begin].slice;
+    unit.firstUse =
+        first.readers.empty() ? first.writer : first.readers.front();
+    unit.linkNs = graph.actions[first.writer].linkNs;
+  }
   for (uint32_t b = head; b != ActionGraph::kNone; b = graph.buffers[b].next) {
     unit.buffers.push_back(b);
     unit.end = std::max(unit.end, graph.buffers[b].writer);
@@ -101,14 +139,14 @@ static Unit makeUnit(const ActionGraph &graph, uint32_t head) {
 /// be exact.
 ///
 /// A send waits for the last use of the bytes that its recv fills. For the
-/// transfer to run beside the gangs that use what was received before it on the
-/// same way, these bytes must be free before those gangs are done: the place is
-/// taken from there on.
-static LogicalResult placeUnits(Frame &frame) {
+/// transfer to run beside the gangs that use what was received before it from
+/// the same slice, these bytes must be free while those gangs still have as
+/// much to do as the transfer takes: the place is taken from there on.
+static LogicalResult placeUnits(Frame &frame, const GangClock &clock) {
   std::vector<PackItem> items;
   std::vector<size_t> unitOf;
-  // The end of what each slice sent last.
-  llvm::DenseMap<uint32_t, uint32_t> received;
+  // By sender, the ends of the first and the last unit that came from there.
+  llvm::DenseMap<uint32_t, std::pair<uint32_t, uint32_t>> received;
   // Whatever the packing, it takes no more than this.
   uint64_t most = 0;
   frame.offsets.resize(frame.units.size());
@@ -117,9 +155,14 @@ static LogicalResult placeUnits(Frame &frame) {
     if (unit.shareable) {
       uint32_t begin = unit.begin;
       if (unit.sender != ActionGraph::kNone) {
-        auto [last, isFirst] = received.try_emplace(unit.sender, unit.end);
-        if (!isFirst)
-          begin = std::min(begin, std::exchange(last->second, unit.end));
+        auto [ends, isFirst] =
+            received.try_emplace(unit.sender, unit.end, unit.end);
+        if (!isFirst) {
+          auto &[first, last] = ends->second;
+          uint32_t gang = clock.findGangBefore(unit.firstUse, unit.linkNs);
+          begin = std::min({begin, last, std::max(gang, first)});
+          last = unit.end;
+        }
       }
       items.push_back({unit.bytes, begin, unit.end});
       unitOf.push_back(number);
@@ -186,6 +229,11 @@ FailureOr<MemoryPlan> mlir::pathways::placeMemory(const ActionGraph &graph,
       frames[{buffer.slice, credits[number]}].units.push_back(
           makeUnit(graph, number));
 
+  std::vector<GangClock> clocks(graph.slices.size());
+  for (auto [number, action] : llvm::enumerate(graph.actions))
+    if (action.kind == ActionGraph::Kind::Gang)
+      clocks[action.slice].add(number, action.costNs);
+
   MemoryPlan plan;
   plan.places.resize(graph.buffers.size());
   std::vector<uint64_t> used(graph.slices.size());
@@ -196,7 +244,7 @@ FailureOr<MemoryPlan> mlir::pathways::placeMemory(const ActionGraph &graph,
              std::pair(b.begin, b.buffers.front());
     });
     uint64_t end = ::pathways::kMaxBytes;
-    if (succeeded(placeUnits(frame)))
+    if (succeeded(placeUnits(frame, clocks[slice])))
       end = ::pathways::AddBytes(used[slice], frame.bytes, copies);
     if (end >= ::pathways::kMaxSegmentBytes) {
       SliceOp op = graph.slices[slice].slice;

@@ -18,15 +18,6 @@ using namespace mlir::pathways;
 /// they go to another slice. Less is reduced sooner for everybody.
 static constexpr int64_t kScatteredBytes = 64 << 10;
 
-static LinkCost toLinkCost(const ::pathways::proto::Link &link,
-                           LinkCost otherwise) {
-  if (link.latency_seconds() > 0)
-    otherwise.latencyNs = link.latency_seconds() * 1e9;
-  if (link.bytes_per_second() > 0)
-    otherwise.bytesPerNs = link.bytes_per_second() / 1e9;
-  return otherwise;
-}
-
 /// Places by shard; none where there are too many.
 static SmallVector<BindOp::Place, 0> listPlaces(MeshAttr mesh, BindOp bind) {
   SmallVector<BindOp::Place, 0> places;

@@ -25,6 +25,18 @@ namespace mlir::pathways {
 /// What a worker copies in a nanosecond.
 inline constexpr uint64_t kMemoryBytesPerNs = 8;
 
+/// A message of b bytes arrives after latencyNs + b / bytesPerNs.
+struct LinkCost {
+  int64_t latencyNs = 0;
+  double bytesPerNs = 1;
+};
+/// Where the machines do not say: what a simulation takes.
+inline constexpr LinkCost kDefaultIci = {1000, 50.0};
+inline constexpr LinkCost kDefaultDcn = {10000, 12.5};
+
+/// What `link` says, and `otherwise` where it does not.
+LinkCost toLinkCost(const ::pathways::proto::Link &link, LinkCost otherwise);
+
 class CostModel {
 public:
   CostModel() = default;
@@ -38,6 +50,10 @@ public:
   /// `kind` says.
   uint64_t getMovementNs(::pathways::proto::ActionKind kind,
                          uint64_t bytes) const;
+
+  /// Nanoseconds in which `bytes` of one shard come to who asks for them: one
+  /// message each way, between devices of one island or of two.
+  uint64_t getLinkNs(bool isOneIsland, uint64_t bytes) const;
 
   /// Nanoseconds that one shard's part of the gang takes that does
   /// `computation`, if that was measured.

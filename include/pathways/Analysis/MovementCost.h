@@ -23,15 +23,6 @@ namespace mlir::pathways {
 /// Nanoseconds that any step takes beside what it moves.
 inline constexpr int64_t kMovementStepNs = 1000;
 
-/// A message of b bytes arrives after latencyNs + b / bytesPerNs.
-struct LinkCost {
-  int64_t latencyNs = 0;
-  double bytesPerNs = 1;
-};
-/// Where the machines do not say: what a simulation takes.
-inline constexpr LinkCost kDefaultIci = {1000, 50.0};
-inline constexpr LinkCost kDefaultDcn = {10000, 12.5};
-
 /// Where the machines have no say, because bits depend on what is chosen:
 /// workers that copy from each other.
 inline constexpr LinkCost kMemoryLink = {1000, kMemoryBytesPerNs};

@@ -124,9 +124,10 @@ pw.program @cannot(%x: !pw.array<4xf32, @s, [{}]>, %y: !pw.array<4xf32, @s, [{}]
 
 // -----
 
-// What one slice receives from another in turn takes two places: a send lets the next
-// value in once the gang before the last one has used what was there, and runs beside
-// the last one. In a later step the first send waits for the last reader.
+// What one slice receives from another in turn takes three places here: a gang counts
+// as 1 us, a message each way on the island takes 2 us, and so a send runs beside two
+// gangs that use what came before. It waits for the gang before these two. In a later
+// step the first send waits for the last reader.
 
 pw.slice @s mesh <>
 pw.slice @t mesh <>
@@ -141,16 +142,19 @@ func.func private @neg(%a: tensor<4xf32>) -> tensor<4xf32> {
 // CHECK-LABEL: plan.program @received
 // CHECK-DAG: plan.buffer @x.1 on @t layout 0 at [[A:[0-9]+]] bytes 16
 // CHECK-DAG: plan.buffer @y.1 on @t layout 0 at [[B:[0-9]+]] bytes 16
-// CHECK-DAG: plan.buffer @z.1 on @t layout 0 at [[A]] bytes 16
-// CHECK-DAG: plan.edge @neg -> @z.send reuse pieces{{$}}
-// CHECK-DAG: plan.edge @neg.2 -> @x.send reuse pieces tokens 2
-// CHECK-NOT: plan.edge @neg.1 -> @z.send
-pw.program @received(%x: !s, %y: !s, %z: !s) -> () {
+// CHECK-DAG: plan.buffer @z.1 on @t layout 0 at [[C:[0-9]+]] bytes 16
+// CHECK-DAG: plan.buffer @w.1 on @t layout 0 at [[A]] bytes 16
+// CHECK-DAG: plan.edge @neg -> @w.send reuse pieces{{$}}
+// CHECK-DAG: plan.edge @neg.3 -> @x.send reuse pieces tokens 2
+// CHECK-NOT: plan.edge @neg.1 -> @w.send
+pw.program @received(%x: !s, %y: !s, %z: !s, %w: !s) -> () {
   %0 = pw.transfer %x : !s -> !t
   %1 = pw.call @neg(%0) : (!t) -> !t
   %2 = pw.transfer %y : !s -> !t
   %3 = pw.call @neg(%2) : (!t) -> !t
   %4 = pw.transfer %z : !s -> !t
   %5 = pw.call @neg(%4) : (!t) -> !t
+  %6 = pw.transfer %w : !s -> !t
+  %7 = pw.call @neg(%6) : (!t) -> !t
   pw.return
 }

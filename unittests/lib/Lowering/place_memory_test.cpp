@@ -121,6 +121,36 @@ TEST_F(PlaceMemoryTest, WhatIsReceivedInTurnTakesTwoPlaces) {
               ::testing::Contains(Turn{moved[7], moved[1], /*isLater=*/true}));
 }
 
+/// Four gangs take as long as the transfer, but the last one a little.
+TEST_F(PlaceMemoryTest, WhatIsReceivedOverASlowLinkTakesMorePlaces) {
+  std::vector<uint32_t> moved;
+  for (int i = 0; i < 12; ++i) {
+    uint32_t recv = move(write(gang({}))).second;
+    graph.actions[recv].linkNs = 3900;
+    moved.push_back(write(recv));
+    uint32_t user = add(Kind::Gang, 1);
+    graph.addRead(user, moved.back());
+  }
+  MemoryPlan plan = place();
+  for (int i = 5; i < 12; ++i)
+    EXPECT_EQ(plan.places[moved[i]].offset, plan.places[moved[i - 5]].offset);
+  EXPECT_EQ(plan.places[moved[0]].stride, 5 * kBytes);
+}
+
+/// The gangs that run beside the transfers take as long as these.
+TEST_F(PlaceMemoryTest, LongGangsNeedTwoPlacesOverASlowLink) {
+  std::vector<uint32_t> moved;
+  for (int i = 0; i < 8; ++i) {
+    uint32_t recv = move(write(gang({}))).second;
+    graph.actions[recv].linkNs = 3900;
+    moved.push_back(write(recv));
+    uint32_t user = add(Kind::Gang, 1);
+    graph.addRead(user, moved.back());
+    graph.actions[user].costNs = 4000;
+  }
+  EXPECT_EQ(place().places[moved[0]].stride, 2 * kBytes);
+}
+
 /// What is received is there from its send on, not from its recv on.
 TEST_F(PlaceMemoryTest, WhatIsReceivedIsThereFromItsSendOn) {
   auto [send, recv] = move(write(gang({})));
