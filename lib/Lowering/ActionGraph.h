@@ -77,8 +77,8 @@ public:
     SmallVector<std::pair<uint32_t, uint32_t>, 0> aliases = {};
     /// Of a send its recv, and the other way round.
     uint32_t peer = kNone;
-    /// Of a recv: nanoseconds from when the receiver says that the place is
-    /// free until the value is in it.
+    /// Set for a recv only: the nanoseconds from the message that says that the
+    /// buffer is free until the value has arrived in it.
     uint64_t linkNs = 0;
     /// Of a feed the argument, of a fetch the result of the program.
     uint32_t interface = 0;

@@ -29,8 +29,8 @@ struct Unit {
   bool shareable = false;
   // The slice that sends the unit; kNone if it is not received.
   uint32_t sender = ActionGraph::kNone;
-  // Of what is received: the action that reads it first, and the nanoseconds
-  // from a free place to the value in it.
+  // The first action that reads a received unit, and the time that the link
+  // takes (ActionGraph::Action::linkNs). Both are 0 if it is not received.
   uint32_t firstUse = 0;
   uint64_t linkNs = 0;
 };
@@ -43,9 +43,9 @@ public:
     beginNs.push_back(endNs);
     endNs += std::max(costNs, kGangNs);
   }
-  /// The last gang that begins at least `ns` before `action` can, which waits
-  /// for all gangs that come before it. 0 if all gangs take less than that;
-  /// `action` if there is no gang.
+  /// Returns the last gang that begins at least `ns` before `action`, which
+  /// itself begins when all gangs before it have ended. Returns 0 if these
+  /// gangs take less than `ns`, and `action` if the slice has no gangs.
   uint32_t findGangBefore(uint32_t action, uint64_t ns) const {
     if (gangs.empty())
       return action;
@@ -57,7 +57,7 @@ public:
   }
 
 private:
-  /// A gang takes no less, whatever its body.
+  /// The least that a gang counts for, since dispatch takes time too.
   static constexpr uint64_t kGangNs = 1000;
 
   std::vector<uint32_t> gangs;   // ascending
@@ -145,7 +145,7 @@ static Unit makeUnit(const ActionGraph &graph, uint32_t head) {
 static LogicalResult placeUnits(Frame &frame, const GangClock &clock) {
   std::vector<PackItem> items;
   std::vector<size_t> unitOf;
-  // By sender, the ends of the first and the last unit that came from there.
+  // The ends of the first and the last unit that each slice has sent.
   llvm::DenseMap<uint32_t, std::pair<uint32_t, uint32_t>> received;
   // Whatever the packing, it takes no more than this.
   uint64_t most = 0;

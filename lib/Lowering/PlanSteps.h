@@ -87,12 +87,12 @@ struct MemoryPlan {
 /// frame. Where a gang writes next, the queue orders it behind readers that are
 /// gangs, a step apart too, and what remains is an edge from each send or
 /// fetch. Where a recv writes next, its send waits for the last gang, and for
-/// each send and fetch, that reads what is there. Of what one slice receives
-/// from another in turn, a buffer takes the place of one whose readers are done
-/// so early that the transfer can run beside the gangs that come between: with
-/// gangs that take as long as a transfer there are two places, with shorter
-/// ones more. What a feed writes has a place of its own, but for the buffers
-/// that follow it there.
+/// each send and fetch, that reads what is there. A buffer that
+/// one slice receives from another takes the bytes of an earlier one only if
+/// the gangs between their readers take as long as the transfer, so that the
+/// transfer can run beside them: two places if one gang takes that long, more
+/// if gangs are shorter. What a feed writes has a place of its own, but for the
+/// buffers that follow it there.
 ///
 /// Fails, with a diagnostic, when a slice needs more than a plan can say.
 FailureOr<MemoryPlan> placeMemory(const ActionGraph &graph,

@@ -34,7 +34,8 @@ struct LinkCost {
 inline constexpr LinkCost kDefaultIci = {1000, 50.0};
 inline constexpr LinkCost kDefaultDcn = {10000, 12.5};
 
-/// What `link` says, and `otherwise` where it does not.
+/// Returns the cost of `link`, with the values of `otherwise` for each field
+/// that `link` leaves at 0.
 LinkCost toLinkCost(const ::pathways::proto::Link &link, LinkCost otherwise);
 
 class CostModel {
@@ -51,8 +52,9 @@ public:
   uint64_t getMovementNs(::pathways::proto::ActionKind kind,
                          uint64_t bytes) const;
 
-  /// Nanoseconds in which `bytes` of one shard come to who asks for them: one
-  /// message each way, between devices of one island or of two.
+  /// Returns the nanoseconds from a request for `bytes` of one shard until they
+  /// have arrived: one message each way, on the ICI of one island or on the DCN
+  /// between two.
   uint64_t getLinkNs(bool isOneIsland, uint64_t bytes) const;
 
   /// Nanoseconds that one shard's part of the gang takes that does

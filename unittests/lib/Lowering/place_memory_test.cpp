@@ -18,6 +18,21 @@ struct PlaceMemoryTest : public GraphTest {
   MemoryPlan place(uint32_t credits = 2) {
     return *placeMemory(graph, assignCredits(graph, credits));
   }
+  /// Receives `count` buffers one after the other over a link that takes
+  /// `linkNs`, each with a gang of `costNs` that reads it.
+  std::vector<uint32_t> receiveInTurn(int count, uint64_t linkNs,
+                                      uint64_t costNs) {
+    std::vector<uint32_t> moved;
+    for (int i = 0; i < count; ++i) {
+      uint32_t recv = move(write(gang({}))).second;
+      graph.actions[recv].linkNs = linkNs;
+      moved.push_back(write(recv));
+      uint32_t user = add(Kind::Gang, 1);
+      graph.addRead(user, moved.back());
+      graph.actions[user].costNs = costNs;
+    }
+    return moved;
+  }
   /// What a buffer of 64 f32 on two devices takes.
   static constexpr uint64_t kBytes = ::pathways::kBufferAlignment;
 };
@@ -105,12 +120,7 @@ TEST_F(PlaceMemoryTest, SlicesHaveMemoryOfTheirOwn) {
 /// A transfer runs beside the gang that uses what was received before it, so
 /// two places are enough for any number of them.
 TEST_F(PlaceMemoryTest, WhatIsReceivedInTurnTakesTwoPlaces) {
-  std::vector<uint32_t> moved;
-  for (int i = 0; i < 8; ++i) {
-    moved.push_back(write(move(write(gang({}))).second));
-    uint32_t user = add(Kind::Gang, 1);
-    graph.addRead(user, moved.back());
-  }
+  std::vector<uint32_t> moved = receiveInTurn(8, /*linkNs=*/0, /*costNs=*/1);
   MemoryPlan plan = place();
   for (int i = 2; i < 8; ++i)
     EXPECT_EQ(plan.places[moved[i]].offset, plan.places[moved[i - 2]].offset);
@@ -121,33 +131,20 @@ TEST_F(PlaceMemoryTest, WhatIsReceivedInTurnTakesTwoPlaces) {
               ::testing::Contains(Turn{moved[7], moved[1], /*isLater=*/true}));
 }
 
-/// Four gangs take as long as the transfer, but the last one a little.
+/// A short gang counts as 1 us, so a transfer of 3.9 us runs beside four.
 TEST_F(PlaceMemoryTest, WhatIsReceivedOverASlowLinkTakesMorePlaces) {
-  std::vector<uint32_t> moved;
-  for (int i = 0; i < 12; ++i) {
-    uint32_t recv = move(write(gang({}))).second;
-    graph.actions[recv].linkNs = 3900;
-    moved.push_back(write(recv));
-    uint32_t user = add(Kind::Gang, 1);
-    graph.addRead(user, moved.back());
-  }
+  std::vector<uint32_t> moved =
+      receiveInTurn(12, /*linkNs=*/3900, /*costNs=*/1);
   MemoryPlan plan = place();
   for (int i = 5; i < 12; ++i)
     EXPECT_EQ(plan.places[moved[i]].offset, plan.places[moved[i - 5]].offset);
   EXPECT_EQ(plan.places[moved[0]].stride, 5 * kBytes);
 }
 
-/// The gangs that run beside the transfers take as long as these.
+/// One gang takes longer than a transfer.
 TEST_F(PlaceMemoryTest, LongGangsNeedTwoPlacesOverASlowLink) {
-  std::vector<uint32_t> moved;
-  for (int i = 0; i < 8; ++i) {
-    uint32_t recv = move(write(gang({}))).second;
-    graph.actions[recv].linkNs = 3900;
-    moved.push_back(write(recv));
-    uint32_t user = add(Kind::Gang, 1);
-    graph.addRead(user, moved.back());
-    graph.actions[user].costNs = 4000;
-  }
+  std::vector<uint32_t> moved =
+      receiveInTurn(8, /*linkNs=*/3900, /*costNs=*/4000);
   EXPECT_EQ(place().places[moved[0]].stride, 2 * kBytes);
 }
 
