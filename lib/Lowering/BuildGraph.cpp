@@ -395,8 +395,10 @@ LogicalResult GraphBuilder::addMovement(Operation *op, Value source,
       .peer = send;
   BindOp sender = graph.slices[from->slice].bind;
   BindOp receiver = graph.slices[to->slice].bind;
+  SmallVector<int64_t, 2> islands = sender.getIslands();
+  llvm::append_range(islands, receiver.getIslands());
   graph.actions[send + 1].linkNs =
-      costs.getLinkNs(sender.getIsland() == receiver.getIsland(), to->bytes);
+      costs.getLinkNs(llvm::all_equal(islands), to->bytes);
   return define(result, send + 1, name);
 }
 

@@ -158,3 +158,35 @@ pw.program @received(%x: !s, %y: !s, %z: !s, %w: !s) -> () {
   %7 = pw.call @neg(%6) : (!t) -> !t
   pw.return
 }
+
+// -----
+
+// The first islands of both slices are the same, but each slice spans two islands, so
+// a transfer may cross the data center network. A message takes longer there than the
+// gangs before it, and each received value has a place of its own.
+
+pw.slice @s mesh <"x"=2> spans 2 islands
+pw.slice @t mesh <"x"=2> spans 2 islands with [@s]
+pw.bind @s to island 0 devices base 0 strides [0] also islands [1] bases [0]
+pw.bind @t to island 0 devices base 1 strides [0] also islands [1] bases [1]
+func.func private @neg(%a: tensor<4xf32>) -> tensor<4xf32> attributes {pw.local_view} {
+  %0 = arith.negf %a : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+!s = !pw.array<8xf32, @s, [{"x"}]>
+!t = !pw.array<8xf32, @t, [{"x"}]>
+// CHECK-LABEL: plan.program @across
+// CHECK: plan.buffer @x.1 on @t layout {{[0-9]+}} at [[A:[0-9]+]] bytes 16
+// CHECK-NOT: plan.buffer @{{[yzw]}}.1 on @t layout {{[0-9]+}} at [[A]] bytes 16
+// CHECK: plan.gang
+pw.program @across(%x: !s, %y: !s, %z: !s, %w: !s) -> () {
+  %0 = pw.transfer %x : !s -> !t
+  %1 = pw.call @neg(%0) : (!t) -> !t
+  %2 = pw.transfer %y : !s -> !t
+  %3 = pw.call @neg(%2) : (!t) -> !t
+  %4 = pw.transfer %z : !s -> !t
+  %5 = pw.call @neg(%4) : (!t) -> !t
+  %6 = pw.transfer %w : !s -> !t
+  %7 = pw.call @neg(%6) : (!t) -> !t
+  pw.return
+}
