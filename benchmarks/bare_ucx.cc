@@ -18,11 +18,11 @@
 
 #include "benchmarks/bench.h"
 #include "benchmarks/two_processes.h"
-#include "runtime/executor/lanes.h"
+#include "runtime/program/lanes.h"
 #include "runtime/protocol/link_frame.h"
 #include "runtime/transport/frame.h"
-#include "runtime/transport/ucx_address.h"
-#include "runtime/transport/ucx_worker.h"
+#include "runtime/transport/ucx/ucx_address.h"
+#include "runtime/transport/ucx/ucx_worker.h"
 
 namespace pathways::bench {
 namespace {

@@ -29,14 +29,14 @@
 #include "absl/strings/str_cat.h"
 #include "benchmarks/bench.h"
 #include "runtime/base/temporary_file.h"
-#include "runtime/client/cluster.h"
+#include "runtime/cluster/cluster.h"
 #include "runtime/node/child_processes.h"
 #include "runtime/node/local_workers.h"
 #include "runtime/node/remote_cluster.h"
 #include "runtime/plan/plan_builder.h"
 #include "runtime/plan/tables.h"
 #include "runtime/topology/topology.h"
-#include "runtime/transport/cluster_key.h"
+#include "runtime/transport/socket/cluster_key.h"
 
 namespace pathways::bench {
 namespace {

@@ -40,7 +40,7 @@
 #include "absl/strings/str_cat.h"
 #include "benchmarks/bench.h"
 #include "benchmarks/session.h"
-#include "runtime/executor/kernel_resolver.h"
+#include "runtime/binding/kernel_resolver.h"
 #include "runtime/plan/plan_builder.h"
 #include "runtime/plan/tables.h"
 

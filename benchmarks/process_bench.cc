@@ -23,9 +23,9 @@
 #include "benchmarks/bare_ucx.h"
 #include "benchmarks/bench.h"
 #include "benchmarks/two_processes.h"
-#include "runtime/transport/socket_transport.h"
+#include "runtime/transport/socket/socket_transport.h"
 #include "runtime/transport/transport.h"
-#include "runtime/transport/ucx_transport.h"
+#include "runtime/transport/ucx/ucx_transport.h"
 
 // What is given to the system or to UCX: the linker brings all calls here.
 static std::atomic<long> sends{0};

@@ -35,7 +35,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "benchmarks/bench.h"
-#include "runtime/client/sim_cluster.h"
+#include "runtime/cluster/sim_cluster.h"
 #include "runtime/plan/plan_builder.h"
 #include "runtime/protocol/client_id.h"
 #include "unittests/runtime/simulate/fibers.h"

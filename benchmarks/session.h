@@ -13,7 +13,7 @@
 #include <string>
 
 #include "benchmarks/bench.h"
-#include "runtime/client/cluster.h"
+#include "runtime/cluster/cluster.h"
 #include "runtime/topology/topology.h"
 
 namespace pathways::bench {

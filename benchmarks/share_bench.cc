@@ -45,8 +45,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "benchmarks/bench.h"
-#include "runtime/client/cluster.h"
-#include "runtime/executor/kernel_resolver.h"
+#include "runtime/binding/kernel_resolver.h"
+#include "runtime/cluster/cluster.h"
 #include "runtime/plan/plan_builder.h"
 #include "runtime/topology/topology.h"
 

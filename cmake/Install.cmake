@@ -6,10 +6,12 @@ include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 
 set(pathways_libraries
-  pathways_base pathways_layout pathways_proto pathways_transport pathways_socket_transport
-  pathways_topology pathways_plan pathways_checkpoint
+  pathways_base pathways_layout pathways_proto pathways_transport pathways_transport_testing pathways_socket_transport
+  pathways_topology pathways_faults pathways_plan pathways_checkpoint
   pathways_protocol pathways_world pathways_trace pathways_store pathways_kernel_target pathways_kernel
-  pathways_executor pathways_scheduler pathways_controller pathways_client pathways_node)
+  pathways_binding pathways_program pathways_device pathways_staging pathways_executor
+  pathways_scheduler pathways_resources pathways_controller pathways_client pathways_cluster
+  pathways_node)
 install(TARGETS pw-node)
 if(PATHWAYS_UCX)
   # Where programs look for it first.

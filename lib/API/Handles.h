@@ -16,7 +16,7 @@
 #define LIB_API_HANDLES_H
 
 #include "pathways/Execute.h"
-#include "runtime/client/cluster.h"
+#include "runtime/cluster/cluster.h"
 
 namespace pathways {
 

@@ -9,11 +9,11 @@
 #include "pathways/Codegen/Codegen.h"
 
 #include "CodegenInternal.h"
-#include "NarrowOperands.h"
-#include "ObjectWriter.h"
+#include "Contraction/Tiles.h"
+#include "Object/ObjectWriter.h"
 #include "Paths.h"
+#include "Prepare/NarrowOperands.h"
 #include "Rewrite.h"
-#include "Tiles.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -10,8 +10,8 @@
 
 #include <algorithm>
 
-#include "runtime/executor/reduction.h"
 #include "runtime/plan/tables.h"
+#include "runtime/program/reduction.h"
 
 namespace pathways {
 

@@ -14,7 +14,7 @@
 #include <optional>
 #include <vector>
 
-#include "runtime/executor/parts.h"
+#include "runtime/binding/parts.h"
 #include "runtime/layout/block_runs.h"
 
 namespace pathways {

@@ -13,10 +13,10 @@
 
 #include "runtime/base/error_codes.h"
 #include "runtime/base/told_status.h"
+#include "runtime/binding/plan_messages.h"
+#include "runtime/binding/prepared_plan.h"
 #include "runtime/client/traced_call.h"
 #include "runtime/controller/stall_detector.h"
-#include "runtime/executor/plan_messages.h"
-#include "runtime/executor/prepared_plan.h"
 #include "runtime/plan/verify.h"
 
 namespace pathways {

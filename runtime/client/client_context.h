@@ -15,7 +15,7 @@
 
 #include "absl/status/status.h"
 #include "runtime/client/sending_gate.h"
-#include "runtime/executor/host_executor.h"
+#include "runtime/executor/runtime_context.h"
 
 namespace pathways {
 

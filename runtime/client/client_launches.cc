@@ -13,8 +13,8 @@
 #include "absl/container/inlined_vector.h"
 #include "runtime/base/error_codes.h"
 #include "runtime/base/told_status.h"
+#include "runtime/client/check_options.h"
 #include "runtime/client/client.h"
-#include "runtime/client/cluster_options.h"
 #include "runtime/client/traced_call.h"
 
 namespace pathways {

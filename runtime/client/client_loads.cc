@@ -12,12 +12,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "runtime/base/error_codes.h"
+#include "runtime/binding/plan_messages.h"
 #include "runtime/client/client.h"
 #include "runtime/client/rebind_plan.h"
 #include "runtime/client/traced_call.h"
-#include "runtime/controller/admission.h"
-#include "runtime/executor/plan_messages.h"
 #include "runtime/plan/verify.h"
+#include "runtime/resources/admission.h"
 
 namespace pathways {
 namespace {

@@ -24,7 +24,7 @@
 #include "runtime/client/fetch_assembly.h"
 #include "runtime/client/file_reader.h"
 #include "runtime/client/upload_table.h"
-#include "runtime/executor/counters.h"
+#include "runtime/device/counters.h"
 #include "runtime/protocol/wire_message.h"
 
 namespace pathways {

@@ -13,9 +13,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "runtime/base/memory.h"
-#include "runtime/executor/reduction.h"
 #include "runtime/layout/reduction_tree.h"
 #include "runtime/plan/tables.h"
+#include "runtime/program/reduction.h"
 
 namespace pathways {
 

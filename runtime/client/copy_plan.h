@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "runtime/executor/prepared_plan.h"
+#include "runtime/binding/prepared_plan.h"
 #include "runtime/plan/plan_file.h"
 #include "runtime/topology/topology.h"
 

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "runtime/base/host_array.h"
+#include "runtime/binding/parts.h"
 #include "runtime/client/block_map.h"
-#include "runtime/executor/parts.h"
 #include "runtime/layout/contributions.h"
 #include "runtime/protocol/block_pull.h"
 #include "runtime/protocol/wire_message.h"

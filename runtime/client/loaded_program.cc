@@ -13,7 +13,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "runtime/base/error_codes.h"
-#include "runtime/executor/launch.h"
+#include "runtime/program/launch.h"
 
 namespace pathways {
 namespace {

@@ -18,11 +18,11 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "runtime/base/host_array.h"
+#include "runtime/binding/parts.h"
+#include "runtime/binding/prepared_plan.h"
 #include "runtime/client/handles.h"
 #include "runtime/client/run_table.h"
 #include "runtime/client/spare_memory.h"
-#include "runtime/executor/parts.h"
-#include "runtime/executor/prepared_plan.h"
 
 namespace pathways {
 

@@ -16,7 +16,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/types/span.h"
-#include "runtime/executor/parts.h"
+#include "runtime/binding/parts.h"
 
 namespace pathways {
 

@@ -18,7 +18,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "runtime/base/error_codes.h"
-#include "runtime/executor/plan_binding.h"
+#include "runtime/binding/plan_binding.h"
 
 namespace pathways {
 namespace {

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "runtime/executor/plan_binding.h"
+#include "runtime/binding/plan_binding.h"
 #include "runtime/plan/plan_file.h"
 #include "runtime/topology/topology.h"
 

@@ -17,6 +17,7 @@
 #include "runtime/base/memory.h"
 #include "runtime/checkpoint/array_index.h"
 #include "runtime/checkpoint/cut_folder.h"
+#include "runtime/client/check_options.h"
 #include "runtime/client/client.h"
 #include "runtime/client/combine.h"
 

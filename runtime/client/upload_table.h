@@ -17,10 +17,10 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "runtime/binding/parts.h"
 #include "runtime/checkpoint/saved_array.h"
 #include "runtime/client/block_map.h"
 #include "runtime/client/file_reader.h"
-#include "runtime/executor/parts.h"
 #include "runtime/protocol/block_pull.h"
 #include "runtime/protocol/wire_message.h"
 

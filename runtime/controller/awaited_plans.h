@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "runtime/controller/client_requests.h"
 #include "runtime/executor/plan_fetches.h"
+#include "runtime/resources/client_requests.h"
 #include "runtime/world/world.h"
 
 namespace pathways {

@@ -19,9 +19,9 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "runtime/controller/client_requests.h"
 #include "runtime/proto/control.pb.h"
 #include "runtime/protocol/control_sequence.h"
+#include "runtime/resources/client_requests.h"
 
 namespace pathways {
 

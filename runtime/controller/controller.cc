@@ -14,7 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "runtime/base/error_codes.h"
 #include "runtime/base/told_status.h"
-#include "runtime/executor/plan_messages.h"
+#include "runtime/binding/plan_messages.h"
 #include "runtime/protocol/client_id.h"
 
 namespace pathways {

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "runtime/controller/controller.h"
-#include "runtime/executor/local_kind.h"
+#include "runtime/program/local_kind.h"
 #include "runtime/protocol/client_id.h"
 
 namespace pathways {

@@ -13,8 +13,8 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "runtime/executor/launch.h"
-#include "runtime/executor/prepared_plan.h"
+#include "runtime/binding/prepared_plan.h"
+#include "runtime/program/launch.h"
 #include "runtime/proto/control.pb.h"
 #include "runtime/topology/topology.h"
 

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "runtime/controller/client_requests.h"
-#include "runtime/executor/wait_set.h"
+#include "runtime/protocol/wait_set.h"
+#include "runtime/resources/client_requests.h"
 #include "runtime/topology/topology.h"
 #include "runtime/world/world.h"
 

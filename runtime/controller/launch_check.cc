@@ -11,8 +11,8 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "runtime/executor/launch.h"
-#include "runtime/executor/parts.h"
+#include "runtime/binding/parts.h"
+#include "runtime/program/launch.h"
 
 namespace pathways {
 namespace {

@@ -10,7 +10,7 @@
 #define RUNTIME_CONTROLLER_LAUNCH_CHECK_H_
 
 #include "absl/status/status.h"
-#include "runtime/executor/prepared_plan.h"
+#include "runtime/binding/prepared_plan.h"
 #include "runtime/proto/control.pb.h"
 
 namespace pathways {

@@ -17,10 +17,10 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "runtime/base/record_pool.h"
 #include "runtime/controller/failure.h"
-#include "runtime/controller/object_table.h"
-#include "runtime/executor/record_pool.h"
-#include "runtime/executor/wait_set.h"
+#include "runtime/protocol/wait_set.h"
+#include "runtime/resources/object_table.h"
 #include "runtime/scheduler/policy.h"
 #include "runtime/world/world.h"
 

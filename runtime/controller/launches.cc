@@ -15,10 +15,10 @@
 #include "runtime/base/client_options.h"
 #include "runtime/base/error_codes.h"
 #include "runtime/base/told_status.h"
+#include "runtime/binding/parts.h"
 #include "runtime/controller/controller.h"
 #include "runtime/controller/launch_check.h"
-#include "runtime/executor/launch.h"
-#include "runtime/executor/parts.h"
+#include "runtime/program/launch.h"
 
 namespace pathways {
 namespace {

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "absl/types/span.h"
+#include "runtime/binding/plan_messages.h"
 #include "runtime/controller/controller.h"
-#include "runtime/executor/plan_messages.h"
 
 namespace pathways {
 

@@ -16,10 +16,10 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "runtime/binding/prepared_plan.h"
 #include "runtime/controller/stall.h"
-#include "runtime/executor/prepared_plan.h"
-#include "runtime/executor/wait_set.h"
 #include "runtime/proto/control.pb.h"
+#include "runtime/protocol/wait_set.h"
 #include "runtime/topology/topology.h"
 #include "runtime/world/world.h"
 

@@ -12,7 +12,7 @@
 #include <cstdint>
 
 #include "absl/functional/function_ref.h"
-#include "runtime/executor/ring.h"
+#include "runtime/base/ring.h"
 #include "runtime/proto/control.pb.h"
 #include "runtime/protocol/control_message.h"
 #include "runtime/protocol/linked_sequence.h"

@@ -28,25 +28,26 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/executor/counters.h"
-#include "runtime/executor/device_backend.h"
-#include "runtime/executor/device_report.h"
-#include "runtime/executor/dispatch.h"
+#include "runtime/binding/plan_index.h"
+#include "runtime/device/counters.h"
+#include "runtime/device/device_backend.h"
+#include "runtime/device/device_report.h"
+#include "runtime/device/long_work.h"
 #include "runtime/executor/grant_sequencer.h"
-#include "runtime/executor/host_actors.h"
-#include "runtime/executor/host_program.h"
-#include "runtime/executor/lanes.h"
-#include "runtime/executor/launch_staging.h"
-#include "runtime/executor/local_kind.h"
-#include "runtime/executor/long_work.h"
 #include "runtime/executor/lost_devices.h"
-#include "runtime/executor/plan_index.h"
+#include "runtime/executor/runtime_context.h"
 #include "runtime/executor/side_thread.h"
-#include "runtime/executor/unfilled_launches.h"
-#include "runtime/executor/wait_set.h"
+#include "runtime/program/dispatch.h"
+#include "runtime/program/host_actors.h"
+#include "runtime/program/host_program.h"
+#include "runtime/program/lanes.h"
+#include "runtime/program/local_kind.h"
 #include "runtime/proto/control.pb.h"
 #include "runtime/protocol/directory.h"
 #include "runtime/protocol/peer_link.h"
+#include "runtime/protocol/wait_set.h"
+#include "runtime/staging/launch_staging.h"
+#include "runtime/staging/unfilled_launches.h"
 #include "runtime/store/store.h"
 #include "runtime/topology/topology.h"
 #include "runtime/trace/trace.h"
@@ -54,35 +55,6 @@
 #include "runtime/world/world.h"
 
 namespace pathways {
-
-// Shared by all parts of a runtime; outlives its actors.
-struct RuntimeContext {
-  World* world = nullptr;
-  const Topology* topology = nullptr;
-  Directory directory;
-  uint32_t process = 0;  // of the directory's places, the one that is here
-  PlanIndex plans;
-  KernelResolver* kernels = nullptr;    // where code of plans comes from
-  Registry<const PreparedPlan> loaded;  // by incarnation
-  const DeviceBackends* backends = &CpuBackends();
-  ControlPool controls;
-  DispatchOptions dispatch;
-  WorkLimits limits;
-  // The controller's: a kernel of a host has not returned for the time that it
-  // may take. On the controller's worker, perhaps more than once; empty: nobody
-  // is told.
-  std::function<void(int32_t host, uint32_t life, const absl::Status& why)>
-      on_worker_lost;
-  SpillOptions spill;
-  // Of the hosts that are here, until they take them.
-  std::map<int32_t, std::unique_ptr<SpillDisk>> spill_disks;
-  bool traced = false;     // the processes with hosts and the controller's are
-  Trace* trace = nullptr;  // of this process, if it is one of those and traced
-
-  bool IsHere(int32_t host) const {
-    return directory.place(host).process == process;
-  }
-};
 
 class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
  public:

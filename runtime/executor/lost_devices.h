@@ -14,9 +14,9 @@
 #include <optional>
 #include <vector>
 
-#include "runtime/executor/host_program.h"
-#include "runtime/executor/wait_set.h"
+#include "runtime/program/host_program.h"
 #include "runtime/proto/control.pb.h"
+#include "runtime/protocol/wait_set.h"
 
 namespace pathways {
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "runtime/executor/host_executor.h"
+#include "runtime/executor/runtime_context.h"
 #include "runtime/plan/plan_fetch.h"
 #include "runtime/proto/control.pb.h"
 

@@ -9,7 +9,7 @@
 #ifndef RUNTIME_NODE_HOST_OPTIONS_H_
 #define RUNTIME_NODE_HOST_OPTIONS_H_
 
-#include "runtime/client/cluster_options.h"
+#include "runtime/cluster/cluster_options.h"
 #include "runtime/proto/membership.pb.h"
 
 namespace pathways {

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/executor/plan_index.h"
+#include "runtime/binding/plan_index.h"
 
 namespace pathways {
 

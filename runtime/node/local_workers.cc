@@ -20,7 +20,7 @@
 #include "absl/strings/str_cat.h"
 #include "runtime/base/error_codes.h"
 #include "runtime/base/steady_time.h"
-#include "runtime/client/sim_cluster.h"
+#include "runtime/cluster/sim_cluster.h"
 #include "runtime/node/host_options.h"
 #include "runtime/node/node_transport.h"
 #include "runtime/topology/discovery.h"

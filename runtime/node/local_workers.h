@@ -18,7 +18,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 #include "runtime/base/mutex.h"
-#include "runtime/client/cluster.h"
+#include "runtime/cluster/cluster.h"
 #include "runtime/node/child_processes.h"
 #include "runtime/node/coordinator.h"
 #include "runtime/node/process.h"

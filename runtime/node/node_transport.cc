@@ -21,12 +21,12 @@
 #include "absl/strings/str_cat.h"
 #include "runtime/base/error_codes.h"
 #include "runtime/protocol/link_frame.h"
-#include "runtime/transport/chaos_options.h"
-#include "runtime/transport/chaos_transport.h"
 #include "runtime/transport/descriptor.h"
 #include "runtime/transport/load_ucx.h"
+#include "runtime/transport/socket/socket_transport.h"
 #include "runtime/transport/socket_address.h"
-#include "runtime/transport/socket_transport.h"
+#include "runtime/transport/testing/chaos_options.h"
+#include "runtime/transport/testing/chaos_transport.h"
 #include "runtime/transport/two_transports.h"
 
 namespace pathways {

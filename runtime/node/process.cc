@@ -13,7 +13,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "google/protobuf/stubs/logging.h"
-#include "runtime/client/make_world.h"
+#include "runtime/cluster/make_world.h"
 
 namespace pathways {
 

@@ -16,7 +16,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "runtime/client/cluster.h"
+#include "runtime/cluster/cluster.h"
 #include "runtime/node/membership_inbox.h"
 #include "runtime/node/roster.h"
 #include "runtime/transport/transport.h"

@@ -14,9 +14,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "runtime/base/error_codes.h"
-#include "runtime/client/local_actors.h"
-#include "runtime/executor/host_actors.h"
-#include "runtime/executor/plan_binding.h"
+#include "runtime/binding/plan_binding.h"
+#include "runtime/cluster/local_actors.h"
+#include "runtime/program/host_actors.h"
 
 namespace pathways {
 namespace {

@@ -19,17 +19,29 @@ import tempfile
 # Parts of a tier may include those of earlier tiers, and not each other.
 RUNTIME_TIERS = [
     ["base", "layout", "proto", "transport"],
-    ["topology", "plan", "protocol", "world", "checkpoint"],
-    ["store", "kernel", "trace"],
+    ["topology", "plan", "protocol", "world", "checkpoint",
+     "transport/socket", "transport/testing", "transport/ucx"],
+    ["faults", "store", "kernel", "trace"],
+    ["binding"],
+    ["program", "scheduler"],
+    ["device", "staging", "resources"],
     ["executor"],
-    ["scheduler"],
     ["controller"],
     ["client"],
+    ["cluster"],
     ["node"],
 ]
-# But for these: the world moves what the protocol describes, and a transport has
-# locks.
+# Exceptions: the world moves what the protocol describes, and a transport has locks.
 RUNTIME_SIDEWAYS = {"world": {"protocol"}, "transport": {"base"}}
+# Libraries whose names do not begin with the name of their part.
+LIBRARY_PARTS = {"socket_transport": "transport/socket",
+                 "transport_testing": "transport/testing",
+                 "ucx_transport": "transport/ucx"}
+# Folders of code generation include no file of each other, and the files beside them
+# include none of theirs, except for the driver.
+CODEGEN = "lib/Codegen/"
+CODEGEN_FOLDERS = {"Contraction", "Loops", "Object", "Prepare"}
+CODEGEN_DRIVER = CODEGEN + "Codegen.cpp"
 COMPILER_TIERS = [
     ["Support"],
     ["Dialect/Pathways", "Dialect/Plan"],
@@ -45,8 +57,9 @@ COMPILER_SEES = {"base", "layout", "proto", "topology", "plan"}
 COMPILER_SEES_MORE = {
     "Codegen": {"kernel"},
     "Lowering": {"kernel"},
-    "API": {"client", "kernel", "node"},
-    "tools": {"checkpoint", "client", "kernel", "node", "trace", "transport", "world"},
+    "API": {"client", "cluster", "kernel", "node"},
+    "tools": {"checkpoint", "client", "cluster", "faults", "kernel", "node", "trace",
+              "transport", "transport/socket", "transport/testing", "world"},
 }
 RUNTIME_USES_LLVM = {"kernel"}
 # Depends on nothing but the standard library.
@@ -73,9 +86,12 @@ COMPILER_TIER = tier_of(COMPILER_TIERS)
 
 
 def runtime_part(path):
-    """Part of "runtime/<part>/file", or None."""
+    """Part of "runtime/<part>/file" or "runtime/transport/<part>/file", or None."""
     words = path.split("/")
-    return words[1] if words[0] == "runtime" and len(words) > 2 else None
+    if words[0] != "runtime" or len(words) < 3:
+        return None
+    folder = "/".join(words[1:3])
+    return folder if len(words) > 3 and folder in RUNTIME_TIER else words[1]
 
 
 def compiler_part(path):
@@ -115,7 +131,7 @@ def check_runtime(path, part, header, is_quoted):
                     "may use LLVM")
     if header.startswith("hwloc") and path != HWLOC_USER:
         return f"'{header}' may be included by {HWLOC_USER} alone"
-    if (header.startswith(TRANSPORT_LIBRARIES) and part != "transport"
+    if (header.startswith(TRANSPORT_LIBRARIES) and not part.startswith("transport")
             and (path, header) != (HASH_USER, "openssl/evp.h")):
         return (f"runtime/{part} includes '{header}'; only runtime/transport "
                 "may use Asio, OpenSSL and UCX")
@@ -136,7 +152,18 @@ def check_runtime(path, part, header, is_quoted):
     return None
 
 
+def check_codegen(path, header):
+    user = path[len(CODEGEN):].split("/")[0]
+    used = header.split("/")[0]
+    if used in CODEGEN_FOLDERS - {user} and path != CODEGEN_DRIVER:
+        return (f"{path} includes '{header}'; only {CODEGEN_DRIVER} may include files "
+                "of several folders of code generation")
+    return None
+
+
 def check_compiler(path, part, header):
+    if path.startswith(CODEGEN) and header.split("/")[0] in CODEGEN_FOLDERS:
+        return check_codegen(path, header)
     used = runtime_part(header)
     if used is not None:
         allowed = COMPILER_SEES | COMPILER_SEES_MORE.get(part, set())
@@ -195,7 +222,8 @@ def check_links(path, text):
                 yield number, (f"runtime/{part} links something; it depends "
                                "on the standard library alone")
             elif part and word.startswith("pathways::"):
-                used = word[len("pathways::"):].split("_")[0]
+                library = word[len("pathways::"):]
+                used = LIBRARY_PARTS.get(library, library.split("_")[0])
                 if used in RUNTIME_TIER and not may_include_runtime(
                         part, used):
                     yield number, (f"runtime/{part} links '{word}' against "
@@ -257,7 +285,11 @@ PLANTED = [
     ("runtime/plan/plan_hash.h", "#include <openssl/evp.h>", True),
     ("runtime/transport/b.cc", '#include "runtime/base/mutex.h"', False),
     ("runtime/transport/c.cc", '#include "runtime/world/clock.h"', True),
-    ("runtime/store/a.cc", '#include "runtime/executor/launch.h"', True),
+    ("runtime/transport/socket/a.cc", '#include "runtime/transport/frame.h"', False),
+    ("runtime/transport/socket/b.cc", '#include "runtime/transport/ucx/a.h"', True),
+    ("runtime/transport/e.cc", '#include "runtime/transport/testing/a.h"', True),
+    ("runtime/transport/ucx/CMakeLists.txt", "t(x pathways::socket_transport)", True),
+    ("runtime/store/a.cc", '#include "runtime/program/launch.h"', True),
     ("runtime/trace/a.cc", '#include "runtime/store/store.h"', True),
     ("runtime/trace/b.cc", '#include "runtime/world/world.h"', False),
     ("runtime/executor/a.cc", '#include "runtime/store/store.h"', False),
@@ -286,6 +318,11 @@ PLANTED = [
     ("lib/Lowering/C.cpp", '#include "runtime/client/client.h"', True),
     ("lib/Lowering/D.cpp", '#include "runtime/kernel/abi.h"', False),
     ("lib/Codegen/A.cpp", '#include "pathways/Transforms/Passes.h"', True),
+    ("lib/Codegen/Codegen.cpp", '#include "Loops/A.h"', False),
+    ("lib/Codegen/B.cpp", '#include "Loops/A.h"', True),
+    ("lib/Codegen/Loops/A.cpp", '#include "Loops/A.h"', False),
+    ("lib/Codegen/Loops/B.cpp", '#include "Paths.h"', False),
+    ("lib/Codegen/Loops/C.cpp", '#include "Object/A.h"', True),
     ("lib/Target/PlanFile/A.cpp", '#include "pathways/Lowering/Passes.h"', True),
     ("lib/Target/PlanFile/B.cpp", '#include "pathways/Codegen/Codegen.h"', False),
     ("lib/API/A.cpp", '#include "runtime/client/client.h"', False),
@@ -298,7 +335,7 @@ PLANTED = [
     ("include/pathways/B.h", '#include "absl/status/status.h"', True),
     ("include/pathways/Transforms/A.h", '#include "mlir/Pass/Pass.h"', False),
     ("tools/pw-opt/a.cpp", '#include "pathways/Lowering/Passes.h"', False),
-    ("tools/pw-run/a.cc", '#include "runtime/executor/launch.h"', True),
+    ("tools/pw-run/a.cc", '#include "runtime/program/launch.h"', True),
     ("unittests/runtime/base/a.cc", '#include "mlir/IR/Operation.h"', True),
     ("unittests/runtime/base/b.cc", '#include "runtime/base/a.h"', False),
 ]

@@ -11,7 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "runtime/client/cluster.h"
+#include "runtime/cluster/cluster.h"
 #include "tools/pw-node/commands.h"
 
 namespace pathways::pw_node {

@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "runtime/base/error_codes.h"
+#include "runtime/client/check_options.h"
 #include "runtime/plan/verify.h"
 #include "tools/pw-run/recovery_flags.h"
 #include "tools/pw-run/signature.h"

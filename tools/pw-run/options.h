@@ -16,7 +16,7 @@
 
 #include "absl/status/statusor.h"
 #include "runtime/base/recovery_options.h"
-#include "runtime/client/cluster_options.h"
+#include "runtime/cluster/cluster_options.h"
 #include "runtime/node/remote_cluster.h"
 #include "tools/pw-run/compare.h"
 #include "tools/pw-run/input_spec.h"

@@ -16,7 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "runtime/checkpoint/file_status.h"
 #include "runtime/checkpoint/save_folder.h"
-#include "runtime/topology/fault_schedule.h"
+#include "runtime/faults/fault_schedule.h"
 #include "runtime/topology/topology.h"
 #include "tools/pw-run/file_claims.h"
 

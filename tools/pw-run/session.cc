@@ -14,7 +14,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "runtime/client/rebind_plan.h"
-#include "runtime/topology/fault_schedule.h"
+#include "runtime/faults/fault_schedule.h"
 #include "runtime/topology/named_devices.h"
 #include "tools/pw-run/dry_run.h"
 #include "tools/pw-run/dump_graph.h"

@@ -21,7 +21,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "runtime/checkpoint/save_folder.h"
-#include "runtime/client/cluster.h"
+#include "runtime/cluster/cluster.h"
 #include "runtime/topology/topology.h"
 #include "tools/pw-run/load_program.h"
 #include "tools/pw-run/options.h"

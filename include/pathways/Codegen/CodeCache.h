@@ -10,7 +10,7 @@
 /// A folder of compiled kernels that any number of processes share. What code a
 /// kernel gets is a function of its key, so an entry is never stale; it is
 /// there whole or not at all, and one that is damaged is reported, compiled
-/// again and replaced. lib/Codegen/CodeCache.md has the format.
+/// again and replaced. lib/Codegen/Object/CodeCache.md has the format.
 ///
 //===----------------------------------------------------------------------===//
 

@@ -17,7 +17,7 @@
 
 #include "pathways/Pathways.h"
 #include "runtime/client/client.h"
-#include "runtime/client/cluster.h"
+#include "runtime/cluster/cluster.h"
 #include "runtime/plan/plan_file.h"
 #include "runtime/plan/profile.h"
 #include "runtime/topology/topology.h"

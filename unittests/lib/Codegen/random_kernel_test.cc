@@ -14,7 +14,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen_harness.h"
-#include "lib/Codegen/RowGroup.h"
+#include "lib/Codegen/Prepare/RowGroup.h"
 #include "random_kernel.h"
 
 #include "runtime/kernel/target.h"

@@ -11,7 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen_harness.h"
-#include "lib/Codegen/RowGroup.h"
+#include "lib/Codegen/Prepare/RowGroup.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "gtest/gtest.h"

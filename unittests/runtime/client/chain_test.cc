@@ -10,7 +10,7 @@
 #include <random>
 #include <thread>
 
-#include "runtime/executor/local_kind.h"
+#include "runtime/program/local_kind.h"
 #include "unittests/runtime/client/runtime_test_support.h"
 
 namespace pathways::testing {

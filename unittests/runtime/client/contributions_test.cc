@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "runtime/checkpoint/saved_array.h"
-#include "runtime/client/sim_cluster.h"
+#include "runtime/cluster/sim_cluster.h"
 #include "unittests/runtime/checkpoint/test_folder.h"
 #include "unittests/runtime/client/recurrence.h"
 

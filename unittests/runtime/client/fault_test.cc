@@ -8,8 +8,8 @@
 
 #include <atomic>
 
-#include "runtime/executor/local_kind.h"
 #include "runtime/plan/testing/random_plan.h"
+#include "runtime/program/local_kind.h"
 #include "unittests/runtime/client/runtime_test_support.h"
 
 namespace pathways::testing {

@@ -9,7 +9,7 @@
 #include <deque>
 #include <memory>
 
-#include "runtime/controller/grant_order.h"
+#include "runtime/scheduler/grant_order.h"
 #include "unittests/runtime/client/runtime_test_support.h"
 
 namespace pathways::testing {

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/executor/parts.h"
+#include "runtime/binding/parts.h"
 
 namespace pathways::testing {
 

@@ -17,12 +17,12 @@
 #include <string>
 #include <vector>
 
-#include "runtime/executor/plan_binding.h"
+#include "runtime/binding/plan_binding.h"
 #include "runtime/plan/plan_manifest.h"
 #include "runtime/plan/testing/random_plan.h"
 #include "runtime/plan/verify.h"
 #include "runtime/topology/named_devices.h"
-#include "unittests/runtime/controller/controller_test_support.h"
+#include "unittests/runtime/binding/binding_test_support.h"
 
 namespace pathways::testing {
 namespace {

@@ -23,15 +23,15 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "runtime/binding/parts.h"
 #include "runtime/client/client_actor.h"
 #include "runtime/controller/controller.h"
-#include "runtime/executor/device.h"
+#include "runtime/device/device.h"
 #include "runtime/executor/host_executor.h"
-#include "runtime/executor/parts.h"
 #include "runtime/scheduler/island_scheduler.h"
 #include "runtime/world/testing/recording_world.h"
+#include "unittests/runtime/binding/plan_test_support.h"
 #include "unittests/runtime/client/runtime_test_support.h"
-#include "unittests/runtime/executor/plan_test_support.h"
 
 namespace pathways::testing {
 

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "runtime/checkpoint/cut_folder.h"
-#include "runtime/client/sim_cluster.h"
-#include "runtime/topology/fault_schedule.h"
+#include "runtime/cluster/sim_cluster.h"
+#include "runtime/faults/fault_schedule.h"
 #include "unittests/runtime/checkpoint/test_folder.h"
 #include "unittests/runtime/client/recurrence.h"
 

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "google/protobuf/text_format.h"
-#include "runtime/client/sim_cluster.h"
+#include "runtime/cluster/sim_cluster.h"
 #include "unittests/runtime/client/runtime_test_support.h"
 
 namespace pathways::testing {

@@ -22,9 +22,9 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "runtime/client/cluster.h"
-#include "runtime/executor/kernel_resolver.h"
-#include "runtime/executor/testing/late_backend.h"
+#include "runtime/binding/kernel_resolver.h"
+#include "runtime/cluster/cluster.h"
+#include "runtime/device/testing/late_backend.h"
 #include "runtime/plan/plan_builder.h"
 #include "runtime/plan/tables.h"
 #include "runtime/topology/topology.h"

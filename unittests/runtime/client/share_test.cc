@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/controller/grant_order.h"
+#include "runtime/scheduler/grant_order.h"
 #include "unittests/runtime/client/runtime_test_support.h"
 
 namespace pathways::testing {

@@ -14,7 +14,7 @@
 #include <memory>
 #include <random>
 
-#include "runtime/executor/host_actors.h"
+#include "runtime/program/host_actors.h"
 #include "runtime/proto/control.pb.h"
 #include "unittests/runtime/client/runtime_test_support.h"
 

@@ -12,7 +12,7 @@
 #include <cstdlib>
 #include <new>
 
-#include "runtime/controller/grant_order.h"
+#include "runtime/scheduler/grant_order.h"
 #include "unittests/runtime/client/runtime_test_support.h"
 
 namespace {

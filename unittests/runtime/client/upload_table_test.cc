@@ -17,7 +17,7 @@
 namespace pathways {
 namespace {
 
-constexpr uint64_t kObject = 9, kLaunch = 4;
+constexpr uint64_t kUploadedObject = 9, kWantingLaunch = 4;
 
 class UploadTableTest : public ::testing::Test {
  protected:
@@ -37,7 +37,7 @@ class UploadTableTest : public ::testing::Test {
       placement->hosts.push_back(
           {host, CutParts(placement->layout, placement->mesh, 1, {host})});
     }
-    table_.Add(kObject, kLaunch, {values_->data(), values_},
+    table_.Add(kUploadedObject, kWantingLaunch, {values_->data(), values_},
                std::move(placement), 1);
   }
 
@@ -47,7 +47,7 @@ class UploadTableTest : public ::testing::Test {
 
 TEST_F(UploadTableTest, NeighboursAreNotCopied) {
   Add(4, kPieceBytes, /*columns=*/false);
-  const Payload piece = *table_.Piece(kObject, 1, {1, 0});
+  const Payload piece = *table_.Piece(kUploadedObject, 1, {1, 0});
   EXPECT_EQ(piece.data, values_->data() + 3 * kPieceBytes);
   EXPECT_EQ(piece.bytes, kPieceBytes);
   EXPECT_EQ(table_.bytes_gathered(), 0u);
@@ -56,8 +56,8 @@ TEST_F(UploadTableTest, NeighboursAreNotCopied) {
 TEST_F(UploadTableTest, OthersAreCopiedOnceAndStayUntilTheNextOfTheirSlot) {
   constexpr size_t kRows = kPieceBytes / 256;  // of a piece
   Add(4 * kRows, 512, /*columns=*/true);
-  const Payload first = *table_.Piece(kObject, 1, {0, 0});
-  const Payload second = *table_.Piece(kObject, 1, {1, 1});
+  const Payload first = *table_.Piece(kUploadedObject, 1, {0, 0});
+  const Payload second = *table_.Piece(kUploadedObject, 1, {1, 1});
   EXPECT_EQ(table_.bytes_gathered(), 2 * kPieceBytes);
   for (size_t row = 0; row < kRows; ++row) {
     ASSERT_EQ(std::memcmp(static_cast<const char*>(first.data) + row * 256,
@@ -66,55 +66,55 @@ TEST_F(UploadTableTest, OthersAreCopiedOnceAndStayUntilTheNextOfTheirSlot) {
   }
   EXPECT_NE(first.data, second.data);
   const std::string kept(static_cast<const char*>(second.data), second.bytes);
-  EXPECT_EQ(table_.Piece(kObject, 1, {2, 0})->data, first.data);
+  EXPECT_EQ(table_.Piece(kUploadedObject, 1, {2, 0})->data, first.data);
   EXPECT_EQ(std::memcmp(second.data, kept.data(), kept.size()), 0);
 }
 
 TEST_F(UploadTableTest, WhatWasHandedOutIsNotWrittenAgain) {
   Add(1 << 10, 512, /*columns=*/true);
-  const Payload first = *table_.Piece(kObject, 0, {0, 0});
-  const Payload again = *table_.Piece(kObject, 0, {0, 0});
+  const Payload first = *table_.Piece(kUploadedObject, 0, {0, 0});
+  const Payload again = *table_.Piece(kUploadedObject, 0, {0, 0});
   EXPECT_NE(first.data, again.data);
   EXPECT_EQ(std::memcmp(first.data, again.data, kPieceBytes), 0);
-  EXPECT_NE(table_.Piece(kObject, 0, {1, 0})->data, nullptr);
+  EXPECT_NE(table_.Piece(kUploadedObject, 0, {1, 0})->data, nullptr);
   // A second copy of the first question comes late.
-  EXPECT_EQ(table_.Piece(kObject, 0, {0, 0})->data, nullptr);
+  EXPECT_EQ(table_.Piece(kUploadedObject, 0, {0, 0})->data, nullptr);
 }
 
 TEST_F(UploadTableTest, RefusesWhatIsNotThere) {
   Add(2, 100, /*columns=*/false);
-  EXPECT_FALSE(table_.Piece(kObject + 1, 0, {0, 0}).has_value());
-  EXPECT_FALSE(table_.Piece(kObject, 2, {0, 0}).has_value());
-  EXPECT_FALSE(table_.Piece(kObject, 0, {1, 0}).has_value());
-  EXPECT_FALSE(table_.Piece(kObject, 0, {0, kPullWindow}).has_value());
-  EXPECT_EQ(table_.Piece(kObject, 0, {0, 0})->bytes, 100u);
+  EXPECT_FALSE(table_.Piece(kUploadedObject + 1, 0, {0, 0}).has_value());
+  EXPECT_FALSE(table_.Piece(kUploadedObject, 2, {0, 0}).has_value());
+  EXPECT_FALSE(table_.Piece(kUploadedObject, 0, {1, 0}).has_value());
+  EXPECT_FALSE(table_.Piece(kUploadedObject, 0, {0, kPullWindow}).has_value());
+  EXPECT_EQ(table_.Piece(kUploadedObject, 0, {0, 0})->bytes, 100u);
 }
 
 TEST_F(UploadTableTest, ValuesAreHeldUntilAllHostsHaveThem) {
   Add(2, 100, /*columns=*/false);
   EXPECT_EQ(values_.use_count(), 2);
-  EXPECT_EQ(table_.Pulled(kObject, 0), nullptr);
-  EXPECT_EQ(table_.Pulled(kObject, 0), nullptr);
-  EXPECT_EQ(table_.Pulled(kObject, 1), values_);
+  EXPECT_EQ(table_.Pulled(kUploadedObject, 0), nullptr);
+  EXPECT_EQ(table_.Pulled(kUploadedObject, 0), nullptr);
+  EXPECT_EQ(table_.Pulled(kUploadedObject, 1), values_);
   EXPECT_EQ(values_.use_count(), 1);
-  EXPECT_EQ(table_.Pulled(kObject, 1), nullptr);
+  EXPECT_EQ(table_.Pulled(kUploadedObject, 1), nullptr);
   EXPECT_EQ(table_.size(), 0u);
-  EXPECT_TRUE(table_.EndLaunch(kLaunch).empty());
+  EXPECT_TRUE(table_.EndLaunch(kWantingLaunch).empty());
 }
 
 // Before its launch ends, or after.
 TEST_F(UploadTableTest, AHostThatIsGoneIsNotWaitedFor) {
   Add(2, 100, /*columns=*/false);
-  ASSERT_TRUE(table_.Piece(kObject, 0, {0, 0}).has_value());
+  ASSERT_TRUE(table_.Piece(kUploadedObject, 0, {0, 0}).has_value());
   EXPECT_TRUE(table_.HostGone(0).empty());
   EXPECT_TRUE(table_.HostGone(7).empty());
-  EXPECT_EQ(table_.EndLaunch(kLaunch).size(), 1u);
+  EXPECT_EQ(table_.EndLaunch(kWantingLaunch).size(), 1u);
   EXPECT_EQ(table_.size(), 0u);
   EXPECT_EQ(values_.use_count(), 1);
 
   Add(2, 100, /*columns=*/false);
-  ASSERT_TRUE(table_.Piece(kObject, 0, {0, 0}).has_value());
-  EXPECT_TRUE(table_.EndLaunch(kLaunch).empty());
+  ASSERT_TRUE(table_.Piece(kUploadedObject, 0, {0, 0}).has_value());
+  EXPECT_TRUE(table_.EndLaunch(kWantingLaunch).empty());
   EXPECT_EQ(table_.HostGone(0).size(), 1u);
   EXPECT_EQ(table_.size(), 0u);
 }
@@ -123,22 +123,22 @@ TEST_F(UploadTableTest, AHostThatIsGoneIsNotWaitedFor) {
 TEST_F(UploadTableTest, AHostThatHasNotAskedYetMay) {
   Add(2, 100, /*columns=*/false);
   EXPECT_TRUE(table_.HostGone(0).empty());
-  EXPECT_TRUE(table_.Piece(kObject, 0, {0, 0}).has_value());
+  EXPECT_TRUE(table_.Piece(kUploadedObject, 0, {0, 0}).has_value());
 }
 
 TEST_F(UploadTableTest, AHostThatBeganToAskIsWaitedForBeyondTheLaunch) {
   Add(2, 100, /*columns=*/false);
-  ASSERT_TRUE(table_.Piece(kObject, 0, {0, 0}).has_value());
-  EXPECT_TRUE(table_.EndLaunch(kLaunch).empty());
-  EXPECT_FALSE(table_.Piece(kObject, 1, {0, 0}).has_value());
-  EXPECT_EQ(table_.Pulled(kObject, 0), values_);
+  ASSERT_TRUE(table_.Piece(kUploadedObject, 0, {0, 0}).has_value());
+  EXPECT_TRUE(table_.EndLaunch(kWantingLaunch).empty());
+  EXPECT_FALSE(table_.Piece(kUploadedObject, 1, {0, 0}).has_value());
+  EXPECT_EQ(table_.Pulled(kUploadedObject, 0), values_);
 }
 
 TEST_F(UploadTableTest, AllThatNobodyAskedForGoesWithTheClient) {
   Add(2, 100, /*columns=*/false);
-  ASSERT_TRUE(table_.Piece(kObject, 1, {0, 0}).has_value());
+  ASSERT_TRUE(table_.Piece(kUploadedObject, 1, {0, 0}).has_value());
   EXPECT_TRUE(table_.EndAll().empty());
-  EXPECT_EQ(table_.Pulled(kObject, 1), values_);
+  EXPECT_EQ(table_.Pulled(kUploadedObject, 1), values_);
   Add(2, 100, /*columns=*/false);
   EXPECT_EQ(table_.EndAll().size(), 1u);
   EXPECT_EQ(table_.size(), 0u);
@@ -146,19 +146,19 @@ TEST_F(UploadTableTest, AllThatNobodyAskedForGoesWithTheClient) {
 
 TEST_F(UploadTableTest, WhatNobodyAskedForGoesWithItsLaunch) {
   Add(2, 100, /*columns=*/false);
-  EXPECT_TRUE(table_.EndLaunch(kLaunch + 1).empty());
+  EXPECT_TRUE(table_.EndLaunch(kWantingLaunch + 1).empty());
   EXPECT_EQ(table_.size(), 1u);
-  EXPECT_EQ(table_.EndLaunch(kLaunch).size(), 1u);
+  EXPECT_EQ(table_.EndLaunch(kWantingLaunch).size(), 1u);
   EXPECT_EQ(table_.size(), 0u);
 }
 
 TEST_F(UploadTableTest, WhatAnotherLaunchNeedsStaysForIt) {
   Add(2, 100, /*columns=*/false);
-  table_.AddLaunch(kObject, kLaunch + 1);
-  table_.AddLaunch(kObject + 1, kLaunch + 1);  // is not here
-  EXPECT_TRUE(table_.EndLaunch(kLaunch).empty());
+  table_.AddLaunch(kUploadedObject, kWantingLaunch + 1);
+  table_.AddLaunch(kUploadedObject + 1, kWantingLaunch + 1);  // is not here
+  EXPECT_TRUE(table_.EndLaunch(kWantingLaunch).empty());
   EXPECT_EQ(table_.size(), 1u);
-  EXPECT_EQ(table_.EndLaunch(kLaunch + 1).size(), 1u);
+  EXPECT_EQ(table_.EndLaunch(kWantingLaunch + 1).size(), 1u);
   EXPECT_EQ(table_.size(), 0u);
 }
 

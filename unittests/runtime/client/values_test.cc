@@ -8,7 +8,7 @@
 
 #include <thread>
 
-#include "runtime/executor/local_kind.h"
+#include "runtime/program/local_kind.h"
 #include "unittests/runtime/client/runtime_test_support.h"
 
 namespace pathways::testing {

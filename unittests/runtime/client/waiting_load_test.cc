@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/controller/load_queue.h"
+#include "runtime/resources/load_queue.h"
 #include "unittests/runtime/client/runtime_test_support.h"
 
 namespace pathways::testing {

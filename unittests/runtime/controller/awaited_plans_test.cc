@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "gmock/gmock.h"
-#include "runtime/executor/plan_messages.h"
-#include "unittests/runtime/controller/controller_test_support.h"
+#include "runtime/binding/plan_messages.h"
+#include "unittests/runtime/binding/binding_test_support.h"
 
 namespace pathways::testing {
 namespace {

@@ -21,8 +21,8 @@
 #include "runtime/controller/controller.h"
 #include "runtime/protocol/client_id.h"
 #include "runtime/world/testing/recording_world.h"
-#include "unittests/runtime/controller/controller_test_support.h"
-#include "unittests/runtime/executor/plan_test_support.h"
+#include "unittests/runtime/binding/binding_test_support.h"
+#include "unittests/runtime/binding/plan_test_support.h"
 
 namespace pathways::testing {
 

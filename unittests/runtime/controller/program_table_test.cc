@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "unittests/runtime/controller/controller_test_support.h"
+#include "unittests/runtime/binding/binding_test_support.h"
 
 namespace pathways::testing {
 namespace {

@@ -11,7 +11,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "unittests/runtime/controller/controller_test_support.h"
+#include "unittests/runtime/binding/binding_test_support.h"
 
 namespace pathways::testing {
 namespace {

@@ -23,12 +23,12 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/executor/device.h"
+#include "runtime/device/device.h"
 #include "runtime/executor/host_executor.h"
 #include "runtime/protocol/block_pull.h"
 #include "runtime/world/testing/recording_world.h"
-#include "unittests/runtime/controller/controller_test_support.h"
-#include "unittests/runtime/executor/plan_test_support.h"
+#include "unittests/runtime/binding/binding_test_support.h"
+#include "unittests/runtime/binding/plan_test_support.h"
 
 namespace pathways::testing {
 

@@ -11,7 +11,7 @@
 #include <string>
 
 #include "gmock/gmock.h"
-#include "runtime/executor/plan_messages.h"
+#include "runtime/binding/plan_messages.h"
 #include "unittests/runtime/executor/executor_test_support.h"
 
 namespace pathways::testing {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "google/protobuf/stubs/logging.h"
-#include "runtime/client/cluster_options.h"
+#include "runtime/cluster/cluster_options.h"
 #include "runtime/node/cluster_status.h"
 #include "runtime/node/host_options.h"
 #include "runtime/node/member_table.h"

@@ -11,7 +11,7 @@
 #include <cstring>
 #include <string>
 
-#include "runtime/transport/socket_handshake.h"
+#include "runtime/transport/socket/socket_handshake.h"
 #include "unittests/runtime/fuzz/fuzz_input.h"
 #include "unittests/runtime/fuzz/fuzz_target.h"
 

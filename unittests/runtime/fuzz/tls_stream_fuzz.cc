@@ -18,9 +18,9 @@
 #include <utility>
 
 #include "runtime/base/temporary_file.h"
-#include "runtime/transport/cluster_key.h"
-#include "runtime/transport/make_stream.h"
-#include "runtime/transport/tls_context.h"
+#include "runtime/transport/socket/cluster_key.h"
+#include "runtime/transport/socket/make_stream.h"
+#include "runtime/transport/socket/tls_context.h"
 #include "unittests/runtime/fuzz/fuzz_input.h"
 #include "unittests/runtime/fuzz/fuzz_target.h"
 

@@ -13,7 +13,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "runtime/transport/ucx_address.h"
+#include "runtime/transport/ucx/ucx_address.h"
 #include "unittests/runtime/fuzz/fuzz_input.h"
 #include "unittests/runtime/fuzz/fuzz_target.h"
 

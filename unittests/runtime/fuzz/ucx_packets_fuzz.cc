@@ -15,7 +15,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "runtime/transport/frame_decoder.h"
-#include "runtime/transport/ucx_connection.h"
+#include "runtime/transport/ucx/ucx_connection.h"
 #include "unittests/runtime/fuzz/fuzz_input.h"
 #include "unittests/runtime/fuzz/fuzz_target.h"
 

@@ -26,7 +26,7 @@
 #include "runtime/node/coordinator.h"
 #include "runtime/plan/plan_builder.h"
 #include "runtime/plan/tables.h"
-#include "runtime/transport/socket_transport.h"
+#include "runtime/transport/socket/socket_transport.h"
 #include "unittests/runtime/test_timeout.h"
 
 namespace pathways {

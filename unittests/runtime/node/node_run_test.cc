@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "runtime/controller/grant_order.h"
+#include "runtime/scheduler/grant_order.h"
 #include "unittests/runtime/checkpoint/test_folder.h"
 #include "unittests/runtime/client/blocking_kernel.h"
 #include "unittests/runtime/client/runtime_test_support.h"

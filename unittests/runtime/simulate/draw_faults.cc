@@ -11,7 +11,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "runtime/topology/fault_schedule.h"
+#include "runtime/faults/fault_schedule.h"
 
 namespace pathways::simulate {
 namespace {

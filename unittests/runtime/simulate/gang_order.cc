@@ -9,8 +9,8 @@
 #include "unittests/runtime/simulate/gang_order.h"
 
 #include "absl/strings/str_cat.h"
-#include "runtime/executor/host_program.h"
-#include "runtime/executor/local_kind.h"
+#include "runtime/program/host_program.h"
+#include "runtime/program/local_kind.h"
 
 namespace pathways::simulate {
 

@@ -14,7 +14,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "runtime/topology/fault_schedule.h"
+#include "runtime/faults/fault_schedule.h"
 
 namespace pathways::simulate {
 namespace {

@@ -10,7 +10,7 @@
 
 #include <algorithm>
 
-#include "runtime/executor/local_kind.h"
+#include "runtime/program/local_kind.h"
 #include "runtime/proto/control.pb.h"
 #include "runtime/protocol/wire_kind.h"
 

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "runtime/base/host_array.h"
+#include "runtime/binding/kernel_resolver.h"
 #include "runtime/client/handles.h"
-#include "runtime/executor/kernel_resolver.h"
 #include "runtime/proto/plan.pb.h"
 #include "runtime/topology/topology.h"
 #include "unittests/runtime/simulate/scenario.pb.h"

@@ -12,9 +12,9 @@
 #include <deque>
 
 #include "absl/strings/str_cat.h"
-#include "runtime/client/sim_cluster.h"
+#include "runtime/cluster/sim_cluster.h"
+#include "runtime/faults/fault_schedule.h"
 #include "runtime/proto/control.pb.h"
-#include "runtime/topology/fault_schedule.h"
 #include "unittests/runtime/simulate/fibers.h"
 #include "unittests/runtime/simulate/gang_order.h"
 #include "unittests/runtime/simulate/planted_bugs.h"

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/transport/chaos_options.h"
+#include "runtime/transport/testing/chaos_options.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/transport/chaos_transport.h"
+#include "runtime/transport/testing/chaos_transport.h"
 
 #include <gtest/gtest.h>
 
@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "runtime/base/steady_time.h"
-#include "runtime/transport/in_process_transport.h"
-#include "runtime/transport/socket_transport.h"
+#include "runtime/transport/socket/socket_transport.h"
+#include "runtime/transport/testing/in_process_transport.h"
 #include "unittests/runtime/transport/socket_folder.h"
 #include "unittests/runtime/transport/transport_conformance.h"
 

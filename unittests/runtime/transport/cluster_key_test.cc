@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/transport/cluster_key.h"
+#include "runtime/transport/socket/cluster_key.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/transport/polled_context.h"
+#include "runtime/transport/socket/polled_context.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -16,7 +16,7 @@
 #include <thread>
 #include <utility>
 
-#include "runtime/transport/in_process_transport.h"
+#include "runtime/transport/testing/in_process_transport.h"
 #include "runtime/transport/transport.h"
 
 namespace pathways {

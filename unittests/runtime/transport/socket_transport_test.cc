@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/transport/socket_transport.h"
+#include "runtime/transport/socket/socket_transport.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/transport/text_page.h"
+#include "runtime/transport/socket/text_page.h"
 
 #include <arpa/inet.h>
 #include <gmock/gmock.h>

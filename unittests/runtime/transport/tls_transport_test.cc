@@ -20,11 +20,11 @@
 #include <thread>
 
 #include "absl/strings/str_cat.h"
-#include "runtime/transport/cluster_key.h"
 #include "runtime/transport/descriptor.h"
-#include "runtime/transport/make_stream.h"
-#include "runtime/transport/socket_transport.h"
-#include "runtime/transport/tls_context.h"
+#include "runtime/transport/socket/cluster_key.h"
+#include "runtime/transport/socket/make_stream.h"
+#include "runtime/transport/socket/socket_transport.h"
+#include "runtime/transport/socket/tls_context.h"
 #include "unittests/runtime/transport/socket_folder.h"
 #include "unittests/runtime/transport/told_events.h"
 

@@ -13,12 +13,12 @@
 #include <string>
 #include <vector>
 
-#include "runtime/transport/chaos_transport.h"
-#include "runtime/transport/in_process_transport.h"
-#include "runtime/transport/socket_transport.h"
+#include "runtime/transport/socket/socket_transport.h"
+#include "runtime/transport/testing/chaos_transport.h"
+#include "runtime/transport/testing/in_process_transport.h"
 #include "runtime/transport/two_transports.h"
 #ifdef PATHWAYS_HAS_UCX
-#include "runtime/transport/ucx_transport.h"
+#include "runtime/transport/ucx/ucx_transport.h"
 #endif
 #include "unittests/runtime/transport/socket_folder.h"
 #include "unittests/runtime/transport/transport_conformance.h"

@@ -14,7 +14,7 @@
 #include <memory>
 #include <string>
 
-#include "runtime/transport/socket_transport.h"
+#include "runtime/transport/socket/socket_transport.h"
 #include "unittests/runtime/transport/socket_folder.h"
 #include "unittests/runtime/transport/told_events.h"
 

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/transport/ucx_transport.h"
+#include "runtime/transport/ucx/ucx_transport.h"
 
 #include <arpa/inet.h>
 #include <gmock/gmock.h>
@@ -23,8 +23,8 @@
 #include "absl/strings/numbers.h"
 #include "runtime/transport/descriptor.h"
 #include "runtime/transport/load_ucx.h"
-#include "runtime/transport/ucx_address.h"
-#include "runtime/transport/ucx_hello.h"
+#include "runtime/transport/ucx/ucx_address.h"
+#include "runtime/transport/ucx/ucx_hello.h"
 #include "unittests/runtime/transport/told_events.h"
 
 namespace pathways {

@@ -1,0 +1,475 @@
+//===- Object.cpp - Kernels from loops to object files --------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CodegenInternal.h"
+#include "Object/ObjectWriter.h"
+#include "Object/VectorAccess.h"
+#include "Rewrite.h"
+
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
+#include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
+#include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/MathToLibm/MathToLibm.h"
+#include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
+#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/Transforms/Transforms.h"
+#include "mlir/IR/DialectInterface.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "mlir/Transforms/DialectConversion.h"
+#include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
+#include "runtime/base/buffer_bytes.h"
+#include "runtime/kernel/abi.h"
+#include "runtime/kernel/kernel_imports.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Object/ObjectFile.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+#include <mutex>
+#include <optional>
+
+using namespace mlir;
+using namespace mlir::pathways;
+
+//===----------------------------------------------------------------------===//
+// To the LLVM dialect
+//===----------------------------------------------------------------------===//
+
+/// Says of the argument at `i`, which is a pointer, what it points to.
+static void describeBuffer(LLVM::LLVMFuncOp function, unsigned i, bool isShared,
+                           uint64_t bytes) {
+  Builder b(function.getContext());
+  function.setArgAttr(i, LLVM::LLVMDialect::getNoCaptureAttrName(),
+                      b.getUnitAttr());
+  if (!isShared)
+    function.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(),
+                        b.getUnitAttr());
+  function.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(),
+                      b.getI64IntegerAttr(::pathways::kBufferAlignment));
+  if (bytes > 0)
+    function.setArgAttr(i, LLVM::LLVMDialect::getDereferenceableAttrName(),
+                        b.getI64IntegerAttr(bytes));
+}
+
+/// Says of the arguments of `body`, one for each buffer, what is known of them.
+static void describeArguments(LLVM::LLVMFuncOp body,
+                              const kernel::LoweredSegment &segment) {
+  Builder b(body.getContext());
+  for (unsigned i = 0, e = body.getNumArguments(); i < e; ++i) {
+    if (i == segment.buffers + 1) // the step, a number
+      continue;
+    if (i == segment.buffers) { // coordinates, of any alignment
+      body.setArgAttr(i, LLVM::LLVMDialect::getNoCaptureAttrName(),
+                      b.getUnitAttr());
+      body.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(),
+                      b.getUnitAttr());
+      continue;
+    }
+    bool isBuffer = i < segment.buffers;
+    describeBuffer(body, i, isBuffer && llvm::is_contained(segment.shared, i),
+                   isBuffer ? segment.bufferBytes[i] : 0);
+  }
+  for (unsigned i : segment.inputs)
+    body.setArgAttr(i, LLVM::LLVMDialect::getReadonlyAttrName(),
+                    b.getUnitAttr());
+}
+
+/// Loads the arguments of `body` from those of its entry point.
+static SmallVector<Value> loadArguments(OpBuilder &b, Location loc,
+                                        const kernel::LoweredSegment &segment,
+                                        Block &entry) {
+  Type ptr = LLVM::LLVMPointerType::get(b.getContext());
+  SmallVector<Value> arguments;
+  for (unsigned i = 0; i < segment.buffers; ++i) {
+    Value slot = LLVM::GEPOp::create(b, loc, ptr, ptr, entry.getArgument(0),
+                                     ArrayRef<LLVM::GEPArg>{int32_t(i)});
+    arguments.push_back(LLVM::LoadOp::create(b, loc, ptr, slot));
+  }
+  arguments.push_back(entry.getArgument(1));
+  arguments.push_back(entry.getArgument(3));
+  for (uint64_t offset : segment.scratchOffsets) {
+    Value bytes = LLVM::ConstantOp::create(b, loc, b.getI64Type(),
+                                           b.getI64IntegerAttr(offset));
+    arguments.push_back(LLVM::GEPOp::create(b, loc, ptr, b.getI8Type(),
+                                            entry.getArgument(2),
+                                            ArrayRef<LLVM::GEPArg>{bytes}));
+  }
+  return arguments;
+}
+
+/// Writes the function with the calling convention of abi.h: it takes buffers
+/// apart and calls the body, whose arguments carry what is known about them.
+static void addEntry(ModuleOp module, const kernel::LoweredSegment &segment,
+                     LLVM::LLVMFuncOp body) {
+  OpBuilder b(module.getContext());
+  Location loc = body.getLoc();
+  Type ptr = LLVM::LLVMPointerType::get(module.getContext());
+  Type i32 = b.getI32Type();
+  body.setLinkage(LLVM::Linkage::Internal);
+  if (!segment.takesTable)
+    describeArguments(body, segment);
+
+  b.setInsertionPointToEnd(module.getBody());
+  auto entry = LLVM::LLVMFuncOp::create(
+      b, loc, segment.entry,
+      LLVM::LLVMFunctionType::get(i32, {ptr, ptr, ptr, b.getI64Type()}));
+  Block *block = entry.addEntryBlock(b);
+  b.setInsertionPointToStart(block);
+  SmallVector<Value> arguments;
+  if (segment.takesTable)
+    for (unsigned i : {1, 3, 0, 2})
+      arguments.push_back(block->getArgument(i));
+  else
+    arguments = loadArguments(b, loc, segment, *block);
+  Value status = LLVM::CallOp::create(b, loc, body, arguments).getResult();
+  LLVM::ReturnOp::create(b, loc, status);
+}
+
+/// Calls the C library for what the conversion to LLVM would spell out with a
+/// loss of accuracy near zero: exp(x) - 1 and log(1 + x).
+static void callAccurateFunctions(ModuleOp module) {
+  SymbolTable symbols(module);
+  SmallVector<Operation *> ops;
+  module.walk([&](Operation *op) {
+    if (isa<math::ExpM1Op, math::Log1pOp>(op))
+      ops.push_back(op);
+  });
+  for (Operation *op : ops) {
+    OpBuilder b(op);
+    Type type = op->getResult(0).getType();
+    std::string name = isa<math::ExpM1Op>(op) ? "expm1" : "log1p";
+    if (type.isF32())
+      name += "f";
+    auto callee = symbols.lookup<func::FuncOp>(name);
+    if (!callee) {
+      callee = func::FuncOp::create(op->getLoc(), name,
+                                    b.getFunctionType(type, type));
+      callee.setPrivate();
+      symbols.insert(callee);
+    }
+    auto call =
+        func::CallOp::create(b, op->getLoc(), callee, op->getOperands());
+    op->replaceAllUsesWith(call);
+    op->erase();
+  }
+}
+
+namespace {
+/// What is known of an argument of a part.
+struct PartArgument {
+  bool isBuffer, isShared;
+  uint64_t bytes;
+};
+using Parts = llvm::MapVector<StringAttr, SmallVector<PartArgument>>;
+} // namespace
+
+static Parts findParts(ModuleOp module) {
+  Parts parts;
+  for (auto function : module.getOps<func::FuncOp>()) {
+    auto isShared =
+        function->getAttrOfType<DenseBoolArrayAttr>(kernel::kPartAttrName);
+    if (!isShared)
+      continue;
+    function->removeAttr(kernel::kPartAttrName);
+    SmallVector<PartArgument> &arguments = parts[function.getSymNameAttr()];
+    for (auto [type, shared] :
+         llvm::zip_equal(function.getArgumentTypes(), isShared.asArrayRef())) {
+      auto buffer = dyn_cast<MemRefType>(type);
+      uint64_t bytes = 0;
+      if (buffer && !buffer.getElementType().isIndex())
+        bytes = buffer.getNumElements() * buffer.getElementTypeBitWidth() / 8;
+      arguments.push_back({static_cast<bool>(buffer), shared, bytes});
+    }
+  }
+  return parts;
+}
+
+static void describeParts(ModuleOp module, const Parts &parts) {
+  for (auto &[name, arguments] : parts) {
+    auto function = module.lookupSymbol<LLVM::LLVMFuncOp>(name);
+    function.setLinkage(LLVM::Linkage::Internal);
+    // What is known of the arguments would be lost, and a large function back.
+    function.setNoInline(true);
+    for (auto [i, argument] : llvm::enumerate(arguments))
+      if (argument.isBuffer)
+        describeBuffer(function, i, argument.isShared, argument.bytes);
+  }
+}
+
+/// From loops to branches. There may be pointers instead of all buffers.
+static LogicalResult lowerToBranches(ModuleOp module, bool hasPointers) {
+  MLIRContext *context = module.getContext();
+  RewritePatternSet patterns(context);
+  // Not all that arith can expand: maxima and minima have instructions, and as
+  // compare and select their reductions would not become vector code.
+  arith::populateCeilFloorDivExpandOpsPatterns(patterns);
+  if (!hasPointers)
+    memref::populateExpandStridedMetadataPatterns(patterns);
+  kernel::applyPatternsToEnd(module, std::move(patterns));
+  if (failed(kernel::lowerAffine(module)))
+    return failure();
+  kernel::simplify(module);
+  module.walk([](LoopLikeOpInterface loop) { moveLoopInvariantCode(loop); });
+  PassManager pm(context);
+  // Integer powers become functions with loops.
+  if (kernel::hasOp(module, llvm::IsaPred<math::IPowIOp, math::FPowIOp>))
+    pm.addPass(createConvertMathToFuncs());
+  pm.addPass(createSCFToControlFlowPass());
+  return kernel::runPasses(pm, module);
+}
+
+namespace {
+/// How all ops of loops become those of the dialect LLVM. Thread-safe.
+struct Conversion {
+  explicit Conversion(MLIRContext *context);
+
+  LLVMTypeConverter converter;
+  FrozenRewritePatternSet patterns; ///< which know the converter
+};
+
+/// The one of a context, made when it is needed first.
+class KnownConversion : public DialectInterface::Base<KnownConversion> {
+public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(KnownConversion)
+
+  explicit KnownConversion(Dialect *dialect) : Base(dialect) {}
+
+  const Conversion &get() const {
+    std::call_once(once, [&] { conversion.emplace(getContext()); });
+    return *conversion;
+  }
+
+private:
+  mutable std::once_flag once;
+  mutable std::optional<Conversion> conversion;
+};
+} // namespace
+
+static LowerToLLVMOptions optionsFor(MLIRContext *context) {
+  LowerToLLVMOptions options(context);
+  options.useBarePtrCallConv = true;
+  return options;
+}
+
+Conversion::Conversion(MLIRContext *context)
+    : converter(context, optionsFor(context)) {
+  RewritePatternSet patterns(context);
+  populateVectorToLLVMConversionPatterns(converter, patterns);
+  kernel::addVectorAccessPatterns(converter, patterns);
+  // What LLVM has an intrinsic for that, and the rest calls of the C library.
+  populateMathToLLVMConversionPatterns(converter, patterns,
+                                       /*approximateLog1p=*/true,
+                                       /*benefit=*/2);
+  populateMathToLibmConversionPatterns(patterns, /*benefit=*/1);
+  populateFinalizeMemRefToLLVMConversionPatterns(converter, patterns);
+  cf::populateControlFlowToLLVMConversionPatterns(converter, patterns);
+  arith::populateArithToLLVMConversionPatterns(converter, patterns);
+  ub::populateUBToLLVMConversionPatterns(converter, patterns);
+  populateFuncToLLVMConversionPatterns(converter, patterns);
+  this->patterns = std::move(patterns);
+}
+
+void kernel::registerConversion(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *, LLVM::LLVMDialect *dialect) {
+    dialect->addInterfaces<KnownConversion>();
+  });
+}
+
+/// The conversion that the context knows, or `own`, which is made then.
+static const Conversion &findConversion(MLIRContext *context,
+                                        std::optional<Conversion> &own) {
+  auto *dialect = context->getLoadedDialect<LLVM::LLVMDialect>();
+  auto *known = dialect->getRegisteredInterface<KnownConversion>();
+  return known ? known->get() : own.emplace(context);
+}
+
+/// All the rest to the LLVM dialect, at once: each conversion by itself would
+/// have to look at all ops.
+static LogicalResult convertToLLVM(ModuleOp module, bool hasPointers,
+                                   const Conversion &conversion) {
+  LLVMConversionTarget target(*module.getContext());
+  target.addLegalOp<ModuleOp, UnrealizedConversionCastOp>();
+  if (failed(applyFullConversion(module, target, conversion.patterns)))
+    return failure();
+  // Buffers that takeTable() made, and what they become, are the same.
+  SmallVector<UnrealizedConversionCastOp> casts;
+  module.walk([&](UnrealizedConversionCastOp cast) { casts.push_back(cast); });
+  reconcileUnrealizedCasts(casts);
+  // Buffers have been taken apart at each access. Of other ops one becomes one.
+  if (!hasPointers)
+    kernel::joinEqual(module);
+  return success();
+}
+
+LogicalResult kernel::lowerToLLVM(ModuleOp module,
+                                  MutableArrayRef<LoweredSegment> segments) {
+  // The last time that an error of ours would be seen as what it is.
+  if (failed(verify(module)))
+    return failure();
+  const Parts parts = findParts(module);
+  callAccurateFunctions(module);
+  const bool hasPointers = writePointers(module);
+  std::optional<Conversion> own;
+  const Conversion &conversion = findConversion(module.getContext(), own);
+  auto toBuffer = [&](OpBuilder &b, Location loc, MemRefType type,
+                      Value pointer) -> Value {
+    Value descriptor = MemRefDescriptor::fromStaticShape(
+        b, loc, conversion.converter, type, pointer);
+    return UnrealizedConversionCastOp::create(b, loc, type, descriptor)
+        .getResult(0);
+  };
+  for (LoweredSegment &segment : segments)
+    takeTable(module.lookupSymbol<func::FuncOp>(segment.symbol), segment,
+              toBuffer);
+  if (failed(lowerToBranches(module, hasPointers)) ||
+      failed(convertToLLVM(module, hasPointers, conversion)))
+    return failure();
+  for (const LoweredSegment &segment : segments) {
+    auto body = module.lookupSymbol<LLVM::LLVMFuncOp>(segment.symbol);
+    if (!body)
+      return module.emitError("segment '")
+             << segment.entry << "' did not lower to code";
+    addEntry(module, segment, body);
+  }
+  describeParts(module, parts);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// To an object file
+//===----------------------------------------------------------------------===//
+
+/// Keeps the first complaint of LLVM's code generator.
+namespace {
+struct Complaints : llvm::DiagnosticHandler {
+  explicit Complaints(std::string &text) : text(text) {}
+
+  bool handleDiagnostics(const llvm::DiagnosticInfo &info) override {
+    bool isStack = info.getKind() == llvm::DK_StackSize;
+    if ((isStack || info.getSeverity() == llvm::DS_Error) && text.empty()) {
+      llvm::raw_string_ostream os(text);
+      llvm::DiagnosticPrinterRawOStream printer(os);
+      info.print(printer);
+    }
+    return true;
+  }
+
+  std::string &text;
+};
+} // namespace
+
+/// Puts small bodies into the entries that call them: they have been optimized
+/// by what is known of their arguments, and a function less goes through all of
+/// code generation. In large ones it takes longer to keep what is known.
+static void joinBodies(llvm::Module &code,
+                       ArrayRef<kernel::LoweredSegment> segments) {
+  constexpr unsigned kMostInstructions = 48;
+  for (const kernel::LoweredSegment &segment : segments) {
+    llvm::Function *body = code.getFunction(segment.symbol);
+    if (!body || !body->hasOneUse() ||
+        body->getInstructionCount() > kMostInstructions)
+      continue;
+    auto *call = llvm::dyn_cast<llvm::CallInst>(body->user_back());
+    llvm::InlineFunctionInfo info;
+    if (call && llvm::InlineFunction(*call, info).isSuccess())
+      body->eraseFromParent();
+  }
+}
+
+/// Refuses an object that imports what the loader does not have.
+static LogicalResult checkImports(ModuleOp module, llvm::StringRef bytes) {
+  auto object = llvm::object::ObjectFile::createObjectFile(
+      llvm::MemoryBufferRef(bytes, "kernel"));
+  if (!object)
+    return module.emitError("code generation wrote no valid object: ")
+           << llvm::toString(object.takeError());
+  for (const llvm::object::SymbolRef &symbol : (*object)->symbols()) {
+    auto flags = symbol.getFlags();
+    auto name = symbol.getName();
+    if (!flags || !name)
+      return module.emitError(
+          "code generation wrote an object with a broken symbol");
+    if ((*flags & llvm::object::SymbolRef::SF_Undefined) && !name->empty() &&
+        *name != "_GLOBAL_OFFSET_TABLE_" &&
+        ::pathways::FindKernelImport(name->data(), name->size()) == nullptr)
+      return module.emitError("kernel needs the function '")
+             << *name << "', which is not among those a kernel may call";
+  }
+  return success();
+}
+
+FailureOr<std::string> kernel::emitObject(ModuleOp module,
+                                          ArrayRef<LoweredSegment> segments,
+                                          ObjectWriter &writer,
+                                          bool hasPlainLoops) {
+  llvm::TargetMachine &machine = writer.getMachine();
+  llvm::LLVMContext context;
+  std::string complaint;
+  context.setDiagnosticHandler(std::make_unique<Complaints>(complaint));
+  ErrorWatch watch(module.getContext());
+  std::unique_ptr<llvm::Module> code =
+      translateModuleToLLVMIR(module, context, "kernel");
+  if (!code)
+    return watch.hasSeenError()
+               ? failure()
+               : module.emitError("code generation failed: the module has no "
+                                  "form as LLVM IR");
+  code->setDataLayout(machine.createDataLayout());
+  code->setTargetTriple(machine.getTargetTriple());
+  code->setPICLevel(llvm::PICLevel::BigPIC);
+  llvm::StringSet<> entries, bodies;
+  for (const LoweredSegment &segment : segments) {
+    entries.insert(segment.entry);
+    bodies.insert(segment.symbol);
+  }
+  for (llvm::Function &function : *code) {
+    if (function.isDeclaration())
+      continue;
+    function.addFnAttr(llvm::Attribute::NoUnwind);
+    function.addFnAttr("warn-stack-size",
+                       std::to_string(::pathways::kMaxStackBytes));
+    // Of AVX-512 all, also on processors for which LLVM prefers half of it:
+    // kernels do little else, and what it takes of their clock is less.
+    function.addFnAttr("prefer-vector-width", "512");
+    if (!entries.contains(function.getName())) {
+      function.setLinkage(llvm::GlobalValue::InternalLinkage);
+      function.setComdat(nullptr);
+    }
+    // What is known of the arguments would be lost by inlining.
+    if (bodies.contains(function.getName()))
+      function.addFnAttr(llvm::Attribute::NoInline);
+    function.setDSOLocal(true);
+  }
+  optimize(*code, writer, hasPlainLoops);
+  joinBodies(*code, segments);
+  std::optional<llvm::StringRef> object = writer.write(*code);
+  if (!object)
+    return module.emitError("no object files can be written for target ")
+           << machine.getTargetTriple().str();
+  if (!complaint.empty())
+    return module.emitError("code generation failed: ") << complaint;
+  if (failed(checkImports(module, *object)))
+    return failure();
+  return object->str();
+}

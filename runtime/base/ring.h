@@ -1,0 +1,95 @@
+//===- ring.h - First in, first out, in memory used again -------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_BASE_RING_H_
+#define RUNTIME_BASE_RING_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+#include "runtime/base/line_allocator.h"
+#include "runtime/base/prefetch.h"
+
+namespace pathways {
+
+// A queue of elements in one array, which doubles when it is full and never
+// shrinks. An element that was taken off stays where it was, and Push finds it
+// again with what it has: of pointers, things that come and go are made once.
+// One owner calls it; Push moves elements when the array grows.
+template <typename T>
+class Ring {
+ public:
+  // From the front to the back. Valid until the next change.
+  class Iterator {
+   public:
+    using iterator_category = std::forward_iterator_tag;
+    using value_type = T;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const T*;
+    using reference = const T&;
+
+    Iterator() = default;
+    Iterator(const Ring* ring, size_t i) : ring_(ring), i_(i) {}
+    const T& operator*() const { return (*ring_)[i_]; }
+    const T* operator->() const { return &(*ring_)[i_]; }
+    Iterator& operator++() {
+      ++i_;
+      return *this;
+    }
+    Iterator operator++(int) { return Iterator(ring_, i_++); }
+    bool operator==(const Iterator& other) const { return i_ == other.i_; }
+
+   private:
+    const Ring* ring_ = nullptr;
+    size_t i_ = 0;
+  };
+
+  bool empty() const { return size_ == 0; }
+  size_t size() const { return size_; }
+  Iterator begin() const { return Iterator(this, 0); }
+  Iterator end() const { return Iterator(this, size_); }
+  // The i-th from the front, which is there.
+  T& operator[](size_t i) { return slots_[(first_ + i) & (slots_.size() - 1)]; }
+  const T& operator[](size_t i) const {
+    return slots_[(first_ + i) & (slots_.size() - 1)];
+  }
+  T& front() { return slots_[first_]; }
+  const T& front() const { return slots_[first_]; }
+  T& back() { return (*this)[size_ - 1]; }
+
+  // One more at the back: as new, or as it was when it was taken off.
+  T& Push() {
+    if (size_ == slots_.size()) {
+      std::rotate(slots_.begin(), slots_.begin() + first_, slots_.end());
+      first_ = 0;
+      slots_.resize(std::max<size_t>(1, 2 * size_));
+    }
+    return (*this)[size_++];
+  }
+  void Pop() {
+    first_ = (first_ + 1) & (slots_.size() - 1);
+    --size_;
+  }
+  void PopBack() { --size_; }
+  // Has the processor ask for the first one.
+  void Prefetch() const {
+    if (!slots_.empty()) PrefetchBytes(&slots_[first_], sizeof(T));
+  }
+  void Clear() { size_ = 0; }
+
+ private:
+  LineVector<T> slots_;  // a power of two, or none
+  size_t first_ = 0, size_ = 0;
+};
+
+}  // namespace pathways
+
+#endif  // RUNTIME_BASE_RING_H_

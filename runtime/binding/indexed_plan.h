@@ -1,0 +1,105 @@
+//===- indexed_plan.h - Tables of a plan, quick to read ------- -*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_BINDING_INDEXED_PLAN_H_
+#define RUNTIME_BINDING_INDEXED_PLAN_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "runtime/layout/layout.h"
+#include "runtime/plan/plan_file.h"
+
+namespace pathways {
+
+// Most action shards times firings in flight of one plan, and edge ends.
+inline constexpr uint64_t kMaxActionShards = uint64_t{1} << 27;
+
+struct PreparedSlice {
+  layout::Mesh mesh;
+  int64_t num_shards = 1;
+  uint64_t device_bytes = 0;  // of one shard's segments, without padding
+  uint64_t host_bytes = 0;
+};
+
+struct PreparedBuffer {
+  int slice = 0;
+  layout::Layout layout;
+  std::vector<int64_t> shape;  // of a shard
+  int64_t element_bytes = 0;
+  proto::ElementType element = proto::ELEMENT_TYPE_UNSPECIFIED;
+  bool is_alone = false;  // no other buffer has bytes of it
+};
+
+struct PreparedEdge {
+  uint32_t from = 0, to = 0, tokens = 0;
+  proto::EdgeKind kind = proto::DATA;
+  proto::Relation relation = proto::SAME;
+  bool poisons = false;
+  // Follows from the order of the device queues: never counted. If it poisons,
+  // poison is all that it carries.
+  bool elided = false;
+  // Relation pieces: the send whose movement it follows.
+  uint32_t send = UINT32_MAX;
+};
+
+// The tables of a plan in a form that is quick to read, and its movements: what
+// follows from its text alone, wherever it is bound. Immutable once shared; any
+// thread.
+class IndexedPlan {
+ public:
+  // `plan` must have passed VerifyPlan. ResourceExhausted: tables too large;
+  // InvalidArgument: a send that cannot be.
+  static absl::StatusOr<std::shared_ptr<IndexedPlan>> Create(PlanData plan);
+  // Takes kernels and blobs in place of those that it was made with.
+  void SetCode(google::protobuf::RepeatedPtrField<proto::Kernel> kernels,
+               absl::Span<const uint8_t> blobs,
+               std::shared_ptr<const void> owner);
+
+  const PlanData& data() const { return data_; }
+  const proto::Plan& plan() const { return data_.tables; }
+  const std::string& name() const { return plan().header().program(); }
+  uint32_t window() const { return window_; }
+  const std::vector<PreparedSlice>& slices() const { return slices_; }
+  const std::vector<PreparedBuffer>& buffers() const { return buffers_; }
+  const std::vector<PreparedEdge>& edges() const { return edges_; }
+  const std::vector<uint32_t>& in_edges(uint32_t action) const {
+    return in_edges_[action];
+  }
+  const std::vector<uint32_t>& out_edges(uint32_t action) const {
+    return out_edges_[action];
+  }
+  // Of a send.
+  const layout::Movement& movement(uint32_t send) const {
+    return movements_.at(send);
+  }
+
+ private:
+  IndexedPlan() = default;
+  absl::Status CheckSize() const;
+  void FindShared();
+  absl::Status MakeMovements();
+  void MakeEdges();
+
+  PlanData data_;
+  uint32_t window_ = 1;
+  std::vector<PreparedSlice> slices_;
+  std::vector<PreparedBuffer> buffers_;
+  std::vector<PreparedEdge> edges_;
+  std::vector<std::vector<uint32_t>> in_edges_, out_edges_;
+  std::map<uint32_t, layout::Movement> movements_;
+};
+
+}  // namespace pathways
+
+#endif  // RUNTIME_BINDING_INDEXED_PLAN_H_

@@ -1,0 +1,63 @@
+//===- process_reporter.h - What happened in a process ----------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_CLUSTER_PROCESS_REPORTER_H_
+#define RUNTIME_CLUSTER_PROCESS_REPORTER_H_
+
+#include <cstdint>
+#include <string>
+
+#include "runtime/cluster/local_actors.h"
+#include "runtime/cluster/make_world.h"
+#include "runtime/executor/host_plans.h"
+#include "runtime/world/world.h"
+
+namespace pathways {
+
+// Speaks for its process: answers what that has counted and traced
+// (proto::Collect), and fetches the plans that its hosts lack. It alone reads
+// the counters of other actors, which are of the same process. Its handler
+// takes as long as a copy of the trace, or as a plan takes to be verified and
+// its code to be linked.
+class ProcessReporter final : public ControlActor {
+ public:
+  // All outlive it. `seed`: of the world.
+  ProcessReporter(RuntimeContext* context, const ProcessWorld* world,
+                  const LocalActors* actors, uint64_t seed)
+      : ControlActor(context->world, &context->directory, &context->controls,
+                     context->directory.reporter(context->process)),
+        context_(*context),
+        world_(*world),
+        actors_(*actors),
+        seed_(seed),
+        plans_(context) {}
+
+  // Firings of action shards of this process so far; any thread.
+  uint64_t firings() const;
+
+ private:
+  void OnMessage(ActorId from, ControlRef control) override;
+  void OnCollect(const proto::Control& control);
+  void SendTrace(uint32_t client, proto::Collected collected);
+  void OnPlanWanted(ActorId from, const proto::Control& control);
+  // How often a host of this process was before.
+  uint32_t ReplacedOf(int32_t host) const;
+  void Send(HostPlans::Outcome outcome);
+  proto::ProcessStats Count() const;
+  void Send(uint32_t client, proto::Collected collected);
+
+  RuntimeContext& context_;
+  const ProcessWorld& world_;
+  const LocalActors& actors_;
+  const uint64_t seed_;
+  HostPlans plans_;
+};
+
+}  // namespace pathways
+
+#endif  // RUNTIME_CLUSTER_PROCESS_REPORTER_H_

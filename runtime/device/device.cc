@@ -1,0 +1,349 @@
+//===- device.cc - One device: an in-order queue of gangs -----------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/device/device.h"
+
+#include <algorithm>
+
+#include "runtime/device/device_report.h"
+
+namespace pathways {
+namespace {
+
+// What a turn may cost, by the plan's estimate of kernels, or by what they took
+// if it has none, and kFiringNs, so that devices and other actors share a
+// worker.
+constexpr TimeNs kTurnNs = 20'000;
+
+}  // namespace
+
+LocalMessage Device::New(LocalKind kind, const DeviceProgram& program) const {
+  LocalMessage message;
+  message.kind = kind;
+  message.program = program.program;
+  message.incarnation = program.incarnation;
+  return message;
+}
+
+void Device::Send(LocalId to, const LocalMessage& message) {
+  counters_.sent[message.kind].Add();
+  world_->SendLocal(local_id(), to, message);
+}
+
+void Device::OnLocal(const LocalMessage& message) {
+  if (message.kind == kAttach) {
+    Attach(static_cast<DeviceProgram*>(message.payload));
+    return;
+  }
+  if (message.kind == kInspect) {
+    Inspect(message);
+    return;
+  }
+  if (message.kind == kContinue) {
+    cohort_->Continue();
+    return;
+  }
+  if (message.kind == kLaneTokens) {
+    DeliverLanes(message);
+    cohort_->Run(this);
+    return;
+  }
+  DeviceProgram* program = Find(message.program, message.incarnation);
+  if (message.kind == kWorkDone) {  // also of a program that is being detached
+    done_.push_back(message);
+    cohort_->Run(this);
+    return;
+  }
+  if (message.kind == kDetach) {
+    Detach(program, message);
+    cohort_->Run(this);
+    return;
+  }
+  if (program == nullptr) return;  // of a load that ended
+  switch (message.kind) {
+    case kLocalToken:
+      if (message.target >= program->in_edges.size()) return;
+      Deliver(program, message.target, message.step, message.flags & kPoisoned);
+      break;
+    case kPayloadReturned:
+      PieceReturned(program, message.target, message.step);
+      break;
+    case kGrantDevice:
+      GrantNear(*program, static_cast<HostGrant*>(message.payload));
+      break;
+    case kArgumentFilled:
+      FeedNear(*program);
+      break;
+    case kEnqueue:
+      Enqueue(program, message);
+      break;
+    case kGroupDone: {
+      const bool poison = message.flags & kPoisoned;
+      const HostGroup& group = program->groups[message.target];
+      if (group.small != nullptr) {
+        // Its leader tells the others of the cohort.
+        Device* leader = cohort_->at(group.small->leader(message.item));
+        if (leader->GroupDone(*program, message.target, message.step, poison)) {
+          cohort_->Wake(leader);
+        }
+      } else if (group.meeting != nullptr) {
+        NearDone(*program, message.target, group.meeting->cohorts[message.item],
+                 message.step, poison, /*except=*/nullptr);
+      } else {
+        GroupDone(*program, message.target, message.step, poison);
+      }
+      break;
+    }
+    case kCostDone:
+      if (awaits_ == kCost && message.step == generation_) {
+        awaits_ = kNothing;
+        cost_paid_ = true;
+      }
+      break;
+    case kLongCost:
+      if (awaits_ == kCost && message.step == generation_) ReportCost();
+      return;
+    case kCostLimit:
+      if (awaits_ == kCost && message.step == generation_) LoseWorker();
+      return;
+    default:
+      return;
+  }
+  cohort_->Run(this);
+}
+
+void Device::Attach(DeviceProgram* program) {
+  if (program->program >= programs_.size()) {
+    programs_.resize(program->program + 1);
+  }
+  programs_[program->program] = program;
+  size_t entries = 0;
+  for (const DeviceProgram* p : programs_) {
+    if (p == nullptr) continue;
+    entries += p->entries.size();
+    cohort_->ReserveOperands(p->max_operands);
+    if (p->max_shards > shard_poison_.size()) {
+      shard_poison_.resize(p->max_shards);
+    }
+  }
+  ready_.Reserve(entries);
+  trace_.Attach(program);
+  LocalMessage reply = New(kAttached, *program);
+  reply.item = index_;
+  Send(executor(), reply);
+}
+
+void Device::Detach(DeviceProgram* program, const LocalMessage& message) {
+  if (program == nullptr) {
+    // A second copy, perhaps of one that is to be answered yet.
+    for (const auto& [left, first] : leaving_) {
+      if (left->program == message.program) return;
+    }
+    return SendDetached(message);
+  }
+  programs_[program->program] = nullptr;
+  if (queue_.Remove(program)) {
+    step_ = 0;
+    started_ = cost_paid_ = issued_ = false;
+    awaits_ = kNothing;
+    meeting_ = kOutside;
+    waiting_groups_ = 0;
+    arrived_.clear();
+    ++generation_;
+    trace_.DetachHead();
+  }
+  ready_.Remove(program);
+  if (program->events == 0) return SendDetached(message);
+  leaving_.emplace_back(program, message);
+}
+
+void Device::SendDetached(LocalMessage message) {
+  message.kind = kDetached;
+  message.item = index_;
+  Send(executor(), message);
+}
+
+void Device::GrantNear(const DeviceProgram& program, HostGrant* grant) {
+  for (size_t i = cohort_->begin_index(); i < cohort_->end_index(); ++i) {
+    Device* device = cohort_->at(i);
+    if (device == nullptr) continue;
+    DeviceProgram* there = device->Find(program.program, program.incarnation);
+    if (there == nullptr) continue;  // no shards, or detached already
+    device->Grant(there, grant);
+    cohort_->Wake(device);
+  }
+}
+
+void Device::Grant(DeviceProgram* program, HostGrant* grant) {
+  program->granted = grant->end;
+  if (grant->first == grant->launch->first) {
+    trace_.Submitted(*program, *grant->launch);
+  }
+  if (program->entries.empty()) {  // shards, but nothing to do for them
+    EndGrant(*program, grant);
+    return;
+  }
+  program->active.Push() = {
+      grant, (grant->end - grant->first) * program->entries.size()};
+  if (!program->queue->gangs.empty()) {
+    queue_.Push(program, grant);
+  }
+  for (uint32_t i : program->move_entries) PushIfReady(program, i);
+}
+
+void Device::FeedNear(const DeviceProgram& program) {
+  for (size_t i = cohort_->begin_index(); i < cohort_->end_index(); ++i) {
+    Device* device = cohort_->at(i);
+    if (device == nullptr) continue;
+    DeviceProgram* there = device->Find(program.program, program.incarnation);
+    if (there == nullptr) continue;  // no shards, or detached already
+    for (uint32_t entry : there->feed_entries) {
+      device->PushIfReady(there, entry);
+    }
+    cohort_->Wake(device);
+  }
+}
+
+bool Device::Pump() {
+  if (!done_.empty()) [[unlikely]] {
+    for (const LocalMessage& message : std::exchange(done_, {})) {
+      OnWorkDone(message);
+    }
+  }
+  for (turn_ns_ = kTurnNs; turn_ns_ > 0; turn_ns_ -= kFiringNs) {
+    if (!ready_.empty()) {
+      const ReadyRing::Ready ready = ready_.Pop();
+      RunEntry(ready.program, ready.entry);
+    } else if (!RunHead()) {
+      if (!queue_.empty()) queue_.head().waited = true;
+      return false;
+    }
+  }
+  return true;
+}
+
+void Device::SendContinue() {
+  LocalMessage message;
+  message.kind = kContinue;
+  message.flags = kTurn;
+  Send(local_id(), message);
+}
+
+// What takes long. An executor of this worker could not send them meanwhile.
+void Device::SendLanesBefore() {
+  if (host_actors_.cohorts[index_] != 0) cohort_->SendLanes();
+}
+
+bool Device::RunHead() {
+  if (queue_.empty() || awaits_ != kNothing || waiting_groups_ > 0) {
+    return false;
+  }
+  GrantQueue::Head& head = queue_.head();
+  DeviceProgram* const program = head.program;
+  const Gang& gang = queue_.gang();
+  const uint64_t firing = head.next;
+  if (!started_) {
+    if (head.since < 0) head.since = world_->Now();
+    if (cohort_->has_lanes()) [[unlikely]]
+      SendLanesBefore();
+    // A trace has each firing on its own.
+    if (gang.plain_end > 0 && cpu_ != nullptr && !costs_ && !trace_.is_on() &&
+        RunPlain(gang.plain_end)) {
+      return true;
+    }
+    if (!Begin(*program, gang, firing)) return false;
+  }
+  while (step_ < gang.step_end - gang.step_begin) {
+    if (!RunStep(program, gang, firing)) return false;
+  }
+  if (costs_ && !cost_paid_) {
+    StartCost(*program, gang);
+    return false;
+  }
+  started_ = cost_paid_ = false;
+  turn_ns_ -= std::max(gang.cost_ns, program->gang_ns);
+  if (trace_.is_on()) [[unlikely]] {
+    trace_.HeadEnds(*program, gang, firing, ShardPoison());
+  }
+  counters_.firings.Add(gang.shards);
+  const bool is_last = Advance(1);
+  if (!gang.quiet || poisoned_) {
+    for (uint32_t k = 0; k < gang.shards; ++k) {
+      Fire(program, gang.first_entry + k, firing, IsShardPoisoned(k));
+    }
+  }
+  if (is_last) CountFirings(program, firing, program->queue->num_shards);
+  return true;
+}
+
+bool Device::Begin(const DeviceProgram& program, const Gang& gang,
+                   uint64_t firing) {
+  const uint64_t at = program.EntryAt(gang.first_entry, firing);
+  for (uint32_t k = 0; k < gang.shards && gang.need != 0; ++k) {
+    if (program.counts[at + k] == 0) continue;
+    trace_.HeadWaits();
+    return false;
+  }
+  poisoned_ = false;
+  for (uint32_t k = 0; k < gang.shards && program.num_poison != 0; ++k) {
+    if (program.poison[at + k]) PoisonShard(k);
+  }
+  started_ = true;
+  step_ = 0;
+  trace_.HeadBegins(program, gang, firing);
+  return true;
+}
+
+void Device::PoisonShard(uint32_t k) {
+  ShardPoison();
+  poisoned_ = true;
+  shard_poison_[k] = 1;
+}
+
+const uint8_t* Device::ShardPoison() {
+  if (!poisoned_) std::fill(shard_poison_.begin(), shard_poison_.end(), 0);
+  return shard_poison_.data();
+}
+
+HostGrant::Cohort& Device::GrantAtCohort() {
+  return queue_.head().grant->cohorts[host_actors_.cohorts[index_]];
+}
+
+bool Device::Advance(size_t gangs) {
+  counters_.gangs.Add(gangs);
+  const bool is_over = queue_.Advance(gangs);
+  const bool is_last = queue_.gang_index() == 0;
+  if (!is_over) return is_last;
+  const GrantQueue::Head& head = queue_.head();
+  TimeNs& time_ns = GrantAtCohort().time_ns;
+  const TimeNs own_ns = world_->Now() - head.since;
+  time_ns = std::max(time_ns, own_ns);
+  const std::vector<Gang>& all = head.program->queue->gangs;
+  if (!head.waited && all.front().cost_ns == 0) {
+    const uint64_t count = (head.grant->end - head.grant->first) * all.size();
+    head.program->gang_ns = own_ns / static_cast<TimeNs>(count);
+  }
+  queue_.Pop();
+  return is_last;
+}
+
+void Device::Inspect(const LocalMessage& message) {
+  const DeviceProgram* program = Find(message.program, message.incarnation);
+  if (program != nullptr) {
+    ReportDevice(*program, queue_,
+                 {awaits_ != kNothing, started_ && waiting_groups_ > 0, step_,
+                  global_device_},
+                 static_cast<DeviceReport*>(message.payload));
+  }
+  LocalMessage reply = message;
+  reply.kind = kInspected;
+  reply.item = index_;
+  Send(executor(), reply);
+}
+
+}  // namespace pathways

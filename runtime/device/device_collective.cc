@@ -1,0 +1,354 @@
+//===- device_collective.cc - A device in a collective --------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include <utility>
+
+#include "runtime/device/device.h"
+
+namespace pathways {
+
+bool Device::RunCollective(DeviceProgram* program, const Gang& gang,
+                           const CollectiveTable& table, uint64_t firing) {
+  if (meeting_ == kOutside) {
+    meeting_ = kContributing;
+    trace_.MeetingBegins();
+    Contribute(program, table, firing);
+    if (!IsHeadDone(program)) return false;
+  }
+  if (meeting_ == kContributing) {
+    meeting_ = kTelling;
+    MeetAll(program, table, firing);
+    if (!IsHeadDone(program)) return false;
+  }
+  if (meeting_ == kTelling) {
+    TellAllArrived(*program, table, firing);
+    meeting_ = kArriving;
+  }
+  if (waiting_groups_ == 0 && meeting_ == kArriving) {
+    trace_.MeetingEnds(*program, gang, firing, step_);
+    meeting_ = kSharing;
+    if (table.in_place) CombineInPlace(program, table, firing);
+    if (!IsHeadDone(program)) return false;
+  }
+  if (meeting_ == kSharing) {
+    meeting_ = kLeaving;
+    if (table.in_place) {
+      MeetAll(program, table, firing);
+      TellAllArrived(*program, table, firing);
+    }
+  }
+  if (waiting_groups_ > 0) {
+    if (meeting_ == kArriving) trace_.MeetingWaits();
+    return false;
+  }
+  if (meeting_ == kLeaving) {
+    meeting_ = kTaking;
+    TakeResults(program, table, firing);
+    if (!IsHeadDone(program)) return false;
+  }
+  trace_.CollectiveEnds(*program, gang, firing, step_);
+  meeting_ = kOutside;
+  ++step_;
+  return true;
+}
+
+bool Device::RunSmall(DeviceProgram* program, const Gang& gang,
+                      const CollectiveTable& table, uint64_t firing) {
+  const CollectiveShape& shape = *table.shape;
+  const DeviceGroup& in = program->groups_in[table.group_begin];
+  const HostGroup& group = program->groups[table.first_group + in.group];
+  const CollectiveMember& member = program->members[table.member_begin];
+  SmallMeeting& meeting = *group.small;
+  const SlotOffset* const slots =
+      program->queue->slots.data() + table.first_slot;
+  if (meeting_ == kOutside) {
+    meeting_ = kContributing;
+    trace_.MeetingBegins();
+    if (!poisoned_ && shape.source_bytes > 0) {
+      char* const to = meeting.contribution(in.cohort, member.own);
+      const char* const from = slots[0].at(program->memories, firing);
+      Do([&](auto& backend) {
+        backend.CopyBytes(from, shape.source_bytes, to);
+      });
+    }
+    if (!IsHeadDone(program)) return false;
+  }
+  if (meeting_ == kContributing) {
+    SetMet(program, table, table.group_begin, firing);
+    const bool leads =
+        meeting.Arrive(in.cohort, static_cast<uint32_t>(index_), poisoned_);
+    meeting_ = leads ? kArriving : kTaking;
+    if (!leads || !meeting.Look(in.cohort)) {
+      Await(*program, 1);
+      trace_.MeetingWaits();
+      if (leads) cohort_->LookFor({this, &meeting, in.cohort});
+      return false;
+    }
+  }
+  if (meeting_ == kArriving) {
+    meeting_ = kTelling;
+    LeadSmall(*program, table, in, firing);
+    if (!IsHeadDone(program)) return false;
+  }
+  if (meeting_ == kTelling) {
+    meeting_ = kTaking;
+    NearDone(*program, table.first_group + in.group, meeting.devices(in.cohort),
+             firing, poisoned_, /*except=*/this);
+  }
+  if (meeting_ == kTaking) {
+    meeting_ = kLeaving;
+    trace_.MeetingEnds(*program, gang, firing, step_);
+    if (!poisoned_ && shape.result_bytes > 0) {
+      TakeSmall(shape, group, in.cohort, member.rank,
+                slots[1].at(program->memories, firing));
+    }
+    if (!IsHeadDone(program)) return false;
+  }
+  trace_.CollectiveEnds(*program, gang, firing, step_);
+  meeting_ = kOutside;
+  ++step_;
+  return true;
+}
+
+void Device::LeadSmall(const DeviceProgram& program,
+                       const CollectiveTable& table, const DeviceGroup& in,
+                       uint64_t firing) {
+  const HostGroup& group = program.groups[table.first_group + in.group];
+  SmallMeeting& meeting = *group.small;
+  // Word of it says nothing of poison.
+  meeting.Look(in.cohort);
+  TellLeaders(program, table, in, firing);
+  if (meeting.found_poison(in.cohort)) {
+    PoisonShard(0);
+  } else if (group.shared) {
+    Do([&](auto& backend) {
+      backend.Combine({table.shape, /*rank=*/0, meeting.operands(in.cohort),
+                       meeting.result(in.cohort)});
+    });
+  }
+}
+
+void Device::TakeSmall(const CollectiveShape& shape, const HostGroup& group,
+                       uint32_t cohort, uint32_t rank, char* result) {
+  Do([&](auto& backend) {
+    if (group.shared) {
+      backend.CopyBytes(group.small->result(cohort), shape.result_bytes,
+                        result);
+    } else {
+      backend.Combine({&shape, rank, group.small->operands(cohort), result});
+    }
+  });
+}
+
+void Device::TellLeaders(const DeviceProgram& program,
+                         const CollectiveTable& table, const DeviceGroup& in,
+                         uint64_t firing) {
+  const uint32_t index = table.first_group + in.group;
+  SmallMeeting& meeting = *program.groups[index].small;
+  for (uint32_t c = 0; c < meeting.cohorts(); ++c) {
+    if (c == in.cohort || !meeting.OwesWord(in.cohort, c)) continue;
+    LocalMessage message = New(kGroupDone, program);
+    message.target = index;
+    message.step = firing;
+    message.item = c;
+    Send(host_actors_.devices[meeting.devices(c)[0]], message);
+  }
+}
+
+bool Device::IsPoisoned(const DeviceProgram& program,
+                        const DeviceGroup& in) const {
+  for (uint32_t i = in.shards_begin; i < in.shards_end; ++i) {
+    if (IsShardPoisoned(program.shards_in[i])) return true;
+  }
+  return false;
+}
+
+void Device::PoisonGroup(const DeviceProgram& program, const DeviceGroup& in) {
+  for (uint32_t i = in.shards_begin; i < in.shards_end; ++i) {
+    PoisonShard(program.shards_in[i]);
+  }
+}
+
+void Device::Contribute(DeviceProgram* program, const CollectiveTable& table,
+                        uint64_t firing) {
+  const uint64_t bytes = table.shape->source_bytes;
+  if (bytes == 0) return;
+  const SlotOffset* const slots =
+      program->queue->slots.data() + table.first_slot;
+  for (uint32_t m = table.member_begin; m < table.member_end; ++m) {
+    if (IsShardPoisoned(m - table.member_begin)) continue;
+    const CollectiveMember& member = program->members[m];
+    const HostGroup& group = program->groups[table.first_group + member.group];
+    if (group.in_place != nullptr) continue;
+    const char* const source =
+        slots[2 * (m - table.member_begin)].at(program->memories, firing);
+    if (group.exchange != nullptr) {
+      backend_->Contribute({table.shape, &group, member.own, firing}, source);
+    } else {
+      backend_->CopyBytes(source, bytes,
+                          group.contribution(firing, member.rank));
+    }
+  }
+}
+
+void Device::MeetAll(DeviceProgram* program, const CollectiveTable& table,
+                     uint64_t firing) {
+  for (uint32_t i = table.group_begin; i < table.group_end; ++i) {
+    const DeviceGroup& in = program->groups_in[i];
+    const HostGroup& group = program->groups[table.first_group + in.group];
+    bool poison = IsPoisoned(*program, in);
+    if (meeting_ == kLeaving) {
+      // Nothing is done of what is poisoned, as all members know if they are
+      // all here.
+      if (group.in_place == nullptr) continue;
+      if (poison && group.exchange == nullptr) continue;
+    }
+    if (!Meet(program, table, i, firing, &poison)) {
+      Await(*program, waiting_groups_ + 1);
+    } else if (poison) {
+      PoisonGroup(*program, in);
+    }
+  }
+}
+
+bool Device::Meet(DeviceProgram* program, const CollectiveTable& table,
+                  uint32_t i, uint64_t firing, bool* poison) {
+  const DeviceGroup& in = program->groups_in[i];
+  const HostGroup& group = program->groups[table.first_group + in.group];
+  const bool leaves = meeting_ == kLeaving;
+  if (!leaves) SetMet(program, table, i, firing);
+  GroupMeeting* const meeting =
+      leaves ? group.in_place->leaving.get() : group.meeting.get();
+  if (meeting != nullptr && !meeting->Arrive(in.cohort, firing, poison)) {
+    return false;
+  }
+  // What is in place goes to the exchange when all have done their share, also
+  // if it is poisoned: nobody waits for other hosts before that.
+  if (group.exchange != nullptr && (leaves || group.in_place == nullptr)) {
+    LocalMessage message = New(kArrive, *program);
+    message.flags = *poison ? kPoisoned : 0;
+    message.step = firing;
+    message.target = table.first_group + in.group;
+    Send(executor(), message);
+    return false;
+  }
+  if (!leaves && !*poison && group.in_place != nullptr) {
+    BeginInPlace(group, firing);
+  }
+  if (meeting == nullptr) return true;
+  CombineShared(*program, table, in, firing, *poison);
+  arrived_.emplace_back(i, *poison);
+  return true;
+}
+
+void Device::CombineShared(const DeviceProgram& program,
+                           const CollectiveTable& table, const DeviceGroup& in,
+                           uint64_t firing, bool poison) {
+  const HostGroup& group = program.groups[table.first_group + in.group];
+  if (poison || !group.shared) return;
+  Do([&](auto& backend) {
+    backend.Combine({table.shape, /*rank=*/0,
+                     group.contributions[firing & 1].data(),
+                     group.result(firing)});
+  });
+}
+
+void Device::TellArrived(const DeviceProgram& program,
+                         const CollectiveTable& table, const DeviceGroup& in,
+                         uint64_t firing, bool poison) {
+  const uint32_t index = table.first_group + in.group;
+  const GroupMeeting& meeting = *program.groups[index].meeting;
+  const std::vector<std::vector<uint32_t>>& cohorts = meeting.cohorts;
+  for (size_t c = 0; c < cohorts.size(); ++c) {
+    if (c == in.cohort) continue;
+    LocalMessage message = New(kGroupDone, program);
+    message.flags = poison ? kPoisoned : 0;
+    message.target = index;
+    message.step = firing;
+    message.item = static_cast<uint32_t>(c);
+    Send(host_actors_.devices[cohorts[c][0]], message);
+  }
+  NearDone(program, index, cohorts[in.cohort], firing, poison,
+           /*except=*/this);
+}
+
+void Device::TellAllArrived(const DeviceProgram& program,
+                            const CollectiveTable& table, uint64_t firing) {
+  for (const auto& [i, poison] : arrived_) {
+    TellArrived(program, table, program.groups_in[i], firing, poison);
+  }
+  arrived_.clear();
+}
+
+void Device::NearDone(const DeviceProgram& program, uint32_t group,
+                      absl::Span<const uint32_t> devices, uint64_t firing,
+                      bool poison, const Device* except) {
+  for (uint32_t index : devices) {
+    Device* device = cohort_->at(index);
+    if (device == except) continue;
+    if (device->GroupDone(program, group, firing, poison)) {
+      cohort_->Wake(device);
+    }
+  }
+}
+
+bool Device::GroupDone(const DeviceProgram& program, uint32_t group,
+                       uint64_t firing, bool poison) {
+  // Unless it was detached meanwhile.
+  if (waiting_groups_ == 0 || awaited_ != program.groups ||
+      queue_.head().next != firing) {
+    return false;
+  }
+  if (poison) {
+    const Gang& gang = queue_.gang();
+    const DeviceProgram& own = *queue_.head().program;
+    const GangStepTable& step = own.queue->steps[gang.step_begin + step_];
+    const CollectiveTable& table = own.queue->collectives[step.collective];
+    for (uint32_t i = table.group_begin; i < table.group_end; ++i) {
+      const DeviceGroup& in = own.groups_in[i];
+      if (table.first_group + in.group == group) PoisonGroup(own, in);
+    }
+  }
+  --waiting_groups_;
+  return true;
+}
+
+void Device::CombineInPlace(DeviceProgram* program,
+                            const CollectiveTable& table, uint64_t firing) {
+  for (uint32_t i = table.group_begin; i < table.group_end; ++i) {
+    const DeviceGroup& in = program->groups_in[i];
+    const HostGroup& group = program->groups[table.first_group + in.group];
+    if (group.in_place == nullptr || IsPoisoned(*program, in)) continue;
+    backend_->CombineShare({table.shape, &group, in.local, firing});
+  }
+}
+
+void Device::TakeResults(DeviceProgram* program, const CollectiveTable& table,
+                         uint64_t firing) {
+  const uint64_t bytes = table.shape->result_bytes;
+  if (bytes == 0) return;
+  const SlotOffset* const slots =
+      program->queue->slots.data() + table.first_slot;
+  for (uint32_t m = table.member_begin; m < table.member_end; ++m) {
+    if (IsShardPoisoned(m - table.member_begin)) continue;
+    const CollectiveMember& member = program->members[m];
+    const HostGroup& group = program->groups[table.first_group + member.group];
+    char* const result =
+        slots[2 * (m - table.member_begin) + 1].at(program->memories, firing);
+    if (group.exchange != nullptr) {
+      backend_->TakeResult({table.shape, &group, member.own, firing}, result);
+    } else if (group.shared) {
+      backend_->CopyBytes(group.result(firing), bytes, result);
+    } else if (group.in_place == nullptr) {
+      backend_->Combine({table.shape, member.rank,
+                         group.contributions[firing & 1].data(), result});
+    }
+  }
+}
+
+}  // namespace pathways

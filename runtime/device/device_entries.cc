@@ -1,0 +1,364 @@
+//===- device_entries.cc - A device counts tokens and fires entries -------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/device/device.h"
+#include "runtime/device/value_moves.h"
+
+namespace pathways {
+
+bool Device::CanFeed(const DeviceProgram& program, const Entry& entry) const {
+  auto active = program.active.begin();
+  while (entry.next >= active->grant->end) ++active;
+  return IsFilled(program.feeds[entry.op], entry.next, *active->grant->launch);
+}
+
+void Device::PushIfFree(DeviceProgram* program, uint32_t index) {
+  Entry& entry = program->entries[index];
+  if (program->counts[program->EntryAt(index, entry.next)] != 0 ||
+      (entry.kind == proto::FEED && !CanFeed(*program, entry))) {
+    return;
+  }
+  entry.queued = true;
+  ready_.Push({program, index});
+}
+
+void Device::Deliver(DeviceProgram* program, uint32_t in_edge, uint64_t firing,
+                     bool poison) {
+  const uint32_t index = program->in_edges[in_edge].entry;
+  const uint64_t at = program->EntryAt(index, firing);
+  if (program->counts[at] == 0) return;  // no such token is expected
+  ++program->arrived[program->InEdgeAt(in_edge, firing)];
+  if (poison) program->MarkPoison(at);
+  if (--program->counts[at] != 0) return;
+  trace_.LastToken(program, at, in_edge);
+  PushIfReady(program, index);
+}
+
+void Device::DeliverNear(const DeviceProgram& program, const OutToken& token,
+                         uint64_t firing, bool poison) {
+  Device* peer = cohort_->at(token.where);
+  DeviceProgram* there = peer->Find(program.program, program.incarnation);
+  if (there == nullptr) return;  // detached already
+  peer->Deliver(there, token.target, firing, poison);
+  cohort_->Wake(peer);
+}
+
+// The host's token, for each shard of an action.
+void Device::Enqueue(DeviceProgram* program, const LocalMessage& message) {
+  for (uint32_t i = program->first_entry[message.target];
+       i < program->entries.size() &&
+       program->entries[i].action == message.target;
+       ++i) {
+    const uint64_t at = program->EntryAt(i, message.step);
+    if (program->counts[at] == 0) continue;  // none is expected
+    if (--program->counts[at] != 0) continue;
+    trace_.LastEnqueued(program, at);
+    PushIfReady(program, i);
+  }
+}
+
+HostLaunch* Device::LaunchAt(const DeviceProgram& program, uint64_t firing) {
+  HostLaunch* launch = nullptr;
+  for (const DeviceProgram::Active& active : program.active) {
+    launch = active.grant->launch;
+    if (firing < active.grant->end) break;
+  }
+  return launch;
+}
+
+bool Device::IsPoisoned(const DeviceProgram& program, uint32_t index) {
+  const Entry& entry = program.entries[index];
+  const uint64_t firing = entry.next;
+  return program.poison[program.EntryAt(index, firing)] ||
+         (entry.kind == proto::FEED &&
+          ReadsPoison(program.feeds[entry.op], firing,
+                      *LaunchAt(program, firing)));
+}
+
+void Device::RunEntry(DeviceProgram* program, uint32_t index) {
+  const Entry& entry = program->entries[index];
+  const uint64_t firing = entry.next;
+  trace_.MoveBegins();
+  if (!IsPoisoned(*program, index)) {
+    switch (entry.kind) {
+      case proto::SEND:
+        MovePieces(*program, program->sends[entry.op], firing);
+        break;
+      case proto::RECV:
+        FillReceived(backend_.get(), program->recvs[entry.op], firing);
+        break;
+      case proto::FEED:
+        counters_.fed_bytes.Add(FeedBuffer(backend_.get(),
+                                           &program->feeds[entry.op], firing,
+                                           *LaunchAt(*program, firing)));
+        break;
+      case proto::FETCH:
+        counters_.fetched_bytes.Add(
+            FetchBuffer(backend_.get(), program->fetches[entry.op], firing,
+                        *LaunchAt(*program, firing)));
+        break;
+      default:
+        break;
+    }
+  }
+  if (IsEntryDone(program, index)) FinishEntry(program, index);
+}
+
+void Device::FinishEntry(DeviceProgram* program, uint32_t index) {
+  Entry& entry = program->entries[index];
+  const uint64_t firing = entry.next;
+  const bool poison = IsPoisoned(*program, index);
+  uint32_t away = 0;
+  if (entry.kind == proto::SEND) {
+    away = SendPieces(program, entry, firing, poison);
+  } else if (entry.kind == proto::FETCH && poison) {
+    const FetchOp& op = program->fetches[entry.op];
+    HostLaunch* launch = LaunchAt(*program, firing);
+    if (IsFetched(op, firing, *launch)) {
+      launch->values.results[op.result].poisoned.store(
+          true, std::memory_order_relaxed);
+    }
+  }
+  trace_.MoveEnds(*program, index, firing, poison);
+  entry.queued = false;
+  ++entry.next;
+  counters_.firings.Add();
+  if (away > 0) {
+    program->sends[entry.op].away[SlotOf(firing, program->window)] = away;
+    FreeSlot(program, index, firing);
+  } else {
+    Fire(program, index, firing, poison);
+  }
+  CountFirings(program, firing, 1);
+  PushIfReady(program, index);
+}
+
+void Device::PieceReturned(DeviceProgram* program, uint32_t index,
+                           uint64_t firing) {
+  if (index >= program->entries.size() ||
+      program->entries[index].kind != proto::SEND) {
+    return;
+  }
+  uint32_t& away = program->sends[program->entries[index].op]
+                       .away[SlotOf(firing, program->window)];
+  if (away == 0) return;
+  --away;
+  if (away == 0) PassTokens(program, index, firing, /*poison=*/false);
+}
+
+void Device::Fire(DeviceProgram* program, uint32_t index, uint64_t firing,
+                  bool poison) {
+  FreeSlot(program, index, firing);
+  PassTokens(program, index, firing, poison);
+}
+
+// Before anybody can know that the firing has happened.
+void Device::FreeSlot(DeviceProgram* program, uint32_t index, uint64_t firing) {
+  const uint32_t need = program->entries[index].need;
+  const uint64_t at = program->EntryAt(index, firing);
+  if (need != 0) program->counts[at] = need;
+  program->ClearPoison(at);
+}
+
+void Device::PassTokens(DeviceProgram* program, uint32_t index, uint64_t firing,
+                        bool poison) {
+  const Entry& entry = program->entries[index];
+  // What is carried into a later launch starts anew there.
+  const uint64_t end =
+      poison ? ActiveAt(program, firing).grant->launch->end.load() : 0;
+  for (uint32_t i = entry.out_begin; i < entry.out_end; ++i) {
+    const OutToken& token = program->out[i];
+    const bool poisons = poison && token.poisons && firing + token.tokens < end;
+    switch (token.type) {
+      case OutToken::kLocal:
+        Deliver(program, token.target, firing + token.tokens, poisons);
+        break;
+      case OutToken::kNear:
+        DeliverNear(*program, token, firing + token.tokens, poisons);
+        break;
+      case OutToken::kPeer: {
+        LocalMessage message = New(kLocalToken, *program);
+        message.flags = poisons ? kPoisoned : 0;
+        message.target = token.target;
+        message.step = firing + token.tokens;
+        Send(LocalId{token.where}, message);
+        break;
+      }
+      case OutToken::kRemote: {
+        LocalMessage message = New(kForwardToken, *program);
+        message.flags = poisons ? kPoisoned : 0;
+        message.target = token.target;
+        message.shard = token.shard;
+        message.item = entry.shard;
+        message.step = firing + token.tokens;
+        message.extra = token.where;
+        Send(executor(), message);
+        break;
+      }
+      case OutToken::kFar:
+        AddLane(*program, token, kTokensMessage, entry.shard,
+                firing + token.tokens, poisons, nullptr, 0);
+        break;
+      case OutToken::kHost: {
+        LocalMessage message = New(kActionFired, *program);
+        message.target = token.target;
+        message.step = firing;
+        Send(executor(), message);
+        break;
+      }
+      case OutToken::kAll: {
+        LocalMessage message = New(kAllFired, *program);
+        message.flags = poisons ? kPoisoned : 0;
+        message.target = token.target;
+        message.step = firing;
+        Send(executor(), message);
+        break;
+      }
+    }
+  }
+  if (!poison) return;
+  for (uint32_t i = entry.out_end; i < entry.poison_end; ++i) {
+    // Of the same firing, which comes later in the queue.
+    program->MarkPoison(program->EntryAt(program->out[i].target, firing));
+  }
+}
+
+DeviceProgram::Active& Device::ActiveAt(DeviceProgram* program,
+                                        uint64_t firing) {
+  size_t i = 0;
+  while (firing >= program->active[i].grant->end) ++i;
+  return program->active[i];
+}
+
+void Device::CountFirings(DeviceProgram* program, uint64_t firing,
+                          uint64_t count) {
+  program->fired += count;
+  DeviceProgram::Active& active = ActiveAt(program, firing);
+  active.remaining -= count;
+  if (active.remaining > 0) return;
+  // Grants end in order: an entry fires in order.
+  HostGrant* grant = active.grant;
+  program->active.Pop();
+  EndGrant(*program, grant);
+}
+
+void Device::EndGrant(const DeviceProgram& program, HostGrant* grant) {
+  if (grant->end == grant->launch->end) {
+    trace_.Drained(program, grant->launch->id);
+  }
+  if (--grant->cohorts[host_actors_.cohorts[index_]].left > 0) return;
+  LocalMessage message = New(kDeviceDone, program);
+  message.extra = grant->place;
+  Send(executor(), message);
+}
+
+void Device::MovePieces(const DeviceProgram& program, const SendOp& op,
+                        uint64_t firing) {
+  for (uint32_t i = op.begin; i < op.end; ++i) {
+    const PieceOut& piece = program.pieces[i];
+    if (piece.lent_offset >= 0 || IsLane(piece)) continue;
+    MovePiece(backend_.get(), piece, firing);
+    counters_.moved_bytes.Add(piece.bytes);
+  }
+}
+
+uint32_t Device::SendPieces(DeviceProgram* program, const Entry& entry,
+                            uint64_t firing, bool poison) {
+  const SendOp& op = program->sends[entry.op];
+  uint32_t away = 0;
+  for (uint32_t i = op.begin; i < op.end; ++i) {
+    const PieceOut& piece = program->pieces[i];
+    LocalMessage message;
+    switch (piece.token.type) {
+      case OutToken::kNear:
+        DeliverNear(*program, piece.token, firing, poison);
+        break;
+      case OutToken::kPeer:
+        message = New(kLocalToken, *program);
+        message.flags = poison ? kPoisoned : 0;
+        message.target = piece.token.target;
+        message.step = firing;
+        Send(LocalId{piece.token.where}, message);
+        break;
+      case OutToken::kFar:
+        if (poison) {
+          AddLane(*program, piece.token, kPiecesMessage, entry.shard, firing,
+                  poison, nullptr, 0);
+        } else if (IsLane(piece)) {
+          AddLane(*program, piece.token, kPiecesMessage, entry.shard, firing,
+                  poison, piece.from.at(firing) + piece.lane_offset,
+                  piece.bytes);
+          counters_.moved_bytes.Add(piece.bytes);
+        } else if (piece.bytes <= kMaxLaneBytes) {
+          AddLane(*program, piece.token, kPiecesMessage, entry.shard, firing,
+                  poison, PlaceOf(piece, firing), piece.bytes);
+        } else {
+          away += ForwardPiece(*program, piece, entry.shard, firing, poison);
+        }
+        break;
+      case OutToken::kRemote:
+        away += ForwardPiece(*program, piece, entry.shard, firing, poison);
+        break;
+      default:
+        Deliver(program, piece.token.target, firing, poison);
+    }
+  }
+  return away;
+}
+
+bool Device::ForwardPiece(const DeviceProgram& program, const PieceOut& piece,
+                          uint32_t source, uint64_t firing, bool poison) {
+  const bool in_place = !poison && piece.lent_offset >= 0;
+  LocalMessage message = New(kForwardPiece, program);
+  message.flags = poison ? kPoisoned : in_place ? kInPlace : 0;
+  message.target = piece.token.target;
+  message.shard = piece.token.shard;
+  message.item = source;
+  message.step = firing;
+  message.extra = piece.token.where;
+  message.payload = poison ? nullptr : PlaceOf(piece, firing);
+  message.payload_bytes = poison ? 0 : piece.bytes;
+  Send(executor(), message);
+  return in_place;
+}
+
+void Device::AddLane(const DeviceProgram& program, const OutToken& token,
+                     WireKind kind, uint32_t source, uint64_t firing,
+                     bool poison, const void* data, uint64_t bytes) {
+  WireMessage like;
+  like.kind = kind;
+  like.flags = poison ? kPoisoned : 0;
+  like.program = program.program;
+  like.incarnation = program.incarnation;
+  like.target = token.target;
+  like.step = firing;
+  cohort_->AddLane(static_cast<int>(token.where), like, {token.shard, source},
+                   data, bytes);
+}
+
+void Device::SendLanes(LaneParcel* parcel) {
+  parcel->Leave();
+  LocalMessage message;
+  message.kind = kForwardLanes;
+  message.payload = parcel;
+  Send(executor(), message);
+}
+
+void Device::DeliverLanes(const LocalMessage& message) {
+  auto* const arrived = static_cast<ArrivedLanes*>(message.payload);
+  for (const ArrivedLanes::Lane& lane : arrived->lanes()) {
+    Device* peer = cohort_->at(lane.device);
+    DeviceProgram* there = peer->Find(message.program, message.incarnation);
+    if (there == nullptr) continue;  // detached already
+    peer->Deliver(there, lane.in_edge, message.step, message.flags & kPoisoned);
+    cohort_->Wake(peer);
+  }
+  arrived->GiveBack();
+}
+
+}  // namespace pathways

@@ -1,0 +1,161 @@
+//===- device_kernels.cc - A device runs kernels --------------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include <algorithm>
+
+#include "runtime/device/device.h"
+
+namespace pathways {
+namespace {
+
+// Of a gang whose cost the plan does not know, in virtual time.
+constexpr TimeNs kUnknownCostNs = 1000;
+
+}  // namespace
+
+void Device::StartCost(const DeviceProgram& program, const Gang& gang) {
+  awaits_ = kCost;
+  const TimeNs cost = world_->CostNow(
+      local_id(), gang.cost_ns > 0 ? gang.cost_ns : kUnknownCostNs);
+  const TimeNs limit = limits_->limit_ns;
+  const bool is_endless = limit > 0 && cost > limit;
+  LocalMessage message = New(is_endless ? kCostLimit : kCostDone, program);
+  message.step = ++generation_;
+  counters_.sent[message.kind].Add();
+  const TimeNs end = is_endless ? limit : cost;
+  world_->SendAfter(local_id(), local_id(), end, message);
+  if (limits_->report_ns > 0 && end > limits_->report_ns) {
+    message.kind = kLongCost;
+    counters_.sent[kLongCost].Add();
+    world_->SendAfter(local_id(), local_id(), limits_->report_ns, message);
+  }
+}
+
+void Device::ReportCost() {
+  const GrantQueue::Head& head = queue_.head();
+  const Gang& gang = queue_.gang();
+  LocalMessage message = New(kLongKernel, *head.program);
+  message.target = gang.action;
+  message.shard = head.program->entries[gang.first_entry].shard;
+  message.step = head.numbers.Of(head.next);
+  message.extra = static_cast<uint64_t>(limits_->report_ns);
+  Send(executor(), message);
+}
+
+void Device::LoseWorker() {
+  const GrantQueue::Head& head = queue_.head();
+  KernelCall call;
+  call.device = static_cast<uint32_t>(index_);
+  call.incarnation = head.program->incarnation;
+  call.gang = static_cast<uint32_t>(queue_.gang_index());
+  call.step = head.numbers.Of(head.next);
+  Send(executor(), WorkerLostMessage(call));
+  for (uint32_t device : CohortOf(host_actors_, call.device)) {
+    world_->Retire(host_actors_.devices[device]);
+  }
+}
+
+bool Device::RunPlain(size_t end) {
+  const GrantQueue::Head& head = queue_.head();
+  DeviceProgram* program = head.program;
+  const uint64_t firing = head.next;
+  step_ = 0;
+  PlainRun run;
+  run.program = program;
+  run.first = queue_.gang_index();
+  run.end = end;
+  run.firing = firing;
+  run.step_index = head.numbers.Of(firing);
+  run.firing_ns = std::max(kFiringNs, program->gang_ns);
+  run.left = turn_ns_;
+  cpu_->RunPlain(&run);
+  const size_t count = run.done - run.first;
+  FinishPlain(count, run.left);
+  if (run.code == 0) return count > 0;
+  // It has run, so it fires here, and poisons.
+  const Gang& gang = program->queue->gangs[run.done];
+  counters_.kernels.Add();
+  AddFailure(*program, gang, /*shard=*/0, firing, run.code);
+  counters_.firings.Add();
+  const bool is_last = Advance(1);
+  Fire(program, gang.first_entry, firing, /*poison=*/true);
+  if (is_last) CountFirings(program, firing, program->queue->num_shards);
+  return true;
+}
+
+void Device::FinishPlain(size_t count, TimeNs left) {
+  if (count == 0) return;
+  turn_ns_ = left;
+  counters_.kernels.Add(count);
+  DeviceProgram* program = queue_.head().program;
+  const uint64_t firing = queue_.head().next;
+  counters_.firings.Add(count);  // of one shard each
+  if (Advance(count)) {
+    CountFirings(program, firing, program->queue->num_shards);
+  }
+}
+
+bool Device::RunStep(DeviceProgram* program, const Gang& gang,
+                     uint64_t firing) {
+  const GangStepTable& step = program->queue->steps[gang.step_begin + step_];
+  if (step.collective >= 0) {
+    const CollectiveTable& table = program->queue->collectives[step.collective];
+    return table.small ? RunSmall(program, gang, table, firing)
+                       : RunCollective(program, gang, table, firing);
+  }
+  // A gang of one step says it all. Where gangs cost virtual time, kernels take
+  // none.
+  const bool is_own_event =
+      trace_.is_on() && gang.step_end - gang.step_begin > 1 && !costs_;
+  if (!issued_) {
+    if (is_own_event) [[unlikely]]
+      trace_.KernelBegins();
+    SegmentRun run;
+    run.program = program;
+    run.gang = &gang;
+    run.step = &step;
+    run.firing = firing;
+    run.step_index = queue_.head().numbers.Of(firing);
+    run.gang_index = static_cast<uint32_t>(queue_.gang_index());
+    run.poisoned = poisoned_ ? shard_poison_.data() : nullptr;
+    counters_.kernels.Add(Do([&](auto& backend) { return backend.Run(run); }));
+    issued_ = true;
+    if (!IsHeadDone(program)) return false;
+  }
+  issued_ = false;
+  if (!backend_->failures().empty()) [[unlikely]]
+    FinishKernels(*program, gang, firing);
+  if (is_own_event) [[unlikely]]
+    trace_.KernelEnds(*program, gang, firing, step_);
+  ++step_;
+  return true;
+}
+
+void Device::FinishKernels(const DeviceProgram& program, const Gang& gang,
+                           uint64_t firing) {
+  for (const SegmentFailure& failure :
+       std::exchange(backend_->failures(), {})) {
+    // One that was detached meanwhile.
+    if (failure.incarnation != program.incarnation) continue;
+    PoisonShard(failure.shard);
+    AddFailure(program, gang, failure.shard, firing, failure.code);
+  }
+}
+
+void Device::AddFailure(const DeviceProgram& program, const Gang& gang,
+                        uint32_t shard, uint64_t firing, int32_t code) {
+  FirstFailure failure;
+  failure.firing = firing;
+  failure.action = gang.action;
+  failure.shard = program.entries[gang.first_entry + shard].shard;
+  failure.step = static_cast<uint32_t>(step_);
+  failure.code = code;
+  GrantAtCohort().failure.Add(failure);
+}
+
+}  // namespace pathways

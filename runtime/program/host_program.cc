@@ -1,0 +1,411 @@
+//===- host_program.cc - Derive one host's tables -------------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/program/host_program.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/base/error_codes.h"
+#include "runtime/plan/tables.h"
+#include "runtime/program/host_program_builder.h"
+
+namespace pathways {
+uint32_t HostProgram::InEdgeOf(uint32_t edge, uint32_t device,
+                               uint32_t shard) const {
+  const uint64_t at = EdgeAt(edge, device);
+  if (at >= edge_bases.size() || edge_bases[at] == kNoEntry) return kNoEntry;
+  const uint32_t slice = plan->plan().actions(plan->edges()[edge].to).slice();
+  return edge_bases[at] +
+         static_cast<uint32_t>(plan->bound(slice).index_of[shard]);
+}
+
+uint32_t DeviceProgram::TokensOf(uint32_t in_edge, uint64_t firing) const {
+  const InEdge& in = in_edges[in_edge];
+  const uint32_t tokens = plan->edges()[in.edge].tokens;
+  if (firing < tokens) return in.expected;
+  // Earlier firings of the slot had all theirs; the first may have waited for
+  // none.
+  const uint64_t slot = firing % window;
+  uint64_t earlier = firing / window;
+  if (earlier > 0 && slot < tokens) --earlier;
+  return arrived[InEdgeAt(in_edge, firing)] -
+         static_cast<uint32_t>(earlier * in.expected);
+}
+
+void FillPadding(const std::vector<int64_t>& shape,
+                 const std::vector<int64_t>& valid, int64_t element_bytes,
+                 char* data) {
+  int64_t row = element_bytes;  // bytes of one index of dimension d
+  for (size_t d = shape.size(); d-- > 0;) {
+    // All indices of the dimensions before d (inside their valid part), then
+    // the tail of d.
+    const int64_t plane = row * shape[d];
+    int64_t outer = 1;
+    for (size_t o = 0; o < d; ++o) outer *= shape[o];
+    const int64_t tail = (shape[d] - valid[d]) * row;
+    for (int64_t o = 0; tail > 0 && o < outer; ++o) {
+      std::memset(data + o * plane + valid[d] * row, 0, tail);
+    }
+    row = plane;
+  }
+}
+
+absl::Status HostProgramBuilder::Build(const std::vector<Arena*>& arenas,
+                                       Arena* host_arena) {
+  first_device_ = topology_.GlobalDevice({out_.host, 0});
+  FindShards();
+  FindCohorts();
+  absl::Status memory = CheckTables(*host_arena);
+  if (!memory.ok()) return memory;
+  memory = AllocateDevices(arenas);
+  if (!memory.ok()) return memory;
+  for (auto& device : out_.devices) {
+    if (device != nullptr) LayOut(device.get());
+  }
+  CutValues();
+  MakeAllEdges();
+  MakeGroups();
+  for (auto& device : out_.devices) {
+    if (device != nullptr) MakeOps(device.get());
+  }
+  memory = AllocateHost(host_arena);
+  if (!memory.ok()) return memory;
+  for (auto& device : out_.devices) {
+    if (device == nullptr) continue;
+    GangTables queue;
+    MakeGangs(device.get(), &queue);
+    MakeTokens(device.get());
+    MarkPlain(*device, &queue);
+    device->queue = Share(std::move(queue));
+    ResetCounters(device.get());
+  }
+  SortReceived();
+  if (dispatch_.prepares()) MakeDispatch();
+  CountAll();
+  return absl::OkStatus();
+}
+
+void HostProgramBuilder::FindShards() {
+  out_.devices.resize(topology_.num_host_devices(out_.host));
+  device_base_.resize(out_.devices.size());
+  host_base_.resize(out_.devices.size());
+  out_.edge_bases.assign(p_.edges().size() * out_.devices.size(), kNoEntry);
+  self_bases_ = out_.edge_bases;
+  for (size_t d = 0; d < out_.devices.size(); ++d) {
+    std::vector<std::vector<int32_t>> shards(p_.slices().size());
+    bool any = false;
+    for (size_t s = 0; s < p_.slices().size(); ++s) {
+      shards[s] = p_.bound(static_cast<uint32_t>(s))
+                      .ShardsOn(first_device_ + static_cast<int64_t>(d));
+      any |= !shards[s].empty();
+      out_.num_own_shards += shards[s].size();
+    }
+    if (!any) continue;
+    auto device = std::make_unique<DeviceProgram>();
+    device->plan = &p_;
+    device->program = out_.program;
+    device->incarnation = out_.incarnation;
+    device->device = static_cast<uint32_t>(d);
+    device->window = p_.window();
+    device->shards = std::move(shards);
+    out_.devices[d] = std::move(device);
+  }
+}
+
+void HostProgramBuilder::FindCohorts() {
+  const std::vector<uint32_t>& cohorts = host_actors_.cohorts;
+  for (const auto& device : out_.devices) {
+    if (device == nullptr) continue;
+    const uint32_t cohort = cohorts[device->device];
+    if (cohort >= out_.cohort_sizes.size())
+      out_.cohort_sizes.resize(cohort + 1);
+    if (out_.cohort_sizes[cohort]++ == 0) {
+      out_.cohort_heads.push_back(device->device);
+    }
+  }
+}
+
+absl::Status HostProgramBuilder::CheckTables(const Arena& arena) {
+  ByteSum sum;
+  for (const auto& device : out_.devices) {
+    if (device == nullptr) continue;
+    for (int a = 0; a < plan().actions_size(); ++a) {
+      const proto::Action& action = plan().actions(a);
+      const std::vector<int32_t>& shards = device->shards[action.slice()];
+      sum.Add(sizeof(Entry) + 5 * p_.window(), shards.size());
+      sum.Add((sizeof(InEdge) + 4 * p_.window()) * p_.in_edges(a).size() +
+                  sizeof(OutToken) * p_.out_edges(a).size(),
+              shards.size());
+      if (dispatch_.prepares()) {
+        sum.Add(sizeof(OutToken), shards.size());
+        sum.Add(sizeof(DispatchTable::Item) + 4 * p_.window());
+      }
+      if (action.kind() != proto::SEND && action.kind() != proto::RECV) {
+        continue;
+      }
+      const bool send = action.kind() == proto::SEND;
+      const layout::Movement& movement = p_.movement(send ? a : action.peer());
+      for (int32_t shard : shards) {
+        sum.Add(sizeof(PieceOut) + sizeof(layout::Piece),
+                send ? movement.NumPiecesFrom(shard)
+                     : movement.NumPiecesInto(shard));
+      }
+    }
+  }
+  if (sum.total() <= arena.room()) return absl::OkStatus();
+  lacking_ = sum.total();
+  return absl::ResourceExhaustedError(absl::StrCat(
+      "the tables of program '", p_.name(), "' need ", sum.total(),
+      " bytes of ", arena.name(), ", where ", arena.used(), " of ",
+      arena.bound(), " bytes are used", Tag(ErrorId::kNoHostMemory)));
+}
+
+absl::Status HostProgramBuilder::AllocateDevices(
+    const std::vector<Arena*>& arenas) {
+  for (size_t d = 0; d < out_.devices.size(); ++d) {
+    DeviceProgram* device = out_.devices[d].get();
+    if (device == nullptr) continue;
+    ByteSum sum;
+    uint64_t scratch = 0;
+    for (size_t s = 0; s < p_.slices().size(); ++s) {
+      device_base_[d].push_back(sum.total());
+      sum.Add(AlignBuffer(p_.slices()[s].device_bytes),
+              device->shards[s].size());
+      host_base_[d].push_back(host_sum_.total());
+      host_sum_.Add(AlignBuffer(p_.slices()[s].host_bytes),
+                    device->shards[s].size());
+    }
+    for (const proto::Action& action : plan().actions()) {
+      if (action.kind() != proto::GANG ||
+          device->shards[action.slice()].empty()) {
+        continue;
+      }
+      for (const proto::GangStep& step : action.steps()) {
+        if (!step.has_run()) continue;
+        scratch = std::max(scratch, plan()
+                                        .kernels(action.kernel())
+                                        .segments(step.run().segment())
+                                        .scratch_bytes());
+      }
+    }
+    const uint64_t scratch_at = sum.total();
+    sum.Add(scratch);
+    absl::StatusOr<Arena::Segment> segment = arenas[d]->Allocate(
+        sum.total(), absl::StrCat("program '", p_.name(), "'"));
+    if (!segment.ok()) return segment.status();
+    device->memory = *std::move(segment);
+    char* const data = device->memory.data();
+    device->memories[SlotOffset::kDevice] = data;
+    if (data != nullptr) device->scratch = data + scratch_at;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status HostProgramBuilder::AllocateHost(Arena* arena) {
+  absl::StatusOr<Arena::Segment> segment = arena->Allocate(
+      host_sum_.total(), absl::StrCat("program '", p_.name(), "'"));
+  if (!segment.ok()) {
+    lacking_ = host_sum_.total();
+    return segment.status();
+  }
+  out_.host_memory = *std::move(segment);
+  char* base = out_.host_memory.data();
+  if (base == nullptr) return absl::OkStatus();
+  for (const auto& device : out_.devices) {
+    if (device == nullptr || p_.slices().empty()) continue;
+    device->memories[SlotOffset::kHost] = base + host_base_[device->device][0];
+  }
+  for (size_t i = 0; i < out_.small_meetings.size(); ++i) {
+    out_.small_meetings[i]->SetMemory(base + small_at_[i]);
+  }
+  for (size_t g = 0; g < out_.groups.size(); ++g) {
+    HostGroup& group = out_.groups[g];
+    if (group.exchange != nullptr) {
+      group.exchange->SetMemory(base + group_at_[g],
+                                AlignBuffer(group.exchange->slot_bytes()));
+    } else {
+      group.SetMemory(base + group_at_[g]);
+    }
+  }
+  return absl::OkStatus();
+}
+
+void HostProgramBuilder::LayOut(DeviceProgram* device) {
+  const int num_actions = plan().actions_size();
+  device->first_entry.assign(num_actions, kNoEntry);
+  for (int a = 0; a < num_actions; ++a) {
+    const proto::Action& action = plan().actions(a);
+    const std::vector<int32_t>& shards = device->shards[action.slice()];
+    if (shards.empty()) continue;
+    device->max_shards =
+        std::max(device->max_shards, static_cast<uint32_t>(shards.size()));
+    device->first_entry[a] = static_cast<uint32_t>(device->entries.size());
+    for (int32_t shard : shards) {
+      Entry entry;
+      entry.action = a;
+      entry.shard = shard;
+      entry.kind = static_cast<uint8_t>(action.kind());
+      entry.queued = action.kind() == proto::GANG;
+      entry.need = dispatch_.prepares();
+      device->entries.push_back(entry);
+    }
+    for (uint32_t e : p_.in_edges(a)) {
+      if (p_.edges()[e].elided) continue;
+      out_.edge_bases[out_.EdgeAt(e, device->device)] =
+          static_cast<uint32_t>(device->in_edges.size());
+      for (size_t k = 0; k < shards.size(); ++k) {
+        device->in_edges.push_back(
+            {device->first_entry[a] + static_cast<uint32_t>(k), e,
+             Expected(p_.edges()[e], shards[k])});
+      }
+    }
+    if (action.kind() != proto::RECV) continue;
+    // A shard that receives nothing is its own entry: what would give the
+    // right to overwrite to its senders gives it to the recv itself.
+    for (uint32_t e : p_.in_edges(action.peer())) {
+      const PreparedEdge& edge = p_.edges()[e];
+      if (edge.relation != proto::PIECES || edge.kind == proto::DATA) {
+        continue;
+      }
+      self_bases_[out_.EdgeAt(e, device->device)] =
+          static_cast<uint32_t>(device->in_edges.size());
+      for (size_t k = 0; k < shards.size(); ++k) {
+        const bool own =
+            p_.movement(action.peer()).NumPiecesInto(shards[k]) == 0;
+        device->in_edges.push_back(
+            {device->first_entry[a] + static_cast<uint32_t>(k), e, own});
+      }
+    }
+  }
+  for (const InEdge& in : device->in_edges) {
+    device->entries[in.entry].need += in.expected;
+  }
+  for (uint32_t i = 0; i < device->entries.size(); ++i) {
+    if (device->entries[i].kind != proto::GANG) {
+      device->move_entries.push_back(i);
+    }
+  }
+}
+
+uint32_t HostProgramBuilder::Expected(const PreparedEdge& edge,
+                                      int32_t shard) const {
+  if (edge.relation != proto::PIECES) return 1;
+  const layout::Movement& movement = p_.movement(edge.send);
+  return static_cast<uint32_t>(edge.kind == proto::DATA
+                                   ? movement.NumPiecesInto(shard)
+                                   : movement.NumPiecesFrom(shard));
+}
+
+void HostProgramBuilder::ResetCounters(DeviceProgram* device) {
+  const uint64_t window = device->window;
+  device->counts.assign(device->entries.size() * window, dispatch_.prepares());
+  device->poison.assign(device->entries.size() * window, 0);
+  device->arrived.assign(device->in_edges.size() * window, 0);
+  for (const InEdge& in : device->in_edges) {
+    // Firings below the edge's tokens do not wait for it.
+    for (uint64_t n = p_.edges()[in.edge].tokens; n < window; ++n) {
+      device->counts[device->EntryAt(in.entry, n)] += in.expected;
+    }
+  }
+}
+
+SlotOffset HostProgramBuilder::OffsetOf(uint32_t buffer, uint32_t device,
+                                        int64_t k) const {
+  const proto::Buffer& b = plan().buffers(buffer);
+  const PreparedSlice& slice = p_.slices()[b.slice()];
+  SlotOffset ref;
+  ref.credits = std::max<uint32_t>(1, b.credits());
+  ref.memory =
+      b.memory() == proto::HOST ? SlotOffset::kHost : SlotOffset::kDevice;
+  if (out_.devices[device]->memories[ref.memory] == nullptr) return ref;
+  ref.stride = b.slot_stride();
+  const bool on_host = ref.memory == SlotOffset::kHost;
+  const std::vector<uint64_t>& bases =
+      on_host ? host_base_[device] : device_base_[device];
+  ref.offset =
+      bases[b.slice()] - bases[0] +
+      AlignBuffer(on_host ? slice.host_bytes : slice.device_bytes) * k +
+      b.offset();
+  return ref;
+}
+
+SlotRef HostProgramBuilder::Slot(uint32_t buffer, uint32_t device,
+                                 int64_t k) const {
+  const SlotOffset offset = OffsetOf(buffer, device, k);
+  SlotRef ref;
+  ref.credits = offset.credits;
+  ref.stride = offset.stride;
+  char* const base = out_.devices[device]->memories[offset.memory];
+  if (base != nullptr) ref.base = base + offset.offset;
+  return ref;
+}
+
+Topology::Place HostProgramBuilder::PlaceOf(uint32_t slice,
+                                            int64_t shard) const {
+  return topology_.LocateGlobal(p_.bound(slice).device_of[shard]);
+}
+
+void HostProgramBuilder::CutValues() {
+  auto cut = [&](int slice, uint32_t buffer) {
+    HostBlocks blocks;
+    for (const auto& device : out_.devices) {
+      if (device == nullptr) continue;
+      blocks.shards.insert(blocks.shards.end(), device->shards[slice].begin(),
+                           device->shards[slice].end());
+    }
+    std::sort(blocks.shards.begin(), blocks.shards.end());
+    const PreparedBuffer& b = p_.buffers()[buffer];
+    blocks.parts = CutParts(b.layout, p_.slices()[slice].mesh, b.element_bytes,
+                            blocks.shards);
+    return blocks;
+  };
+  const proto::Interface& interface = plan().interface();
+  for (const proto::Argument& argument : interface.arguments()) {
+    const proto::Action& feed = plan().actions(argument.action());
+    arguments_.push_back(cut(feed.slice(), feed.results(0)));
+    out_.argument_bytes.push_back(arguments_.back().parts.step_bytes);
+  }
+  for (const proto::Result& result : interface.results()) {
+    const proto::Action& fetch = plan().actions(result.action());
+    results_.push_back(cut(fetch.slice(), fetch.operands(0)));
+    out_.result_bytes.push_back(results_.back().parts.step_bytes);
+  }
+}
+
+void HostProgramBuilder::CountAll() {
+  for (const auto& device : out_.devices) {
+    if (device == nullptr) continue;
+    device->groups = out_.groups.data();
+    out_.num_entries += device->entries.size();
+    out_.num_in_edges += device->in_edges.size();
+    out_.num_queue_entries += device->queue->gangs.size();
+  }
+}
+
+absl::StatusOr<std::unique_ptr<HostProgram>> HostProgram::Build(
+    std::shared_ptr<const PreparedPlan> plan, const Topology& topology,
+    const HostActors& host_actors, const DispatchOptions& dispatch, int host,
+    uint32_t program, uint32_t incarnation, const std::vector<Arena*>& arenas,
+    Arena* host_arena, HostReach reach, uint64_t* lacking) {
+  auto self = std::make_unique<HostProgram>();
+  self->plan = std::move(plan);
+  self->program = program;
+  self->incarnation = incarnation;
+  self->host = host;
+  HostProgramBuilder builder(*self->plan, topology, host_actors, dispatch,
+                             std::move(reach), self.get());
+  absl::Status built = builder.Build(arenas, host_arena);
+  if (lacking != nullptr) *lacking = builder.lacking();
+  if (!built.ok()) return built;
+  return self;
+}
+
+}  // namespace pathways

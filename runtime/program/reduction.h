@@ -1,0 +1,68 @@
+//===- reduction.h - The arithmetic of reductions ---------------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Element by element, in the order of a tree (layout/reduction_tree.h). What
+// comes out of a node that is not the last is *wide*: f16 and bf16 are f32
+// there, so that a result is rounded once. Integers wrap, i1 is unsigned modulo
+// 2; maximum and minimum are those of arith.maximumf and arith.minimumf: NaN
+// wins, and -0 is less than +0. Which NaN comes out is not promised.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_PROGRAM_REDUCTION_H_
+#define RUNTIME_PROGRAM_REDUCTION_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "runtime/layout/reduction_tree.h"
+#include "runtime/proto/plan.pb.h"
+
+namespace pathways {
+
+// Fills `count` elements with what changes nothing when it is combined. For
+// sums of floats that is -0: adding +0 would change -0.
+void FillIdentity(proto::ReductionKind reduction, proto::ElementType element,
+                  int64_t count, char* data);
+
+// What one call of a Reducer reads and writes: `count` elements of each
+// operand, from its element number operand_first on, in the order's numbering,
+// to each result, from result_first on. Results overlap no operand.
+struct Reduction {
+  const layout::ReductionOrder* order = nullptr;
+  const char* const* operands = nullptr;
+  int64_t operand_first = 0;
+  bool wide_operands = false;
+  char* const* results = nullptr;
+  size_t num_results = 1;
+  int64_t result_first = 0;
+  bool wide_results = false;
+  // Results are written past the caches, which they would only sweep.
+  bool streams = false;
+  int64_t count = 0;
+};
+
+// A kind of reduction of an element type. Values of one are alike and may be
+// used by any thread.
+class Reducer {
+ public:
+  Reducer(proto::ReductionKind kind, proto::ElementType element);
+
+  void Reduce(const Reduction& reduction) const {
+    if (function_ != nullptr) function_(element_, reduction);
+  }
+
+ private:
+  using Function = void (*)(proto::ElementType, const Reduction&);
+  proto::ElementType element_;
+  Function function_;  // null: not an element type
+};
+
+}  // namespace pathways
+
+#endif  // RUNTIME_PROGRAM_REDUCTION_H_

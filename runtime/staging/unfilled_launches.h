@@ -1,0 +1,45 @@
+//===- unfilled_launches.h - Launches that wait for arguments ---*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_STAGING_UNFILLED_LAUNCHES_H_
+#define RUNTIME_STAGING_UNFILLED_LAUNCHES_H_
+
+#include <cstddef>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "runtime/program/host_program.h"
+
+namespace pathways {
+
+// Granted launches of one host with arguments that other launches are still to
+// fill. Invariants: (1) whenever some arguments of a launch were filled its
+// program is told, once; (2) a launch is forgotten when all are, or with its
+// program: until then it is neither over nor moved. One owner calls it, after
+// whatever fills arguments; programs and launches are not owned.
+class UnfilledLaunches {
+ public:
+  // One that was granted just now; of one that misses nothing, nothing.
+  void Add(const HostProgram* program, const HostLaunch* launch);
+  void Remove(const HostProgram* program);
+  // Calls `tell`, which must not call back, for the program of each launch of
+  // which arguments were filled.
+  void Update(absl::FunctionRef<void(const HostProgram&)> tell);
+
+ private:
+  struct Unfilled {
+    const HostProgram* program;
+    const HostLaunch* launch;
+    size_t missing;  // arguments
+  };
+  std::vector<Unfilled> unfilled_;  // in the order of grants
+};
+
+}  // namespace pathways
+
+#endif  // RUNTIME_STAGING_UNFILLED_LAUNCHES_H_

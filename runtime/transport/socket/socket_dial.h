@@ -1,0 +1,38 @@
+//===- socket_dial.h - Connections made here --------------------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_TRANSPORT_SOCKET_SOCKET_DIAL_H_
+#define RUNTIME_TRANSPORT_SOCKET_SOCKET_DIAL_H_
+
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "runtime/transport/socket/byte_stream.h"
+#include "runtime/transport/socket/socket_handshake.h"
+#include "runtime/transport/socket/tls_context.h"
+#include "runtime/transport/socket_address.h"
+
+namespace pathways {
+
+// Tries the endpoints one after the other and shakes hands with the first who
+// is there, on this thread. Ends early with Cancelled when `cancel_fd` can be
+// read. Codes and names as Transport::Dial.
+absl::StatusOr<std::unique_ptr<ByteStream>> DialSocket(
+    absl::string_view text, const std::vector<Endpoint>& endpoints,
+    absl::Duration timeout, int cancel_fd, const TransportName& own,
+    const TlsContext* tls);
+
+// What holds of a socket of a connection, whoever made it.
+void PrepareSocket(int fd);
+
+}  // namespace pathways
+
+#endif  // RUNTIME_TRANSPORT_SOCKET_SOCKET_DIAL_H_

@@ -1,0 +1,75 @@
+//===- socket_greeter.h - Those who are not peers yet -----------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_TRANSPORT_SOCKET_SOCKET_GREETER_H_
+#define RUNTIME_TRANSPORT_SOCKET_SOCKET_GREETER_H_
+
+#include <asio/io_context.hpp>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "runtime/base/mutex.h"
+#include "runtime/transport/descriptor.h"
+#include "runtime/transport/socket/byte_stream.h"
+#include "runtime/transport/socket/socket_handshake.h"
+#include "runtime/transport/socket/tls_context.h"
+
+namespace pathways {
+
+// Shakes hands with who dialed. Thread-safe; the context's threads run it.
+// Invariants: (1) no more than `max_open` are here at a time, each no longer
+// than `timeout`; a newcomer takes the place of one of these (WhoGivesWay), so
+// those who hold connections without a key keep nobody out; (2) each is
+// welcomed or refused, once, unless the context stops. What runs in the context
+// holds it.
+class SocketGreeter : public std::enable_shared_from_this<SocketGreeter> {
+ public:
+  struct Options {
+    size_t max_open = 256;
+    absl::Duration timeout = absl::Seconds(5);
+    TransportName own;
+    const TlsContext* tls = nullptr;  // null: TCP is plain, too
+    std::function<void(std::unique_ptr<ByteStream>)> welcome;
+    // Who it was, as far as it is known, and why not.
+    std::function<void(absl::string_view who, const absl::Status& why)> refused;
+  };
+
+  SocketGreeter(asio::io_context* context, Options options)
+      : context_(context), options_(std::move(options)) {}
+
+  void Greet(Descriptor socket, bool is_unix, std::string who);
+
+ private:
+  class Guest;
+
+  // The guest that gives way to a newcomer; null: there is room.
+  std::shared_ptr<Guest> FindVictim() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Step(const std::shared_ptr<Guest>& guest);
+  void Refuse(const std::shared_ptr<Guest>& guest, const absl::Status& why);
+  // Its stream, for the first who asks.
+  std::unique_ptr<ByteStream> Remove(const std::shared_ptr<Guest>& guest);
+
+  asio::io_context* const context_;
+  const Options options_;
+  Mutex mutex_;
+  uint64_t last_ ABSL_GUARDED_BY(mutex_) = 0;
+  // By number, so that the oldest comes first.
+  std::map<uint64_t, std::shared_ptr<Guest>> guests_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace pathways
+
+#endif  // RUNTIME_TRANSPORT_SOCKET_SOCKET_GREETER_H_

@@ -1,0 +1,105 @@
+//===- socket_handshake.cc - Before the first frame -------------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/transport/socket/socket_handshake.h"
+
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+
+#include "absl/strings/str_cat.h"
+
+namespace pathways {
+namespace {
+
+// What all say, and the version; the transport's name follows.
+constexpr char kBegin[] = "pathways\x01\0\0\0\0\0\0";
+constexpr size_t kBeginBytes = sizeof kBegin;  // with the last 0
+constexpr size_t kWordBytes = 8;
+
+}  // namespace
+
+TransportName NewTransportName() {
+  TransportName name;
+  for (size_t have = 0; have < name.size();) {
+    const ssize_t got = getrandom(name.data() + have, name.size() - have, 0);
+    if (got > 0) have += got;
+  }
+  return name;
+}
+
+SocketHandshake::SocketHandshake(ByteStream* stream, const TransportName& own)
+    : stream_(stream) {
+  static_assert(kBeginBytes + sizeof(TransportName) == kHelloBytes);
+  std::memcpy(own_, kBegin, kBeginBytes);
+  std::memcpy(own_ + kBeginBytes, own.data(), own.size());
+}
+
+absl::StatusOr<SocketHandshake::Needs> SocketHandshake::Step() {
+  const auto failed = [](absl::string_view why) {
+    return absl::UnavailableError(absl::StrCat("no hello came: ", why));
+  };
+  if (!open_) {
+    absl::StatusOr<bool> open = stream_->Open();
+    if (!open.ok()) return open.status();
+    if (!*open) return Needs::kToRead;
+    open_ = true;
+  }
+  if (!sent_) {
+    // A new connection has room for so little.
+    const iovec part = {own_, kHelloBytes};
+    const ssize_t sent = stream_->Write(absl::MakeConstSpan(&part, 1));
+    if (sent != kHelloBytes) {
+      return failed(sent < 0 ? std::generic_category().message(errno)
+                             : "the socket is full");
+    }
+    sent_ = true;
+  }
+  while (came_ < kHelloBytes) {
+    const iovec part = {hello_ + came_, kHelloBytes - came_};
+    const ssize_t came = stream_->Read(absl::MakeConstSpan(&part, 1));
+    if (came < 0 && errno == EINTR) continue;
+    if (came < 0 && errno == EAGAIN) return Needs::kToRead;
+    if (came < 0) return failed(std::generic_category().message(errno));
+    if (came == 0) return failed("the other side closed the connection");
+    came_ += came;
+    // What is no hello may be long in coming.
+    if (std::memcmp(hello_, kBegin, std::min(came_, kWordBytes)) != 0) {
+      return absl::InvalidArgumentError("the other side is no transport");
+    }
+  }
+  if (std::memcmp(hello_, kBegin, kBeginBytes) != 0) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the other side speaks version ", static_cast<uint8_t>(hello_[8]),
+        " of frames, expected ", static_cast<uint8_t>(kBegin[8])));
+  }
+  if (std::memcmp(hello_, own_, kHelloBytes) == 0) {
+    return absl::PermissionDeniedError("the other side is this transport");
+  }
+  return Needs::kNothing;
+}
+
+absl::Status CheckSameUser(int fd) {
+  ucred credentials = {};
+  socklen_t bytes = sizeof credentials;
+  if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &bytes) != 0) {
+    return absl::PermissionDeniedError(
+        absl::StrCat("the other side's user is not known: ",
+                     std::generic_category().message(errno)));
+  }
+  if (credentials.uid == geteuid()) return absl::OkStatus();
+  return absl::PermissionDeniedError(absl::StrCat(
+      "the other side is of user ", credentials.uid, ", expected ", geteuid()));
+}
+
+}  // namespace pathways

@@ -1,0 +1,117 @@
+//===- in_process_link.h - One connection inside a process ------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_TRANSPORT_TESTING_IN_PROCESS_LINK_H_
+#define RUNTIME_TRANSPORT_TESTING_IN_PROCESS_LINK_H_
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "runtime/base/mutex.h"
+#include "runtime/base/steady_time.h"
+#include "runtime/transport/transport.h"
+
+namespace pathways {
+
+// Both ends of a connection between two transports of one process. Thread-safe.
+// Invariants: (1) what one side sends waits here until the other side's Deliver
+// takes it; (2) memory that a side expects or lends is touched only under the
+// lock, and no more once the side has ended; (3) handlers are called without
+// the lock, those of one side one at a time. Shared by the two transports.
+class InProcessLink {
+ public:
+  enum Side { kDialed, kListened };  // who made the connection, and who took it
+
+  InProcessLink(const TransportLimits& dialed, const TransportLimits& listened)
+      : ends_{End{dialed}, End{listened}} {
+    ends_[kListened].announce = true;
+  }
+
+  void Send(Side side, Urgency urgency, absl::Span<const char> header,
+            absl::Span<const char> payload);
+  void Expect(Side side, uint64_t token, void* memory, uint64_t bytes);
+  // False: the side has ended, and `*sent` was not taken.
+  bool Put(Side side, uint64_t token, absl::Span<const char> bytes,
+           std::function<void()>* sent);
+  uint64_t backlog(Side side) const;
+  void Close(Side side);
+  // The side's transport stops: nothing more is delivered to either.
+  void Leave(Side side);
+
+  // Moves one message, or one piece of a payload, and says so to `events`, by
+  // which the side knows the other as `peer`. False: nothing came, or another
+  // thread is at it.
+  bool Deliver(Side side, PeerId peer, TransportEvents* events);
+  // OnPeerDown was called, or Leave.
+  bool has_ended(Side side) const;
+
+ private:
+  using Call = std::function<void(PeerId peer, TransportEvents* events)>;
+  struct Message {
+    std::string header, payload;
+  };
+  struct Lent {
+    uint64_t token;
+    absl::Span<const char> bytes;
+    std::function<void()> sent;
+    uint64_t moved = 0;
+  };
+  struct End {
+    explicit End(const TransportLimits& l) : limits(l) {}
+    TransportLimits limits;
+    bool announce = false;  // OnPeerUp is to be called
+    bool calling = false;   // a handler runs
+    bool closing = false;
+    bool ended = false;
+    SteadyTime progress;              // of what it sends, while it closes
+    std::optional<absl::Status> why;  // it is down, and is to be told
+
+    // What it sent and the other side has not taken.
+    std::deque<Message> critical, bulk;
+    std::deque<Lent> lent;
+    bool bulk_next = false;  // bulk and pieces of payloads take turns
+    uint64_t bytes = 0;      // of all these
+
+    std::map<uint64_t, absl::Span<char>> expected;
+    std::deque<std::function<void()>> sent;  // are to be called
+  };
+
+  // What is to be said to `side` next; null: nothing. `*moved`: something was.
+  Call Next(Side side, bool* moved) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  Call NextArrival(Side side, bool* moved)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  Call NextPiece(Side side) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  Call TakeMessage(std::deque<Message>* queue, End* from)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // `side` did what it must not.
+  void Break(Side side, const absl::Status& why)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void TakeDown(End* end, const absl::Status& why)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void FinishClosing(Side side) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  static bool IsEmpty(const End& end) {
+    return end.critical.empty() && end.bulk.empty() && end.lent.empty();
+  }
+  static Side Other(Side side) { return side == kDialed ? kListened : kDialed; }
+
+  mutable Mutex mutex_;
+  End ends_[2] ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace pathways
+
+#endif  // RUNTIME_TRANSPORT_TESTING_IN_PROCESS_LINK_H_

@@ -1,0 +1,93 @@
+//===- controller_test_support.h - Plans without code -----------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef UNITTESTS_RUNTIME_BINDING_BINDING_TEST_SUPPORT_H_
+#define UNITTESTS_RUNTIME_BINDING_BINDING_TEST_SUPPORT_H_
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "runtime/binding/prepared_plan.h"
+#include "runtime/plan/plan_builder.h"
+#include "runtime/plan/plan_file.h"
+#include "runtime/topology/topology.h"
+
+namespace pathways::testing {
+
+inline Topology MakeTopology(const std::string& spec) {
+  absl::StatusOr<proto::Cluster> cluster = ReadTopology(spec);
+  EXPECT_TRUE(cluster.ok()) << cluster.status();
+  absl::StatusOr<Topology> topology = Topology::Create(*cluster);
+  EXPECT_TRUE(topology.ok()) << topology.status();
+  return *std::move(topology);
+}
+
+// `placed`: with the places of arguments and results.
+inline std::shared_ptr<const PreparedPlan> Prepare(proto::Plan plan,
+                                                   const Topology& topology,
+                                                   bool placed = false) {
+  absl::StatusOr<std::shared_ptr<const PreparedPlan>> prepared =
+      PreparedPlan::Create(MakePlanData(std::move(plan), {}), topology,
+                           /*resolver=*/nullptr, /*runs_code=*/placed);
+  EXPECT_TRUE(prepared.ok()) << prepared.status();
+  return *std::move(prepared);
+}
+
+inline layout::Layout RowsOf(int64_t size) {
+  layout::Layout layout;
+  layout.shape = {size};
+  layout.dims = {{"x"}};
+  return layout;
+}
+
+// u, two floats on one device, comes back as z.
+inline proto::Plan EchoPlan() {
+  PlanBuilder b("p", 2);
+  const uint32_t s = b.AddSlice("s", {{"x", 1}}, 0);
+  const uint32_t u = b.AddBuffer("u", s, RowsOf(2), 2);
+  b.AddFeed("u", u);
+  b.AddFetch("z", u);
+  return b.Finish();
+}
+
+// v = first(u), an argument, moved to island `to`, where z = second(w): an
+// element on each of `size` devices from `base` on.
+inline proto::Plan MovePlan(const std::string& name, int64_t size,
+                            uint32_t from = 0, uint32_t to = 0,
+                            int64_t base = 0, int64_t elements = 0) {
+  PlanBuilder b(name, 2);
+  const layout::Layout rows = RowsOf(elements == 0 ? size : elements);
+  const uint32_t s = b.AddSlice("s", {{"x", size}}, from, base);
+  const uint32_t t = b.AddSlice("t", {{"x", size}}, to, base);
+  const uint32_t u = b.AddBuffer("u", s, rows, 2);
+  const uint32_t v = b.AddBuffer("v", s, rows, 2);
+  const uint32_t w = b.AddBuffer("w", t, rows, 2);
+  const uint32_t z = b.AddBuffer("z", t, rows, 2);
+  b.AddFeed("u", u);
+  b.AddGang("first", s, {u}, {v});
+  b.AddMove("m", v, w);
+  b.AddGang("second", t, {w}, {z});
+  b.AddFetch("z", z);
+  return b.Finish();
+}
+
+// The position of an action of `plan`.
+inline uint32_t ActionOf(const PreparedPlan& plan, const std::string& name) {
+  for (int a = 0; a < plan.plan().actions_size(); ++a) {
+    if (plan.plan().actions(a).name() == name) return static_cast<uint32_t>(a);
+  }
+  ADD_FAILURE() << "no action " << name;
+  return 0;
+}
+
+}  // namespace pathways::testing
+
+#endif  // UNITTESTS_RUNTIME_BINDING_BINDING_TEST_SUPPORT_H_

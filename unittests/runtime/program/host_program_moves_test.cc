@@ -1,0 +1,122 @@
+//===- host_program_moves_test.cc - Which tokens and pieces go where ------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "unittests/runtime/program/host_program_test_support.h"
+
+namespace pathways::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::SizeIs;
+
+// Of the tokens that `action` passes on, how many are of each type.
+std::map<int, int> TokensOf(const HostProgram& program, int device,
+                            const std::string& action) {
+  std::map<int, int> types;
+  const DeviceProgram& of = *program.devices[device];
+  const uint32_t a = ActionOf(*program.plan, action);
+  for (const Entry& entry : of.entries) {
+    if (entry.action != a) continue;
+    for (uint32_t t = entry.out_begin; t < entry.out_end; ++t) {
+      ++types[of.out[t].type];
+    }
+  }
+  return types;
+}
+
+TEST(HostProgramMovesTest, ACreditGoesToTheSenderWhereverItIs) {
+  const Topology topology = MakeTopology("2x1x1");
+  const auto plan = Prepare(MovePlan("p", 1, 0, 1), topology);
+  TestHost host(topology, /*host=*/1);
+  const auto program = host.MustBuild(plan);
+  // To fetch, here; to the send, there.
+  EXPECT_EQ(TokensOf(*program, 0, "second")[OutToken::kRemote], 1);
+  EXPECT_EQ(TokensOf(*program, 0, "second")[OutToken::kLocal], 1);
+}
+
+TEST(HostProgramMovesTest, DevicesOfAWorkerAreNearAndOthersArePeers) {
+  const Topology topology = MakeTopology("1x1x3");
+  PlanBuilder b("p", 2);
+  const uint32_t s = b.AddSlice("s", {{"x", 1}}, 0, /*base=*/0);
+  const uint32_t t = b.AddSlice("t", {{"x", 2}}, 0, /*base=*/1);
+  const uint32_t u = b.AddBuffer("u", s, RowsOf(2), 2);
+  const uint32_t v = b.AddBuffer("v", t, RowsOf(2), 2);
+  b.AddFeed("u", u);
+  b.AddMove("m", u, v);
+  b.AddFetch("v", v);
+  const auto plan = Prepare(b.Finish(), topology);
+  TestHost host(topology, 0, /*cohorts=*/{0, 0, 1});
+  const auto program = host.MustBuild(plan);
+  const DeviceProgram& from = *program->devices[0];
+  ASSERT_THAT(from.pieces, SizeIs(2));
+  EXPECT_EQ(from.pieces[0].token.type, OutToken::kNear);
+  EXPECT_EQ(from.pieces[0].token.where, 1u);
+  EXPECT_EQ(from.pieces[1].token.type, OutToken::kPeer);
+  EXPECT_EQ(from.pieces[1].token.where, IndexOf(host.actors().devices[2]));
+}
+
+TEST(HostProgramMovesTest, AControlEdgeIsOneMessageForAHost) {
+  const Topology topology = MakeTopology("2x2x2");
+  PlanBuilder b("p", 2);
+  const uint32_t s = b.AddSlice("s", {{"x", 4}}, 0);
+  const uint32_t t = b.AddSlice("t", {{"x", 4}}, 1);
+  const uint32_t u = b.AddBuffer("u", s, RowsOf(4), 2);
+  const uint32_t v = b.AddBuffer("v", t, RowsOf(4), 2);
+  const uint32_t first = b.AddGang("first", s, {}, {u});
+  const uint32_t second = b.AddGang("second", t, {}, {v});
+  b.AddFetch("u", u);
+  b.AddFetch("v", v);
+  b.AddControl(first, second);
+  const auto plan = Prepare(b.Finish(), topology);
+  TestHost sender(topology, 1);
+  const auto from = sender.MustBuild(plan);
+  TestHost receiver(topology, 2);
+  const auto to = receiver.MustBuild(plan);
+  const uint32_t a = ActionOf(*plan, "first");
+  int found = 0;
+  for (const HostAllEdge& all : from->all_edges) {
+    if (plan->edges()[all.edge].from != a) continue;
+    ++found;
+    EXPECT_EQ(all.own_sources, 2u);
+    EXPECT_EQ(all.all_sources, 4u);
+    EXPECT_THAT(all.target_hosts, ElementsAre(2, 3));
+    EXPECT_THAT(all.targets, SizeIs(0));
+  }
+  for (const HostAllEdge& all : to->all_edges) {
+    if (plan->edges()[all.edge].from != a) continue;
+    ++found;
+    EXPECT_EQ(all.own_sources, 0u);
+    EXPECT_EQ(all.all_sources, 4u);
+    EXPECT_THAT(all.targets, SizeIs(2));
+  }
+  EXPECT_EQ(found, 2);
+}
+
+// Of five rows on two devices the second has two, and one of padding.
+TEST(HostProgramMovesTest, PaddingIsFilledWhereThereIsSome) {
+  const Topology topology = MakeTopology("2x1x2");
+  const auto plan =
+      Prepare(MovePlan("p", 2, 0, 1, 0, /*elements=*/5), topology);
+  TestHost host(topology, 1);
+  const auto program = host.MustBuild(plan);
+  EXPECT_EQ(program->devices[0]->recvs[0].fill, RecvOp::kNone);
+  EXPECT_EQ(program->devices[1]->recvs[0].fill, RecvOp::kPadding);
+  EXPECT_THAT(program->devices[1]->recvs[0].valid, ElementsAre(2));
+  EXPECT_THAT(program->result_bytes, ElementsAre(20));
+}
+
+}  // namespace
+}  // namespace pathways::testing

@@ -1,0 +1,155 @@
+//===- host_program_queue_test.cc - What a queue runs ---------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <utility>
+
+#include "unittests/runtime/plan/add_collective.h"
+#include "unittests/runtime/program/host_program_test_support.h"
+
+namespace pathways::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::SizeIs;
+
+// Shards 1 and 3 of a mesh of 2 by 2 are on device 1.
+TEST(HostProgramQueueTest, AGangRunsAllShardsOfADevice) {
+  const Topology topology = MakeTopology("1x1x2");
+  PlanBuilder b("p", 2);
+  const uint32_t s = b.AddSlice("s", {{"x", 2}, {"y", 2}}, 0, 0, /*span=*/2);
+  const uint32_t u = b.AddBuffer("u", s, RowsOf(2), 2);
+  b.AddGang("g", s, {}, {u}, /*cost_ns=*/70);
+  b.AddFetch("u", u);
+  TestHost host(topology, 0);
+  const auto program = host.MustBuild(Prepare(b.Finish(), topology));
+  const DeviceProgram& device = *program->devices[1];
+  ASSERT_THAT(device.queue->gangs, SizeIs(1));
+  const Gang& gang = device.queue->gangs[0];
+  EXPECT_EQ(gang.shards, 2u);
+  EXPECT_EQ(gang.cost_ns, 70);
+  EXPECT_EQ(device.entries[gang.first_entry].shard, 1u);
+  EXPECT_EQ(device.entries[gang.first_entry + 1].shard, 3u);
+  EXPECT_EQ(gang.num_coordinates, 2u);
+  EXPECT_THAT(device.coordinates, ElementsAre(0, 1, 1, 1));
+  EXPECT_EQ(device.max_shards, 2u);
+}
+
+TEST(HostProgramQueueTest, ACollectiveMeetsWithTheOtherDevices) {
+  const Topology topology = MakeTopology("1x1x2");
+  PlanBuilder b("p", 2);
+  const uint32_t s = b.AddSlice("s", {{"x", 2}}, 0);
+  const uint32_t u = b.AddBuffer("u", s, RowsOf(2), 2);
+  const uint32_t v = b.AddBuffer("v", s, RowsOf(2), 2);
+  b.AddFeed("u", u);
+  AddCollective(b, b.AddGang("g", s, {u}, {v}), proto::ALL_REDUCE, "x");
+  b.AddFetch("v", v);
+  proto::Plan plan = b.Finish();
+  TestHost host(topology, 0);
+  const auto program = host.MustBuild(Prepare(std::move(plan), topology));
+  ASSERT_THAT(program->groups, SizeIs(1));
+  EXPECT_THAT(program->groups[0].members, ElementsAre(0, 1));
+  for (const auto& device : program->devices) {
+    ASSERT_THAT(device->queue->steps, SizeIs(1));
+    EXPECT_EQ(device->queue->steps[0].collective, 0);
+    EXPECT_EQ(device->queue->gangs[0].step_begin, 0u);
+    EXPECT_EQ(device->queue->gangs[0].step_end, 1u);
+  }
+}
+
+// Two all-reduces of a slice, one after the other.
+proto::Plan TwoCollectives(layout::Mesh mesh, int64_t span) {
+  PlanBuilder b("p", 2);
+  int64_t rows = 1;
+  for (const auto& axis : mesh) rows *= axis.size;
+  const uint32_t s = b.AddSlice("s", std::move(mesh), 0, 0, span);
+  uint32_t last = b.AddBuffer("b0", s, RowsOf(rows), 2);
+  b.AddFeed("v", last);
+  for (const char* name : {"b1", "b2"}) {
+    const uint32_t next = b.AddBuffer(name, s, RowsOf(rows), 2);
+    AddCollective(b, b.AddGang(name, s, {last}, {next}), proto::ALL_REDUCE,
+                  "x");
+    last = next;
+  }
+  b.AddFetch("v", last);
+  return b.Finish();
+}
+
+TEST(HostProgramQueueTest, DevicesThatDoTheSameShareIt) {
+  const Topology topology = MakeTopology("1x1x4");
+  TestHost host(topology, 0);
+  const auto program = host.MustBuild(
+      Prepare(TwoCollectives({{"x", 2}, {"y", 2}}, /*span=*/4), topology));
+  const GangTables& queue = *program->devices[0]->queue;
+  EXPECT_THAT(queue.gangs, SizeIs(2));
+  EXPECT_THAT(queue.collectives, SizeIs(2));
+  for (const auto& device : program->devices) {
+    EXPECT_EQ(device->queue.get(), &queue);
+    // Both collectives are over the same axes.
+    ASSERT_THAT(device->members, SizeIs(1));
+    ASSERT_THAT(device->groups_in, SizeIs(1));
+    const CollectiveMember& member = device->members[0];
+    for (const CollectiveTable& table : queue.collectives) {
+      const HostGroup& group =
+          program->groups[table.first_group + member.group];
+      EXPECT_EQ(group.members[member.rank], device->shards[0][0]);
+      EXPECT_NE(group.small, nullptr);
+      EXPECT_EQ(group.locals[device->groups_in[0].local].device,
+                device->device);
+    }
+  }
+  // And meet in one place for both.
+  ASSERT_THAT(program->groups, SizeIs(4));
+  EXPECT_EQ(program->groups[0].small, program->groups[2].small);
+  EXPECT_EQ(program->groups[1].small, program->groups[3].small);
+  EXPECT_NE(program->groups[0].small, program->groups[1].small);
+  EXPECT_EQ(program->devices[0]->members[0].group,
+            program->devices[2]->members[0].group);
+  EXPECT_NE(program->devices[0]->members[0].group,
+            program->devices[1]->members[0].group);
+}
+
+// Of five shards, device 0 has two.
+TEST(HostProgramQueueTest, DevicesWithMoreShardsDoSomethingElse) {
+  const Topology topology = MakeTopology("1x1x4");
+  TestHost host(topology, 0);
+  const auto program =
+      host.MustBuild(Prepare(TwoCollectives({{"x", 5}}, /*span=*/4), topology));
+  const auto& devices = program->devices;
+  EXPECT_EQ(devices[0]->queue->gangs[0].shards, 2u);
+  EXPECT_EQ(devices[1]->queue->gangs[0].shards, 1u);
+  EXPECT_NE(devices[0]->queue, devices[1]->queue);
+  // A device that has two members of a group makes it one that is not small.
+  EXPECT_FALSE(devices[1]->queue->collectives[0].small);
+  EXPECT_FALSE(devices[0]->queue->collectives[0].small);
+  EXPECT_TRUE(program->groups[0].shared);
+  EXPECT_EQ(program->groups[0].small, nullptr);
+  EXPECT_EQ(devices[1]->queue, devices[3]->queue);
+}
+
+TEST(HostProgramQueueTest, ADeviceKnowsInWhichMeetingsItWas) {
+  const Topology topology = MakeTopology("1x1x2");
+  TestHost host(topology, 0);
+  const auto program =
+      host.MustBuild(Prepare(TwoCollectives({{"x", 2}}, /*span=*/2), topology));
+  DeviceProgram& device = *program->devices[1];
+  EXPECT_EQ(device.queue->num_meetings, 2u);
+  EXPECT_EQ(program->groups[0].locals[1].meeting, 0u);
+  EXPECT_EQ(program->groups[1].locals[1].meeting, 1u);
+  EXPECT_FALSE(device.HasMet(0, 0));
+  device.meetings.store(7);  // three firings, and the first meeting of another
+  EXPECT_TRUE(device.HasMet(2, 1));
+  EXPECT_TRUE(device.HasMet(3, 0));
+  EXPECT_FALSE(device.HasMet(3, 1));
+}
+
+}  // namespace
+}  // namespace pathways::testing
