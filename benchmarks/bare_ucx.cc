@@ -18,7 +18,7 @@
 
 #include "benchmarks/bench.h"
 #include "benchmarks/two_processes.h"
-#include "runtime/program/lanes.h"
+#include "runtime/program/token_record.h"
 #include "runtime/protocol/link_frame.h"
 #include "runtime/transport/frame.h"
 #include "runtime/transport/ucx/ucx_address.h"
@@ -30,9 +30,9 @@ namespace {
 constexpr size_t kTransferBytes = 64 << 20;
 constexpr size_t kPieceBytes = UcxWorker::kPacketBytes;
 // Of a hop of gang8: a frame of the transport with a batch of a message of
-// eight lanes' pieces, of one number each, and one of as many tokens.
+// eight members' pieces, of one number each, and one of as many tokens.
 constexpr size_t kGangBytes = kFrameBytes + 3 * sizeof(LinkFrame) +
-                              8 * (2 * sizeof(LaneHeader) + sizeof(float));
+                              8 * (2 * sizeof(MemberHeader) + sizeof(float));
 enum Packet : unsigned { kPing = 1, kPong = 2, kPiece = 3 };
 
 class Side {
@@ -141,7 +141,7 @@ class Side {
 
 void Serve(UcxWay way, int to_parent) {
   Side side(way);
-  Tell(to_parent, side.Listen());
+  Notify(to_parent, side.Listen());
   Idle idle;
   while (!side.over) idle.After(side.Poll());
 }

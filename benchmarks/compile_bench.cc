@@ -222,7 +222,7 @@ Cost Compile(const Program& program, const std::string& topology, int calls,
              const std::string& kernel_cache = "") {
   CompileOptions options;
   options.topology = topology;
-  options.kernelCache = kernel_cache;
+  options.kernel_cache = kernel_cache;
   const double start = Seconds();
   Result<Compiled> compiled = compile(program, options);
   const double seconds = Seconds() - start;

@@ -137,7 +137,7 @@ class Side : public TransportEvents {
 
 void Serve(const std::string& engine, int to_parent) {
   Side side(engine);
-  Tell(to_parent, Must(side.transport->Listen(AddressOf(engine))));
+  Notify(to_parent, Must(side.transport->Listen(AddressOf(engine))));
   Idle idle;
   while (!side.over) idle.After(side.transport->Poll());
 }

@@ -416,7 +416,7 @@ void Cuts(int steps) {
   const auto run = [&](int64_t every) {
     RecoveryOptions options;
     options.mode = RecoveryOptions::kRetry;
-    options.cut_every = every;
+    options.checkpoint_every = every;
     const double start = Seconds();
     for (ArrayHandle array :
          Must(client->RunToEnd(program, {w}, steps, options)).arrays) {
@@ -427,7 +427,7 @@ void Cuts(int steps) {
   run(0);
   const double alone = run(0);
   for (int64_t every : {1, 10, 100}) {
-    Figure(absl::StrCat("share.cut_every", every, ".over_none"),
+    Figure(absl::StrCat("share.checkpoint_every", every, ".over_none"),
            run(every) / alone, "x");
   }
 }

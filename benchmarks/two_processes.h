@@ -28,7 +28,7 @@ inline constexpr size_t kSmallBytes = 64;         // of a short message
 inline constexpr unsigned kLongestSeconds = 120;  // that a process lives
 
 // Says `text` to the other end of a pipe.
-inline void Tell(int to, const std::string& text) {
+inline void Notify(int to, const std::string& text) {
   if (write(to, text.data(), text.size()) != ssize_t(text.size())) {
     Die("cannot tell the parent");
   }

@@ -2,7 +2,7 @@
 # Part of the Pathways project, under the Apache License v2.0 with LLVM
 # Exceptions. See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Trains in simulations whose hosts end, at and between cuts and during one.
+"""Trains in simulations whose hosts end, at and between checkpoints and during one.
 
 Usage: check_recovery.py PW_RUN [--runs=N] [--seed=S]
 
@@ -68,9 +68,9 @@ def main():
             text = "".join(crash(rng, host, control + 5 * i, again)
                            for i, host in enumerate(hosts))
             (folder / "faults.textproto").write_text(text)
-            recovery = [f"--recover={mode}", f"--cut-every={rng.choice([1, 2, 4, 9])}"]
+            recovery = [f"--recover={mode}", f"--checkpoint-every={rng.choice([1, 2, 4, 9])}"]
             if rng.random() < 0.3:
-                recovery.append(f"--cuts={folder}/cuts{number}")
+                recovery.append(f"--checkpoint-dir={folder}/checkpoints{number}")
             result = run(plan, f"--faults={folder}/faults.textproto", f"--seed={number}",
                          *recovery, *expected)
             losses += "pw-run: lost: " in result.stdout

@@ -28,7 +28,7 @@ namespace pathways {
 struct Program {
   std::string text;
   /// For messages and source locations.
-  std::string fileName = "program.mlir";
+  std::string file_name = "program.mlir";
 };
 
 /// Reads a file; "-" is standard input. Errors: NotFound.
@@ -45,9 +45,9 @@ struct CompileOptions {
   std::string mesh = {};
   /// Say, as remarks, how arrays and operations are cut, who decided that, and
   /// what other ways would have cost.
-  bool explainShardings = false;
+  bool explain_shardings = false;
   /// Steps that may be open at once, 1 to 1024; more overlap, more memory.
-  int stepsInFlight = 2;
+  int steps_in_flight = 2;
   /// Which pw.program of the text; may be empty when there is one.
   std::string program = {};
   /// What an earlier run of the same text measured, as `pw-run --profile-out`
@@ -57,14 +57,14 @@ struct CompileOptions {
   /// Folder where compiled kernels are kept and looked for; empty: none. Any
   /// number of processes may share it. The plan is the same with and without.
   /// Refused where others than this user and root may write to it.
-  std::string kernelCache = {};
+  std::string kernel_cache = {};
   /// Bytes to keep there, what was used last first; 0: no bound.
-  uint64_t kernelCacheBytes = uint64_t{1} << 30;
+  uint64_t kernel_cache_bytes = uint64_t{1} << 30;
   /// Fill Compiled::reshards.
-  bool explainReshards = false;
+  bool explain_reshards = false;
   /// Fill KernelCost::paths, and say, as remarks, which ops are left to plain
   /// loops where vectors would be more than 4 times as fast.
-  bool explainKernels = false;
+  bool explain_kernels = false;
 };
 
 /// By which way an op of a kernel is computed.
@@ -80,11 +80,11 @@ struct OpPath {
 /// What the code of one kernel cost.
 struct KernelCost {
   std::string kernel;
-  /// From CompileOptions::kernelCache, not compiled.
-  bool isCached = false;
+  /// From CompileOptions::kernel_cache, not compiled.
+  bool is_cached = false;
   /// To compile it, or to find it; of one thread.
   double seconds = 0;
-  /// With CompileOptions::explainKernels: of the ops that compute or move
+  /// With CompileOptions::explain_kernels: of the ops that compute or move
   /// elements, on the first of its targets.
   std::vector<OpPath> paths;
 };
@@ -94,17 +94,17 @@ struct KernelCost {
 struct ReshardRoute {
   /// In words, in order.
   std::string steps;
-  int64_t numSteps = 0;
+  int64_t num_steps = 0;
   /// Between different devices of an island, between islands, and those of both
   /// that go from host to host.
-  int64_t iciBytes = 0, dcnBytes = 0, hostBytes = 0;
+  int64_t ici_bytes = 0, dcn_bytes = 0, host_bytes = 0;
   /// Of a shard before and after a step, at the most.
-  int64_t peakBytes = 0;
+  int64_t peak_bytes = 0;
   /// By the links of the machines; inside of a function, where they have no
   /// say, of devices that are all alike.
   int64_t nanoseconds = 0;
   /// False: shards are not counted one by one, and taken to be alike.
-  bool isCounted = true;
+  bool is_counted = true;
 };
 
 /// What there was to choose from for one pw.reshard, or for one tensor inside
@@ -125,7 +125,7 @@ struct Compiled {
   std::vector<std::string> remarks;
   /// Kernels compiled, in the order of the plan's table.
   std::vector<KernelCost> kernels;
-  /// With CompileOptions::explainReshards: those inside of functions, by
+  /// With CompileOptions::explain_reshards: those inside of functions, by
   /// function as they are called first, then those of the program in the order
   /// of the text.
   std::vector<ReshardChoice> reshards;
@@ -136,10 +136,10 @@ struct Compiled {
 /// where MLIR or LLVM crash on it, that is an error too, and the memory of that
 /// compilation is lost. Uses what threads the system gives. Errors:
 /// InvalidProgram; InvalidArgument, before anything is compiled, when
-/// CompileOptions::stepsInFlight is out of bounds, CompileOptions::mesh,
-/// CompileOptions::profile or CompileOptions::explainReshards is given for a
+/// CompileOptions::steps_in_flight is out of bounds, CompileOptions::mesh,
+/// CompileOptions::profile or CompileOptions::explain_reshards is given for a
 /// plan, CompileOptions::profile cannot be read or is of another program, or
-/// CompileOptions::kernelCache cannot be written.
+/// CompileOptions::kernel_cache cannot be written.
 Result<Compiled> compile(const Program &program, const CompileOptions &options);
 
 /// The plan as text of the `plan` dialect, deterministic; compile() reads it

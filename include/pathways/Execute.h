@@ -73,7 +73,7 @@ struct SessionOptions {
   /// operation, source line, step and device. The run goes on, but may never
   /// end. On any thread, perhaps one that waits for the session: it must not
   /// call the session, nor wait for long.
-  std::function<void(const std::string &warning)> onWarning = {};
+  std::function<void(const std::string &warning)> on_warning = {};
 };
 
 /// How a session connects to a cluster that runs elsewhere.
@@ -86,13 +86,13 @@ struct RemoteOptions {
   std::string key = {};
   /// Or takes every process of this machine for a friend, on loopback, if the
   /// cluster does so too.
-  bool trustLoopback = false;
+  bool trust_loopback = false;
   /// As RunOptions::chaos, of what this process sends.
   std::string chaos = {};
   /// The session's place among others of the cluster.
   ClientOptions client = {};
   /// As of SessionOptions, of this session's programs.
-  std::function<void(const std::string &)> onWarning = {};
+  std::function<void(const std::string &)> on_warning = {};
 };
 
 /// An array that a session holds, in memory of the process or on devices, where
@@ -199,14 +199,15 @@ public:
   /// last bit (but for contributions to a partial argument that a program with
   /// other ranks resumes: it combines them), and puts by what is carried from
   /// step to step every
-  /// RecoveryOptions::cut_every: from there the run goes on when a host is
-  /// lost, on the same devices or on others, or in another process, later.
+  /// RecoveryOptions::checkpoint_every: from there the run goes on when a host
+  /// is lost, on the same devices or on others, or in another process, later.
   /// Waits. Arguments as of launch; of arrays on devices a copy comes to this
   /// process. Errors: as launch; RunFailed: a failure that is no loss, or one
   /// loss too many; Refused: devices or memory are short; AlreadyExists: the
-  /// folder has a cut, and is not to be resumed; InvalidArgument: that cut is
-  /// another program's, or of a run that begins at another step; Damaged: it is
-  /// not what was written; Unwritable: a cut could not be written.
+  /// folder has a checkpoint, and is not to be resumed; InvalidArgument: that
+  /// checkpoint is another program's, or of a run that begins at another step;
+  /// Damaged: it is not what was written; Unwritable: a checkpoint could not be
+  /// written.
   Result<FinishedRun> runToEnd(const std::map<std::string, Argument> &arguments,
                                int64_t steps, const RecoveryOptions &recovery,
                                const LaunchOptions &options = {});
@@ -294,14 +295,14 @@ public:
   /// session's.
   Status save(const std::map<std::string, Array> &arrays,
               const std::string &folder);
-  /// A new array, of what was saved, wherever and however it was cut. Compares
-  /// all of it with its checksums first; then nothing of it is in memory: a
-  /// launch reads what its devices need. So the folder must stay as it is until
-  /// the first launch with it has ended, which fails otherwise. Errors:
-  /// NotFound: no such folder, or nothing was saved there to the end; Damaged:
-  /// a file is missing or not what was written; InvalidArgument: another
-  /// version of the format, several arrays, or no permission; Refused: no
-  /// memory for the index.
+  /// A new array, of what was saved, wherever and however it was cut.
+  /// Compares all of it with its checksums first; then nothing of it is in
+  /// memory: a launch reads what its devices need. So the folder must stay as
+  /// it is until the first launch with it has ended, which fails otherwise.
+  /// Errors: NotFound: no such folder, or nothing was saved there to the end;
+  /// Damaged: a file is missing or not what was written; InvalidArgument:
+  /// another version of the format, several arrays, or no permission; Refused:
+  /// no memory for the index.
   Result<Array> loadArray(const std::string &folder);
   /// The same, of what `save` has written.
   Result<std::map<std::string, Array>> loadArrays(const std::string &folder);

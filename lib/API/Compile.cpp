@@ -15,8 +15,8 @@
 #include "mlir/Pass/PassManager.h"
 #include "pathways/Codegen/CodeCache.h"
 #include "pathways/Lowering/Passes.h"
+#include "pathways/Support/CrashRecovery.h"
 #include "pathways/Support/Parse.h"
-#include "pathways/Support/Shield.h"
 #include "pathways/Support/SourcePlace.h"
 #include "pathways/Support/TaskPool.h"
 #include "pathways/Target/PlanFile.h"
@@ -193,7 +193,7 @@ private:
   Result<Compiled> emit();
   /// What was reported, or else that `step` failed.
   Error fail(const std::string &how) {
-    return diagnostics.takeError(program.fileName + ": error: " + step + how);
+    return diagnostics.takeError(program.file_name + ": error: " + step + how);
   }
 
   const Program &program;
@@ -214,7 +214,7 @@ private:
 Status Compilation::lower() {
   if (Status selected = selectProgram(*module, options.program); !selected)
     return Error{selected.error().code,
-                 program.fileName + ": " + selected.error().message};
+                 program.file_name + ": " + selected.error().message};
   if (!options.profile.empty())
     if (Status fits = checkProfile(*module, options.profile); !fits)
       return fits;
@@ -224,14 +224,15 @@ Status Compilation::lower() {
   pipelineOptions.topology = options.topology;
   pipelineOptions.oversubscribe = options.oversubscribe;
   pipelineOptions.mesh = options.mesh;
-  pipelineOptions.explainShardings = options.explainShardings;
-  pipelineOptions.stepsInFlight = static_cast<unsigned>(options.stepsInFlight);
+  pipelineOptions.explainShardings = options.explain_shardings;
+  pipelineOptions.stepsInFlight =
+      static_cast<unsigned>(options.steps_in_flight);
   pipelineOptions.profile = options.profile;
-  pipelineOptions.kernelCache = options.kernelCache;
-  pipelineOptions.kernelCacheBytes = options.kernelCacheBytes;
-  pipelineOptions.explainKernels = options.explainKernels;
+  pipelineOptions.kernelCache = options.kernel_cache;
+  pipelineOptions.kernelCacheBytes = options.kernel_cache_bytes;
+  pipelineOptions.explainKernels = options.explain_kernels;
   mlir::pathways::CompileReports reports{&costs, nullptr};
-  if (options.explainReshards)
+  if (options.explain_reshards)
     reports.reshards = &reshards;
   mlir::pathways::buildCompilePipeline(passes, pipelineOptions, reports);
   if (mlir::failed(passes.run(*module)))
@@ -259,16 +260,16 @@ Result<Compiled> Compilation::emit() {
   if (plans.empty()) {
     if (Status lowered = lower(); !lowered)
       return lowered.error();
-  } else if (options.explainReshards) {
+  } else if (options.explain_reshards) {
     return Error{ErrorCode::InvalidArgument,
-                 program.fileName + ": is a plan, whose movement is chosen"};
+                 program.file_name + ": is a plan, whose movement is chosen"};
   } else if (!options.mesh.empty()) {
     return Error{ErrorCode::InvalidArgument,
-                 program.fileName + ": is a plan, whose meshes are fixed; '" +
+                 program.file_name + ": is a plan, whose meshes are fixed; '" +
                      options.mesh + "' is for programs"};
   } else if (!options.profile.empty()) {
     return Error{ErrorCode::InvalidArgument,
-                 program.fileName + ": is a plan, whose costs are fixed; '" +
+                 program.file_name + ": is a plan, whose costs are fixed; '" +
                      options.profile + "' is for programs"};
   }
   step = "writing the plan";
@@ -295,14 +296,14 @@ Result<Compiled> Compilation::emit() {
 Result<Compiled> Compilation::run() {
   step = "parsing";
   auto parsed =
-      mlir::pathways::parseShielded(program.text, program.fileName, &context);
+      mlir::pathways::parseShielded(program.text, program.file_name, &context);
   isBroken = parsed.hasCrashed;
   module = std::move(parsed.module);
   if (!module)
     return fail(" failed");
   context.setThreadPool(pool);
   Result<Compiled> result = Error{};
-  auto crash = mlir::pathways::runShielded([&] { result = emit(); });
+  auto crash = mlir::pathways::runWithCrashRecovery([&] { result = emit(); });
   if (!crash)
     return result;
   isBroken = true;
@@ -314,13 +315,14 @@ Result<Compiled> Compilation::run() {
 
 Result<Compiled> pathways::compile(const Program &program,
                                    const CompileOptions &options) {
-  if (options.stepsInFlight < 1 || options.stepsInFlight > kMaxStepsInFlight)
+  if (options.steps_in_flight < 1 ||
+      options.steps_in_flight > kMaxStepsInFlight)
     return Error{ErrorCode::InvalidArgument,
                  "expected between 1 and " + std::to_string(kMaxStepsInFlight) +
                      " steps in flight, got " +
-                     std::to_string(options.stepsInFlight)};
-  if (!options.kernelCache.empty()) {
-    auto cache = mlir::pathways::CodeCache::open(options.kernelCache);
+                     std::to_string(options.steps_in_flight)};
+  if (!options.kernel_cache.empty()) {
+    auto cache = mlir::pathways::CodeCache::open(options.kernel_cache);
     if (!cache)
       return Error{ErrorCode::InvalidArgument,
                    llvm::toString(cache.takeError())};

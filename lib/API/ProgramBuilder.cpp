@@ -164,7 +164,7 @@ Program ProgramBuilder::build() const {
   };
 
   Program program;
-  program.fileName = name + ".mlir";
+  program.file_name = name + ".mlir";
   program.text =
       slices + bodies + "pw.program @" + name + "(" +
       joined(arguments, argumentText) + ") -> (" + joined(results, resultText) +

@@ -42,7 +42,7 @@ Result<Session> Session::open(const SessionOptions &options) {
     return makeError(cluster.status());
   ClusterOptions clusterOptions;
   static_cast<RunOptions &>(clusterOptions) = options.run;
-  clusterOptions.on_long_work = toListener(options.onWarning);
+  clusterOptions.on_long_work = toListener(options.on_warning);
   auto created = OpenCluster(*cluster, clusterOptions);
   if (!created.ok())
     return makeError(created.status());
@@ -54,9 +54,9 @@ Result<Session> Session::connect(const std::string &address,
   ConnectOptions connect;
   connect.address = address;
   connect.links.key_file = options.key;
-  connect.links.trust_loopback = options.trustLoopback;
+  connect.links.trust_loopback = options.trust_loopback;
   connect.links.chaos = options.chaos;
-  connect.on_long_work = toListener(options.onWarning);
+  connect.on_long_work = toListener(options.on_warning);
   auto cluster = ConnectCluster(connect);
   if (absl::IsPermissionDenied(cluster.status()))
     return makeError(ErrorCode::InvalidArgument, cluster.status());

@@ -9,10 +9,10 @@
 #include "pathways/Codegen/Codegen.h"
 
 #include "CodegenInternal.h"
-#include "Contraction/Tiles.h"
+#include "Contraction/MatrixUnit.h"
 #include "Object/ObjectWriter.h"
 #include "Paths.h"
-#include "Prepare/NarrowOperands.h"
+#include "Prepare/HalfPrecisionOperands.h"
 #include "Rewrite.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -43,8 +43,8 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "pathways/Codegen/CodeCache.h"
 #include "pathways/Codegen/Segments.h"
+#include "pathways/Support/CrashRecovery.h"
 #include "pathways/Support/ElementTypes.h"
-#include "pathways/Support/Shield.h"
 #include "runtime/kernel/target.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -527,7 +527,7 @@ mlir::pathways::compileKernel(ArrayRef<func::FuncOp> segments,
   ::pathways::HostTarget();
   // It works on a copy of the segments, which is lost when it crashes.
   FailureOr<CompiledKernel> kernel = failure();
-  auto crash = runShielded(
+  auto crash = runWithCrashRecovery(
       [&] { kernel = compileUnshielded(segments, targets, cache); });
   if (crash) {
     kernel = emitError(first.getLoc(), "code generation failed: ")

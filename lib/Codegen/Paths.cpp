@@ -18,7 +18,7 @@
 #include "Paths.h"
 
 #include "Contraction.h"
-#include "Lanes.h"
+#include "Vectorize.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"

@@ -37,8 +37,8 @@ public:
   bool hasSeenError() const { return *seenError; }
 
 private:
-  // After a crash no destructor of the frame runs (see Shield.h), and the
-  // handler stays with the context. The two therefore share the flag.
+  // After a crash no destructor of the frame runs (see CrashRecovery.h), and
+  // the handler stays with the context. The two therefore share the flag.
   std::shared_ptr<bool> seenError = std::make_shared<bool>(false);
   ScopedDiagnosticHandler handler;
 };

@@ -12,7 +12,7 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
-#include "pathways/Support/Shield.h"
+#include "pathways/Support/CrashRecovery.h"
 #include "runtime/base/error_codes.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
@@ -131,9 +131,9 @@ bool Parse::read() {
       if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
         return failure(); // for others to report
       error.emplace(std::move(diagnostic));
-      leaveShielded("an error");
+      exitCrashRecovery("an error");
     });
-    crash = runShielded(
+    crash = runWithCrashRecovery(
         [&] { parsed.module = parseSourceFile<ModuleOp>(sourceMgr, config); },
         watched);
   }
@@ -168,8 +168,8 @@ bool Parse::verifyAll() {
     return failure(); // for others to report
   });
   bool isValid = false;
-  std::optional<Crash> crash =
-      runShielded([&] { isValid = succeeded(verify(*parsed.module)); });
+  std::optional<Crash> crash = runWithCrashRecovery(
+      [&] { isValid = succeeded(verify(*parsed.module)); });
   if (!crash)
     return isValid;
   parsed.hasCrashed = true;
@@ -186,7 +186,7 @@ bool Parse::verifyAll() {
 Operation *Parse::findUnverifiable() {
   ScopedDiagnosticHandler quiet(context, [](Diagnostic &) {});
   Operation *current = nullptr;
-  std::optional<Crash> crash = runShielded([&] {
+  std::optional<Crash> crash = runWithCrashRecovery([&] {
     parsed.module->walk<WalkOrder::PreOrder>([&](Operation *op) {
       current = op;
       (void)verify(op, /*verifyRecursively=*/false);

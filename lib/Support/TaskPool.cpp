@@ -50,7 +50,7 @@ bool TaskPool::runOne(std::unique_lock<std::mutex> &lock, Group *group) {
   Task task = std::move(*found);
   queue.erase(found);
   lock.unlock();
-  std::optional<Crash> ended = runShielded([&] { task.run(); });
+  std::optional<Crash> ended = runWithCrashRecovery([&] { task.run(); });
   task.run = nullptr;
   lock.lock();
   if (ended && !crash)

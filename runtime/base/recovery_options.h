@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What a client says about cuts, from which a run goes on when hosts are lost,
-// in C++ as on a command line. The one description of it: the runtime and the
-// public API both take this.
+// What a client says about checkpoints, from which a run goes on when hosts are
+// lost, in C++ as on a command line. The one description of it: the runtime and
+// the public API both take this.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,27 +25,27 @@ namespace pathways {
 
 struct RecoveryOptions {
   // When a host is lost, or a run stalls. kFail: the run ends with the error.
-  // kRetry: it goes on from the last cut where it was, once the host is there
-  // again. kRebind: on other devices, as Rebind chooses them; where there are
-  // too few, as kRetry. It also leaves devices that are drained, and comes back
-  // to those that are there again, at the next cut.
+  // kRetry: it goes on from the last checkpoint where it was, once the host is
+  // there again. kRebind: on other devices, as Rebind chooses them; where there
+  // are too few, as kRetry. It also leaves devices that are drained, and comes
+  // back to those that are there again, at the next checkpoint.
   enum Mode { kFail, kRetry, kRebind };
   Mode mode = kFail;
-  // Steps from one cut to the next; 0: the beginning is the only one.
-  int64_t cut_every = 0;
-  // Where cuts are: "cut-N" in this folder, after N steps, of which the last
-  // one stays, be it that of the end (docs/checkpoints.md); empty: in the
-  // memory of this process.
-  std::string folder = {};
+  // Steps from one checkpoint to the next; 0: the beginning is the only one.
+  int64_t checkpoint_every = 0;
+  // Where checkpoints are: "checkpoint-N" in this folder, after N steps, of
+  // which the last one stays, be it that of the end (docs/checkpoints.md);
+  // empty: in the memory of this process.
+  std::string checkpoint_dir = {};
   // They are on hosts that the program is not on, and go there from its own
   // hosts; devices there have memory for it while the run lasts. Without a
   // folder. One for which there is no such host any more is in the memory of
   // this process. When the last one is lost with its hosts, and a host of the
   // program with them, the run goes on from the beginning.
-  bool on_hosts = false;
-  // Begins with the cut in `folder`, if there is one.
+  bool checkpoints_on_hosts = false;
+  // Begins with the checkpoint in `checkpoint_dir`, if there is one.
   bool resume = false;
-  // Losses after one cut and before the next that a run outlives.
+  // Losses after one checkpoint and before the next that a run outlives.
   int max_losses = 4;
   // As RebindOptions::oversubscribe.
   bool oversubscribe = false;
@@ -58,14 +58,14 @@ struct RecoveryOptions {
 
 // What recovery has cost so far. Times are the world's.
 struct RecoveryReport {
-  int64_t resumed_at = 0;      // steps that were done before
-  int64_t losses = 0;          // that were outlived
-  int64_t moves = 0;           // to other devices, without a loss
-  int64_t repeated_steps = 0;  // that had been done when they were lost
-  int64_t cuts = 0;            // behind the beginning
-  uint64_t cut_bytes = 0;      // of one
-  int64_t cut_ns = 0;          // to make all of them; steps go on meanwhile
-  int64_t run_ns = 0;          // all of it
+  int64_t resumed_at = 0;         // steps that were done before
+  int64_t losses = 0;             // that were outlived
+  int64_t moves = 0;              // to other devices, without a loss
+  int64_t repeated_steps = 0;     // that had been done when they were lost
+  int64_t checkpoints = 0;        // behind the beginning
+  uint64_t checkpoint_bytes = 0;  // of one
+  int64_t checkpoint_ns = 0;      // to make all of them; steps go on meanwhile
+  int64_t run_ns = 0;             // all of it
 };
 
 }  // namespace pathways

@@ -282,14 +282,14 @@ absl::Status ReadBlocks(const Json& blocks, ArrayIndex* index) {
   return absl::OkStatus();
 }
 
-// Reads the list `inputs` of a checkpoint's object `cut`.
-void ReadInputs(const Json& cut, Reader* reader,
-                std::vector<CutInput>* inputs) {
-  const Json* list = reader->List(cut, "inputs");
+// Reads the list `inputs` of a checkpoint's object `checkpoint`.
+void ReadInputs(const Json& checkpoint, Reader* reader,
+                std::vector<CheckpointInput>* inputs) {
+  const Json* list = reader->List(checkpoint, "inputs");
   if (list == nullptr) return;
   for (const Json& json : *list) {
     if (!json.is_object()) return reader->Fail("inputs", list, "objects");
-    CutInput& input = inputs->emplace_back();
+    CheckpointInput& input = inputs->emplace_back();
     input.name = reader->String(json, "name");
     input.steps = reader->Whole(json, "steps");
     input.crc = reader->Crc(json, "crc32");
@@ -405,23 +405,24 @@ absl::StatusOr<ArrayIndex> ParseArrayIndex(const std::string& text) {
 }
 
 std::string PrintSetIndex(const std::vector<std::string>& names,
-                          const CutFacts* cut) {
+                          const CheckpointFacts* checkpoint) {
   std::string text = absl::StrCat("{\n  \"format\": \"", kSetFormat,
                                   "\",\n  \"version\": ", kCheckpointVersion);
-  if (cut != nullptr) {
-    absl::StrAppend(&text, ",\n  \"cut\": {\"program\": ", Text(cut->program),
-                    ", \"fingerprint\": ", Text(cut->fingerprint),
-                    ", \"steps\": ", cut->steps,
-                    ", \"first_step\": ", cut->first_step);
-    for (size_t i = 0; i < cut->inputs.size(); ++i) {
-      const CutInput& input = cut->inputs[i];
+  if (checkpoint != nullptr) {
+    absl::StrAppend(
+        &text, ",\n  \"checkpoint\": {\"program\": ", Text(checkpoint->program),
+        ", \"fingerprint\": ", Text(checkpoint->fingerprint),
+        ", \"steps\": ", checkpoint->steps,
+        ", \"first_step\": ", checkpoint->first_step);
+    for (size_t i = 0; i < checkpoint->inputs.size(); ++i) {
+      const CheckpointInput& input = checkpoint->inputs[i];
       absl::StrAppend(&text, i == 0 ? ", \"inputs\": [\n    " : ",\n    ",
                       "{\"name\": ", Text(input.name),
                       ", \"steps\": ", input.steps, ", \"crc32\": \"",
                       CrcText(input.crc), "\", \"crc32_before\": \"",
                       CrcText(input.crc_before), "\"}");
     }
-    absl::StrAppend(&text, cut->inputs.empty() ? "}" : "]}");
+    absl::StrAppend(&text, checkpoint->inputs.empty() ? "}" : "]}");
   }
   absl::StrAppend(&text, ",\n  \"arrays\": [");
   for (size_t i = 0; i < names.size(); ++i) {
@@ -452,26 +453,26 @@ absl::StatusOr<std::vector<std::string>> ParseSetIndex(
   return names;
 }
 
-absl::StatusOr<CutFacts> ParseCut(const std::string& text) {
-  absl::StatusOr<Json> json = ParseOf(text, kSetFormat, "a cut");
+absl::StatusOr<CheckpointFacts> ParseCheckpoint(const std::string& text) {
+  absl::StatusOr<Json> json = ParseOf(text, kSetFormat, "a checkpoint");
   if (!json.ok()) return json.status();
-  const Json* cut = Find(*json, "cut");
-  if (cut == nullptr) {
+  const Json* checkpoint = Find(*json, "checkpoint");
+  if (checkpoint == nullptr) {
     return absl::InvalidArgumentError(
-        "these arrays are no cut: there is no 'cut'");
+        "these arrays are no checkpoint: there is no 'checkpoint'");
   }
   Reader reader;
-  CutFacts facts;
-  if (!cut->is_object()) {
-    reader.Fail("cut", cut, "an object");
+  CheckpointFacts facts;
+  if (!checkpoint->is_object()) {
+    reader.Fail("checkpoint", checkpoint, "an object");
   } else {
-    facts.program = reader.String(*cut, "program");
-    facts.fingerprint = reader.String(*cut, "fingerprint");
-    facts.steps = reader.Whole(*cut, "steps");
-    facts.first_step = reader.Whole(*cut, "first_step");
+    facts.program = reader.String(*checkpoint, "program");
+    facts.fingerprint = reader.String(*checkpoint, "fingerprint");
+    facts.steps = reader.Whole(*checkpoint, "steps");
+    facts.first_step = reader.Whole(*checkpoint, "first_step");
     // The list is left out where the run knew the values of no input.
-    if (reader.status().ok() && Find(*cut, "inputs") != nullptr) {
-      ReadInputs(*cut, &reader, &facts.inputs);
+    if (reader.status().ok() && Find(*checkpoint, "inputs") != nullptr) {
+      ReadInputs(*checkpoint, &reader, &facts.inputs);
     }
   }
   if (!reader.status().ok()) return reader.status();

@@ -61,33 +61,34 @@ std::string PrintArrayIndex(const ArrayIndex& index);
 // version, or of something else. Messages do not name the file.
 absl::StatusOr<ArrayIndex> ParseArrayIndex(const std::string& text);
 
-// An input of the run that made a cut.
-struct CutInput {
+// An input of the run that made a checkpoint.
+struct CheckpointInput {
   std::string name;
-  int64_t steps = 0;        // that it has values for; 0: it is not stepped
-  uint32_t crc = 0;         // CRC-32 of its values, row-major
-  uint32_t crc_before = 0;  // stepped: of those of the steps before the cut
-  bool operator==(const CutInput&) const = default;
+  int64_t steps = 0;  // that it has values for; 0: it is not stepped
+  uint32_t crc = 0;   // CRC-32 of its values, row-major
+  uint32_t crc_before =
+      0;  // stepped: of those of the steps before the checkpoint
+  bool operator==(const CheckpointInput&) const = default;
 };
 // The part of an index that makes its arrays a checkpoint of a run: the program
 // that resumes it, the steps that are done, and the inputs of the run whose
 // values its client knew.
-struct CutFacts {
+struct CheckpointFacts {
   std::string program, fingerprint;  // of its plan's header
   int64_t steps = 0;                 // of the run that are done
   // The number of the run's first step (LaunchOptions::first_step).
   int64_t first_step = 0;
-  std::vector<CutInput> inputs = {};
+  std::vector<CheckpointInput> inputs = {};
 };
 
-// The index of a folder of arrays, which are in folders of their names. `cut`:
-// null, or they are one.
+// The index of a folder of arrays, which are in folders of their names.
+// `checkpoint`: null, or they are one.
 std::string PrintSetIndex(const std::vector<std::string>& names,
-                          const CutFacts* cut = nullptr);
+                          const CheckpointFacts* checkpoint = nullptr);
 // As ParseArrayIndex. Names are such that CheckArrayName accepts them.
 absl::StatusOr<std::vector<std::string>> ParseSetIndex(const std::string& text);
-// As ParseSetIndex. InvalidArgument also: they are no cut.
-absl::StatusOr<CutFacts> ParseCut(const std::string& text);
+// As ParseSetIndex. InvalidArgument also: they are no checkpoint.
+absl::StatusOr<CheckpointFacts> ParseCheckpoint(const std::string& text);
 
 // InvalidArgument: it is no name for a folder of its own: letters, digits, and
 // _ $ - . but not at the begin, at most 255 of them.

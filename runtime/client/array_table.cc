@@ -109,8 +109,8 @@ std::vector<uint64_t> ArrayTable::OnHosts(
   return ids;
 }
 
-absl::Status ArrayTable::BringHome(uint64_t id, SharedValue value,
-                                   ObjectList* objects) {
+absl::Status ArrayTable::FetchToClient(uint64_t id, SharedValue value,
+                                       ObjectList* objects) {
   ArrayState* const array = arrays_.Find(id);
   if (array == nullptr) return NoArray(id);
   absl::StatusOr<Arena::Segment> charge = Charge(*value);

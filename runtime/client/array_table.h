@@ -71,7 +71,8 @@ class ArrayTable {
   std::vector<uint64_t> OnHosts(const std::vector<bool>& hosts) const;
   // One whose values were on hosts is with the client again. As Put, and
   // NotFound as of Find. Adds the object that it gives up.
-  absl::Status BringHome(uint64_t id, SharedValue value, ObjectList* objects);
+  absl::Status FetchToClient(uint64_t id, SharedValue value,
+                             ObjectList* objects);
   // NotFound as of Find. Adds the object that it gives up, and the value.
   absl::Status Release(uint64_t id, ObjectList* objects, SharedValues* values);
 

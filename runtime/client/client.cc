@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "runtime/base/error_codes.h"
-#include "runtime/base/told_status.h"
+#include "runtime/base/status_from_wire.h"
 #include "runtime/binding/plan_messages.h"
 #include "runtime/binding/prepared_plan.h"
 #include "runtime/client/traced_call.h"
@@ -156,7 +156,7 @@ void Client::OnAnswer(const proto::Answer& answer) {
     }
     requests_.Take(answer.request());
   }
-  request->status = ToldStatus(answer.code(), answer.message());
+  request->status = StatusFromWire(answer.code(), answer.message());
   request->program = answer.program();
   request->more_programs.assign(answer.more_programs().begin(),
                                 answer.more_programs().end());

@@ -40,7 +40,7 @@
 #include "runtime/client/fetch_assembly.h"
 #include "runtime/client/file_reader.h"
 #include "runtime/client/handles.h"
-#include "runtime/client/launch_room.h"
+#include "runtime/client/in_flight_limiter.h"
 #include "runtime/client/loaded_program.h"
 #include "runtime/client/object_holds.h"
 #include "runtime/client/recovered_run.h"
@@ -158,18 +158,18 @@ class Client {
   // and those after it, stay suspended, and Resume may be called again.
   absl::Status Resume(const RebindOptions& options = {});
 
-  // Runs `steps` steps to their end, in legs of cut_every; behind each the
-  // state that is carried is put by, while the next ones run, and when a host
-  // is lost the run goes on from there (RecoveryOptions). The same bits as one
-  // launch; but contributions to a partial argument that a program with other
-  // ranks resumes are combined. Waits. Arguments as of Launch: of an array that
-  // is on hosts a copy comes to this process before it begins. Errors: of a
-  // failure that is no loss, at once; the loss itself, of too many; those of
-  // Load, when devices are short; of folders, as LoadArrays and Save;
-  // AlreadyExists: the folder has a cut and options.resume is not set;
-  // InvalidArgument: that cut is another program's, of more steps, or of a run
-  // that begins at another step; FailedPrecondition: a simulation without
-  // kernels has nothing to put by.
+  // Runs `steps` steps to their end, in intervals of checkpoint_every; behind
+  // each the state that is carried is put by, while the next ones run, and when
+  // a host is lost the run goes on from there (RecoveryOptions). The same bits
+  // as one launch; but contributions to a partial argument that a program with
+  // other ranks resumes are combined. Waits. Arguments as of Launch: of an
+  // array that is on hosts a copy comes to this process before it begins.
+  // Errors: of a failure that is no loss, at once; the loss itself, of too
+  // many; those of Load, when devices are short; of folders, as LoadArrays and
+  // Save; AlreadyExists: the folder has a checkpoint and options.resume is not
+  // set; InvalidArgument: that checkpoint is another program's, of more steps,
+  // or of a run that begins at another step; FailedPrecondition: a simulation
+  // without kernels has nothing to put by.
   absl::StatusOr<RecoveredResults> RunToEnd(ProgramHandle program,
                                             LaunchArguments arguments,
                                             int64_t steps,
@@ -281,7 +281,7 @@ class Client {
 
  private:
   friend class Cluster;
-  friend class HostCuts;
+  friend class HostCheckpoints;
   friend class RecoveredRun;
   struct Draft;
   class TracedCall;
@@ -300,7 +300,7 @@ class Client {
   void OnLoadWaits(const proto::LoadWaits& waits);
   void OnDrainSeen(const proto::DrainSeen& seen);
   void OnLaunchEnded(const proto::LaunchEnded& ended);
-  // As LaunchRoom wants it, there too.
+  // As InFlightLimiter wants it, there too.
   void OnTick();
 
   // Sends a request, to be waited for. `fill` makes it, from its number.
@@ -429,18 +429,18 @@ class Client {
   // Calls go on.
   void EndSuspension();
   // Arrays that are on one of these hosts, which are marked; one.
-  absl::Status BringHome(const std::vector<bool>& hosts,
-                         const std::string& folder);
-  absl::Status BringHome(uint64_t array, SharedValue value);
+  absl::Status FetchToClient(const std::vector<bool>& hosts,
+                             const std::string& folder);
+  absl::Status FetchToClient(uint64_t array, SharedValue value);
   // Before a launch.
-  void LeaveDrained(ProgramHandle program);
+  void MoveOffDrained(ProgramHandle program);
   absl::Status SendDrain(const std::vector<std::string>& names, int64_t wait_ns,
                          bool undo);
   absl::Status RebindTo(ProgramHandle program,
                         const std::shared_ptr<const LoadedProgram>& old,
                         const PlanSlices& slices, const RebindOptions& options);
   // Waits until all its launches have ended, well or not.
-  absl::Status Drain(const LoadedProgram& program);
+  absl::Status AwaitLaunches(const LoadedProgram& program);
   // Unless it was given up meanwhile; then `by` is, too, and this is false.
   bool Replace(ProgramHandle program, std::shared_ptr<const LoadedProgram> by);
   // Unloads a program that was given up, if no launch of it is open.
@@ -454,12 +454,12 @@ class Client {
   // Whether it is a result that was not made.
   bool HasFailed(uint64_t array);
   // Where an array is, once it is good: with this process, or on hosts.
-  struct Whereabouts {
+  struct ArrayLocation {
     SharedType type;
     SharedValue dense;  // null: on hosts
     PlacedObject placed;
   };
-  absl::StatusOr<Whereabouts> Locate(ArrayHandle array);
+  absl::StatusOr<ArrayLocation> Locate(ArrayHandle array);
   // The values of an array as they are, to go out again: a partial array keeps
   // its contributions. Waits; errors as Get.
   absl::StatusOr<SharedValue> GetValue(ArrayHandle array);
@@ -528,7 +528,7 @@ class Client {
   std::vector<std::shared_ptr<Request>> unloads_ ABSL_GUARDED_BY(mutex_);
   SpareMemory run_memory_;  // goes after those who have runs
   RunTable runs_ ABSL_GUARDED_BY(mutex_);
-  LaunchRoom room_;  // who has mutex_ owns it
+  InFlightLimiter room_;  // who has mutex_ owns it
   ArrayTable arrays_ ABSL_GUARDED_BY(mutex_);
   ObjectHolds holds_ ABSL_GUARDED_BY(mutex_);
   std::unique_ptr<FileReader> reader_;  // null: in a simulation

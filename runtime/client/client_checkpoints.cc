@@ -149,7 +149,7 @@ absl::Status Client::Save(const std::map<std::string, ArrayHandle>& arrays,
 
 absl::Status Client::Save(ArrayHandle handle, SaveFolder* folder,
                           const std::string& name) {
-  const absl::StatusOr<Whereabouts> array = Locate(handle);
+  const absl::StatusOr<ArrayLocation> array = Locate(handle);
   if (!array.ok()) return array.status();
   if (!context_.runtime->backends->has_values()) {
     return absl::FailedPreconditionError(

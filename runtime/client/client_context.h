@@ -14,7 +14,7 @@
 #include <functional>
 
 #include "absl/status/status.h"
-#include "runtime/client/sending_gate.h"
+#include "runtime/client/send_tracker.h"
 #include "runtime/executor/runtime_context.h"
 
 namespace pathways {
@@ -28,7 +28,7 @@ struct ClientContext {
   std::function<void(const LongWork&)> on_long_work;
   std::atomic<bool> stopping{false};  // nobody answers any more
   absl::Status ended;                 // why; from then on
-  SendingGate sending;
+  SendTracker sending;
 };
 
 }  // namespace pathways

@@ -75,7 +75,7 @@ void Client::OnDrainSeen(const proto::DrainSeen& seen) {
   }
 }
 
-void Client::LeaveDrained(ProgramHandle handle) {
+void Client::MoveOffDrained(ProgramHandle handle) {
   const absl::StatusOr<std::shared_ptr<const LoadedProgram>> program =
       FindProgram(handle);
   const bool moves = program.ok() && (*program)->is_to_leave().exchange(false);
@@ -86,8 +86,8 @@ void Client::LeaveDrained(ProgramHandle handle) {
   // Where there are no others, or is no room, it stays.
   if (moves) (void)Rebind(handle, *away, RebindOptions());
   if (!brings) return;
-  (void)BringHome(WholeHosts(*context_.runtime->topology, *away),
-                  /*folder=*/"");
+  (void)FetchToClient(WholeHosts(*context_.runtime->topology, *away),
+                      /*folder=*/"");
 }
 
 }  // namespace pathways

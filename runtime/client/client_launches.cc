@@ -12,7 +12,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "runtime/base/error_codes.h"
-#include "runtime/base/told_status.h"
+#include "runtime/base/status_from_wire.h"
 #include "runtime/client/check_options.h"
 #include "runtime/client/client.h"
 #include "runtime/client/traced_call.h"
@@ -96,7 +96,7 @@ absl::StatusOr<RunHandle> Client::Launch(ProgramHandle program,
                                          LaunchArguments arguments,
                                          int64_t steps,
                                          const LaunchOptions& options) {
-  if (options_.elastic) LeaveDrained(program);
+  if (options_.elastic) MoveOffDrained(program);
   WorldCall call(context_.runtime->world);
   TracedCall traced(this, TraceCall::kLaunch);
   absl::StatusOr<std::shared_ptr<const LoadedProgram>> found =
@@ -131,7 +131,7 @@ absl::StatusOr<RunHandle> Client::Launch(ProgramHandle program,
 absl::Status Client::TakeTurn(Draft* draft) {
   draft->turn.reset();
   const bool simulated = context_.runtime->world->simulated();
-  SendingGate::Sender sender(simulated ? &context_.sending : nullptr);
+  SendTracker::Sender sender(simulated ? &context_.sending : nullptr);
   {
     MutexLock lock(&mutex_);
     if (!room_.IsThere(runs_.unended())) {
@@ -151,16 +151,16 @@ absl::Status Client::AwaitTurn(uint64_t turn) {
     const std::shared_ptr<RunState> run = runs_.Oldest();
     return run == nullptr ? "a launch" : run->Describe();
   };
-  return WaitUntil([&] { return room_.MayLook(turn); }, what);
+  return WaitUntil([&] { return room_.CanRetry(turn); }, what);
 }
 
 void Client::OnTick() {
-  LaunchRoom::Next next;
+  InFlightLimiter::Next next;
   {
     MutexLock lock(&mutex_);
     next = room_.OnTick(runs_.unended());
   }
-  if (next == LaunchRoom::Next::kWake) context_.runtime->world->Notify();
+  if (next == InFlightLimiter::Next::kWake) context_.runtime->world->Notify();
 }
 
 absl::Status Client::Resolve(LaunchArguments arguments, Draft* draft) {
@@ -368,7 +368,7 @@ void Client::SendLaunch(Draft* draft) {
 void Client::OnLaunchEnded(const proto::LaunchEnded& ended) {
   RuntimeContext& runtime = *context_.runtime;
   RunEnd end;
-  end.status = end.told = ToldStatus(ended.code(), ended.message());
+  end.status = end.told = StatusFromWire(ended.code(), ended.message());
   end.completed = ended.completed();
   end.granted = ended.granted();
   end.poisoned =
@@ -378,7 +378,7 @@ void Client::OnLaunchEnded(const proto::LaunchEnded& ended) {
   if (!end.status.ok() && !unread.ok()) end.status = unread;
   std::shared_ptr<RunState> run;
   SharedValues values;  // go without the lock
-  LaunchRoom::Next next;
+  InFlightLimiter::Next next;
   {
     MutexLock lock(&mutex_);
     ObjectList objects;
@@ -398,11 +398,12 @@ void Client::OnLaunchEnded(const proto::LaunchEnded& ended) {
     runtime.trace->ring(0)->Record(event);
   }
   values.clear();  // whoever waits may count on it
-  if (next == LaunchRoom::Next::kComeBack) {
-    actor_.TickAfter(LaunchRoom::kPatienceNs);
+  if (next == InFlightLimiter::Next::kRearm) {
+    actor_.TickAfter(InFlightLimiter::kPatienceNs);
   }
   const bool is_awaited = run->done.Set();
-  if (is_awaited || next == LaunchRoom::Next::kWake) runtime.world->Notify();
+  if (is_awaited || next == InFlightLimiter::Next::kWake)
+    runtime.world->Notify();
 }
 
 absl::Status Client::Cancel(RunHandle handle) {

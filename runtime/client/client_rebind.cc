@@ -100,7 +100,7 @@ void Client::EndRebind(ProgramHandle handle) {
   context_.runtime->world->Notify();
 }
 
-absl::Status Client::Drain(const LoadedProgram& program) {
+absl::Status Client::AwaitLaunches(const LoadedProgram& program) {
   while (true) {
     std::shared_ptr<RunState> run;
     {
@@ -181,7 +181,7 @@ absl::Status Client::Restore(ProgramHandle handle,
                         *avoid, options.oversubscribe);
   }
   absl::Status status = slices.status();
-  if (status.ok()) status = Drain(old);
+  if (status.ok()) status = AwaitLaunches(old);
   if (status.ok()) {
     // It may be unloaded already, or its hosts may be silent.
     (void)UnloadProgram(old);
@@ -217,7 +217,7 @@ absl::Status Client::RebindTo(ProgramHandle handle,
   if (!next.ok() && !absl::IsResourceExhausted(next.status())) {
     return next.status();
   }
-  absl::Status drained = Drain(*old);
+  absl::Status drained = AwaitLaunches(*old);
   if (!drained.ok()) return drained;  // this client ends
   if (next.ok()) {
     if (!Replace(handle, *std::move(next))) return absl::OkStatus();

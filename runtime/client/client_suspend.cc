@@ -66,11 +66,11 @@ absl::Status Client::SuspendAll(const std::string& folder) {
       MutexLock lock(&mutex_);
       suspended_programs_.push_back(handle);
     }
-    status = Drain(*begun.back());
+    status = AwaitLaunches(*begun.back());
     if (!status.ok()) break;
   }
   const std::vector<bool> all(context_.runtime->topology->num_hosts(), true);
-  if (status.ok()) status = BringHome(all, folder);
+  if (status.ok()) status = FetchToClient(all, folder);
   if (!status.ok()) {
     EndSuspension();
     return status;
@@ -93,8 +93,8 @@ void Client::EndSuspension() {
   context_.runtime->world->Notify();
 }
 
-absl::Status Client::BringHome(const std::vector<bool>& hosts,
-                               const std::string& path) {
+absl::Status Client::FetchToClient(const std::vector<bool>& hosts,
+                                   const std::string& path) {
   std::vector<uint64_t> arrays;
   {
     MutexLock lock(&mutex_);
@@ -127,7 +127,7 @@ absl::Status Client::BringHome(const std::vector<bool>& hosts,
       continue;
     }
     if (!value.ok()) return value.status();
-    absl::Status home = BringHome(id, *std::move(value));
+    absl::Status home = FetchToClient(id, *std::move(value));
     if (!home.ok()) return home;
   }
   if (folder == nullptr) return absl::OkStatus();
@@ -141,16 +141,16 @@ absl::Status Client::BringHome(const std::vector<bool>& hosts,
         SavedArray::Open(saved[i].second);
     committed = array.status();
     if (!array.ok()) break;
-    committed = BringHome(
+    committed = FetchToClient(
         saved[i].first, std::make_shared<const ArrayValue>(*std::move(array)));
   }
   return committed;
 }
 
-absl::Status Client::BringHome(uint64_t array, SharedValue value) {
+absl::Status Client::FetchToClient(uint64_t array, SharedValue value) {
   MutexLock lock(&mutex_);
   ObjectList objects;
-  absl::Status home = arrays_.BringHome(array, std::move(value), &objects);
+  absl::Status home = arrays_.FetchToClient(array, std::move(value), &objects);
   if (absl::IsNotFound(home)) return absl::OkStatus();  // released meanwhile
   Unhold(objects);
   return home;

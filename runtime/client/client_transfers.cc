@@ -11,7 +11,7 @@
 #include <optional>
 #include <utility>
 
-#include "runtime/base/told_status.h"
+#include "runtime/base/status_from_wire.h"
 #include "runtime/protocol/client_id.h"
 #include "runtime/protocol/wire_kind.h"
 
@@ -71,7 +71,7 @@ void ClientTransfers::OnWire(int32_t host, const WireMessage& message,
       return OnPull(host, message, send);
     case kBlockMessage:
       return OnBlock(host, message, payload, send);
-    case kPulledMessage: {
+    case kTransferDoneMessage: {
       std::shared_ptr<const void> owner;  // outlives the lock
       MutexLock lock(&mutex_);
       owner = uploads_.Pulled(NumberOf(message.step), host);
@@ -164,7 +164,7 @@ void ClientTransfers::OnBlock(int32_t host, const WireMessage& message,
     if (message.shard == 0) {
       return fetch->on_end(absl::NotFoundError("the values were released"));
     }
-    return fetch->on_end(ToldStatus(
+    return fetch->on_end(StatusFromWire(
         message.shard, absl::string_view(static_cast<const char*>(payload.data),
                                          payload.bytes)));
   }

@@ -175,18 +175,18 @@ absl::Status Client::AwaitArray(uint64_t id) {
   return waited.ok() ? producer->CheckResult(result) : waited;
 }
 
-absl::StatusOr<Client::Whereabouts> Client::Locate(ArrayHandle handle) {
+absl::StatusOr<Client::ArrayLocation> Client::Locate(ArrayHandle handle) {
   absl::Status good = CheckOwner(handle, "array");
   if (good.ok()) good = AwaitArray(handle.id);
   if (!good.ok()) return good;
   MutexLock lock(&mutex_);
   absl::StatusOr<ArrayState*> array = arrays_.Find(handle.id);
   if (!array.ok()) return array.status();
-  return Whereabouts{(*array)->type, (*array)->dense, (*array)->placed};
+  return ArrayLocation{(*array)->type, (*array)->dense, (*array)->placed};
 }
 
 absl::StatusOr<HostArray> Client::Get(ArrayHandle handle) {
-  const absl::StatusOr<Whereabouts> array = Locate(handle);
+  const absl::StatusOr<ArrayLocation> array = Locate(handle);
   if (!array.ok()) return array.status();
   const std::string what = absl::StrCat("array ", handle.id);
   if (array->dense != nullptr) return Combined(*array->dense, what);
@@ -194,7 +194,7 @@ absl::StatusOr<HostArray> Client::Get(ArrayHandle handle) {
 }
 
 absl::StatusOr<SharedValue> Client::GetValue(ArrayHandle handle) {
-  absl::StatusOr<Whereabouts> array = Locate(handle);
+  absl::StatusOr<ArrayLocation> array = Locate(handle);
   if (!array.ok()) return array.status();
   if (array->dense != nullptr) return std::move(array->dense);
   return Gather(array->placed, *array->type, absl::StrCat("array ", handle.id));

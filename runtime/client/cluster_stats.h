@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "runtime/proto/process.pb.h"
-#include "runtime/world/uplink.h"
+#include "runtime/world/remote_channel.h"
 #include "runtime/world/world.h"
 
 namespace pathways {

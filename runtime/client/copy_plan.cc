@@ -67,7 +67,8 @@ absl::StatusOr<PlanData> MakeCopyPlan(const PreparedPlan& plan,
                                       const Topology& topology,
                                       const std::vector<bool>& away) {
   const proto::Plan& tables = plan.plan();
-  PlanBuilder copy(absl::StrCat("cut of ", plan.name()), /*steps_in_flight=*/1);
+  PlanBuilder copy(absl::StrCat("checkpoint of ", plan.name()),
+                   /*steps_in_flight=*/1);
   std::map<uint32_t, std::pair<uint32_t, uint32_t>> slices;  // from, to
   for (const proto::Argument& argument : tables.interface().arguments()) {
     if (!argument.carried()) continue;
@@ -82,10 +83,10 @@ absl::StatusOr<PlanData> MakeCopyPlan(const PreparedPlan& plan,
       const SpareDevices spares = FindSpares(plan, topology, away, like);
       if (spares.empty()) {
         return absl::ResourceExhaustedError(absl::StrCat(
-            "a cut of program '", plan.name(), "' needs a host with '",
+            "a checkpoint of program '", plan.name(), "' needs a host with '",
             DeviceKind(like), "' devices that the program is not on; it is on ",
             plan.binding().hosts().size(), " of ", topology.num_hosts(),
-            Tag(ErrorId::kNoHostForCuts)));
+            Tag(ErrorId::kNoHostForCheckpoints)));
       }
       auto there = spares.find(static_cast<int>(slice.binding().island()));
       if (there == spares.end()) there = spares.begin();

@@ -71,8 +71,9 @@ absl::Status InputDigests::Advance(Input* input, int64_t steps) {
   return added;
 }
 
-absl::StatusOr<std::vector<CutInput>> InputDigests::After(int64_t steps) {
-  std::vector<CutInput> said;
+absl::StatusOr<std::vector<CheckpointInput>> InputDigests::After(
+    int64_t steps) {
+  std::vector<CheckpointInput> said;
   for (Input& input : inputs_) {
     absl::Status advanced = Advance(&input, steps);
     if (!advanced.ok()) return advanced;
@@ -82,8 +83,8 @@ absl::StatusOr<std::vector<CutInput>> InputDigests::After(int64_t steps) {
 }
 
 absl::Status InputDigests::Check(const std::string& path,
-                                 const CutFacts& facts) {
-  for (const CutInput& then : facts.inputs) {
+                                 const CheckpointFacts& facts) {
+  for (const CheckpointInput& then : facts.inputs) {
     const auto now = std::find_if(
         inputs_.begin(), inputs_.end(),
         [&](const Input& input) { return input.said.name == then.name; });
@@ -104,7 +105,7 @@ absl::Status InputDigests::Check(const std::string& path,
         whole ? "its"
               : absl::StrCat("of its first ", facts.steps, " steps the"),
         absl::StrFormat(" CRC-32 is 0x%08x, and was 0x%08x then", is, was),
-        Tag(ErrorId::kCutOfAnother)));
+        Tag(ErrorId::kCheckpointOfAnotherRun)));
   }
   return absl::OkStatus();
 }

@@ -29,17 +29,17 @@ class InputDigests {
 
   // What a checkpoint after `steps` steps says of them. Errors as
   // SavedArray::Read.
-  absl::StatusOr<std::vector<CutInput>> After(int64_t steps);
+  absl::StatusOr<std::vector<CheckpointInput>> After(int64_t steps);
 
   // Of each input that a checkpoint and this run know, whether it is the same:
   // all of it, or, where the runs have other numbers of steps, what the
   // checkpoint's steps have read. InvalidArgument names the first that is not,
   // and both checksums; or as SavedArray::Read.
-  absl::Status Check(const std::string& path, const CutFacts& facts);
+  absl::Status Check(const std::string& path, const CheckpointFacts& facts);
 
  private:
   struct Input {
-    CutInput said;
+    CheckpointInput said;
     SharedValue value;   // null: it is not stepped
     int64_t before = 0;  // steps that said.crc_before is of
   };

@@ -16,7 +16,7 @@
 #include "runtime/base/error_codes.h"
 #include "runtime/base/memory.h"
 #include "runtime/checkpoint/array_index.h"
-#include "runtime/checkpoint/cut_folder.h"
+#include "runtime/checkpoint/checkpoint_folder.h"
 #include "runtime/client/check_options.h"
 #include "runtime/client/client.h"
 #include "runtime/client/combine.h"
@@ -24,9 +24,9 @@
 namespace pathways {
 namespace {
 
-// Legs that are open at a time, so that devices have the next one while the
-// cut behind the last one is made.
-constexpr size_t kOpenLegs = 2;
+// Intervals that are open at a time, so that devices have the next one while
+// the checkpoint behind the last one is made.
+constexpr size_t kOpenIntervals = 2;
 
 // What may go well on other devices, or later. FailedPrecondition: a launch of
 // a program that was given up.
@@ -96,7 +96,7 @@ RecoveredRun::Held::~Held() {
   if (client_ != nullptr) (void)client_->Release(handle_);
 }
 
-RecoveredRun::Leg::~Leg() {
+RecoveredRun::Interval::~Interval() {
   if (client == nullptr) return;
   if (const absl::StatusOr<bool> over = client->IsReady(run);
       over.ok() && !*over) {
@@ -122,15 +122,16 @@ absl::StatusOr<RecoveredResults> RecoveredRun::Run(LaunchArguments arguments,
   if (status.ok()) status = OpenFolder();
   if (status.ok()) status = KeepArguments(std::move(arguments));
   if (!status.ok()) return status;
-  leg_steps_ = options_.cut_every > 0 ? options_.cut_every : steps;
-  if (options_.on_hosts && leg_steps_ < steps) {
-    beginning_ = cut_.values;
-    status = host_cuts_.Prepare(options_.load);
+  interval_steps_ =
+      options_.checkpoint_every > 0 ? options_.checkpoint_every : steps;
+  if (options_.checkpoints_on_hosts && interval_steps_ < steps) {
+    beginning_ = checkpoint_.values;
+    status = host_checkpoints_.Prepare(options_.load);
     if (!status.ok()) return status;
   }
-  report_.resumed_at = cut_.steps;
+  report_.resumed_at = checkpoint_.steps;
   while (true) {
-    status = RunFromCut();
+    status = RunFromCheckpoint();
     open_.clear();
     carried_.clear();
     constants_.clear();
@@ -147,20 +148,20 @@ absl::StatusOr<RecoveredResults> RecoveredRun::Run(LaunchArguments arguments,
 }
 
 absl::Status RecoveredRun::CheckOptions() const {
-  if (options_.cut_every < 0 || options_.max_losses < 0) {
+  if (options_.checkpoint_every < 0 || options_.max_losses < 0) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "a cut every ", options_.cut_every, " steps and at most ",
+        "a checkpoint every ", options_.checkpoint_every, " steps and at most ",
         options_.max_losses, " losses, expected no negative numbers"));
   }
-  if (options_.resume && options_.folder.empty()) {
+  if (options_.resume && options_.checkpoint_dir.empty()) {
     return absl::InvalidArgumentError(
-        "a run cannot be resumed without the folder of its cuts");
+        "a run cannot be resumed without the folder of its checkpoints");
   }
-  if (options_.on_hosts && !options_.folder.empty()) {
+  if (options_.checkpoints_on_hosts && !options_.checkpoint_dir.empty()) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "cuts are kept on hosts or in a folder, and both are asked "
+        "checkpoints are kept on hosts or in a folder, and both are asked "
         "for, with folder '",
-        options_.folder, "'"));
+        options_.checkpoint_dir, "'"));
   }
   if (client_.context_.runtime->backends->has_values()) {
     return absl::OkStatus();
@@ -171,8 +172,9 @@ absl::Status RecoveredRun::CheckOptions() const {
 }
 
 absl::Status RecoveredRun::OpenFolder() {
-  if (options_.folder.empty()) return absl::OkStatus();
-  const absl::StatusOr<std::string> last = OpenCutFolder(options_.folder);
+  if (options_.checkpoint_dir.empty()) return absl::OkStatus();
+  const absl::StatusOr<std::string> last =
+      OpenCheckpointFolder(options_.checkpoint_dir);
   if (!last.ok()) return last.status();
   if (last->empty()) return absl::OkStatus();
   if (!options_.resume) {
@@ -180,19 +182,19 @@ absl::Status RecoveredRun::OpenFolder() {
         absl::StrCat("'", *last,
                      "' was saved by an earlier run; resume that "
                      "run, or use another folder",
-                     Tag(ErrorId::kCutOfAnother)));
+                     Tag(ErrorId::kCheckpointOfAnotherRun)));
   }
   const proto::Header& header = plan_->plan().plan().header();
-  const absl::StatusOr<CutFacts> facts = ReadCut(
+  const absl::StatusOr<CheckpointFacts> facts = ReadCheckpoint(
       *last, header.program(), header.fingerprint(), launch_.first_step);
   if (!facts.ok()) return facts.status();
   if (facts->steps >= steps_) {
     return absl::InvalidArgumentError(absl::StrCat(
         "'", *last, "' is after ", facts->steps, " steps, of a run of ", steps_,
-        Tag(ErrorId::kCutOfAnother)));
+        Tag(ErrorId::kCheckpointOfAnotherRun)));
   }
-  cut_.steps = facts->steps;
-  cut_.folder = *last;
+  checkpoint_.steps = facts->steps;
+  checkpoint_.folder = *last;
   resumed_ = *facts;
   return absl::OkStatus();
 }
@@ -200,11 +202,11 @@ absl::Status RecoveredRun::OpenFolder() {
 absl::Status RecoveredRun::KeepArguments(LaunchArguments arguments) {
   const int count = plan_->num_arguments();
   arguments_.resize(count);
-  cut_.values.resize(count);
+  checkpoint_.values.resize(count);
   bool any_on_hosts = false;
   for (int i = 0; i < count; ++i) {
     const bool carried = plan_->argument(i).carried();
-    if (carried && !cut_.folder.empty()) {  // it has them
+    if (carried && !checkpoint_.folder.empty()) {  // it has them
       SharedValue given;
       absl::Status noted =
           KeepArgument(&arguments[i], /*in_files=*/true, &given);
@@ -212,10 +214,10 @@ absl::Status RecoveredRun::KeepArguments(LaunchArguments arguments) {
       if (!noted.ok()) return noted;
       continue;
     }
-    SharedValue& value = carried ? cut_.values[i] : arguments_[i];
-    absl::Status kept =
-        KeepArgument(&arguments[i],
-                     /*in_files=*/carried && !options_.folder.empty(), &value);
+    SharedValue& value = carried ? checkpoint_.values[i] : arguments_[i];
+    absl::Status kept = KeepArgument(
+        &arguments[i],
+        /*in_files=*/carried && !options_.checkpoint_dir.empty(), &value);
     if (kept.ok() && value != nullptr) {
       kept = plan_->CheckArgument(i, value->type(), value->bytes(),
                                   plan_->argument(i).stepped() ? steps_ : 1);
@@ -225,7 +227,7 @@ absl::Status RecoveredRun::KeepArguments(LaunchArguments arguments) {
     any_on_hosts |= value == nullptr;
   }
   if (resumed_.has_value()) {
-    absl::Status same = inputs_.Check(cut_.folder, *resumed_);
+    absl::Status same = inputs_.Check(checkpoint_.folder, *resumed_);
     if (!same.ok()) return same;
   }
   return any_on_hosts ? SaveBeginning(arguments) : absl::OkStatus();
@@ -238,7 +240,7 @@ absl::Status RecoveredRun::KeepArgument(LaunchArgument* argument, bool in_files,
     return absl::OkStatus();
   }
   const ArrayHandle handle = std::get<ArrayHandle>(*argument);
-  absl::StatusOr<Client::Whereabouts> array = client_.Locate(handle);
+  absl::StatusOr<Client::ArrayLocation> array = client_.Locate(handle);
   if (!array.ok()) return array.status();
   *value = array->dense;
   if (*value != nullptr || in_files) return absl::OkStatus();
@@ -249,7 +251,8 @@ absl::Status RecoveredRun::KeepArgument(LaunchArgument* argument, bool in_files,
 }
 
 absl::Status RecoveredRun::NoteInput(int argument, const SharedValue& value) {
-  if (options_.folder.empty() || value == nullptr) return absl::OkStatus();
+  if (options_.checkpoint_dir.empty() || value == nullptr)
+    return absl::OkStatus();
   return inputs_.Add(plan_->argument(argument).name(), value,
                      plan_->argument(argument).stepped());
 }
@@ -258,9 +261,9 @@ absl::Status RecoveredRun::SaveBeginning(const LaunchArguments& arguments) {
   std::vector<ArrayHandle> handles(arguments.size());
   std::vector<Held> put;
   for (size_t i = 0; i < arguments.size(); ++i) {
-    if (cut_.values[i] != nullptr) {
+    if (checkpoint_.values[i] != nullptr) {
       absl::StatusOr<ArrayHandle> array =
-          client_.PutValue(Whole(cut_.values[i]));
+          client_.PutValue(Whole(checkpoint_.values[i]));
       if (!array.ok()) return array.status();
       put.emplace_back(&client_, *array);
       handles[i] = *array;
@@ -268,31 +271,33 @@ absl::Status RecoveredRun::SaveBeginning(const LaunchArguments& arguments) {
       handles[i] = std::get<ArrayHandle>(arguments[i]);
     }
   }
-  Cut cut;
-  absl::Status saved = SaveCut(handles, &cut);
-  if (saved.ok()) cut_ = std::move(cut);
+  Checkpoint checkpoint;
+  absl::Status saved = SaveCheckpoint(handles, &checkpoint);
+  if (saved.ok()) checkpoint_ = std::move(checkpoint);
   return saved;
 }
 
-absl::Status RecoveredRun::RunFromCut() {
+absl::Status RecoveredRun::RunFromCheckpoint() {
   const int count = plan_->num_arguments();
   constants_.resize(count);
   carried_.resize(count);
-  size_t most = kOpenLegs;
+  size_t most = kOpenIntervals;
   for (int i = 0; i < count; ++i) {
     const proto::Argument& argument = plan_->argument(i);
     if (argument.stepped()) continue;
-    SharedValue value = argument.carried() ? cut_.values[i] : arguments_[i];
+    SharedValue value =
+        argument.carried() ? checkpoint_.values[i] : arguments_[i];
     if (value == nullptr) {
       absl::StatusOr<std::shared_ptr<const SavedArray>> saved =
-          SavedArray::Open(absl::StrCat(cut_.folder, "/", argument.name()));
+          SavedArray::Open(
+              absl::StrCat(checkpoint_.folder, "/", argument.name()));
       if (!saved.ok()) return saved.status();
       value = std::make_shared<const ArrayValue>(*std::move(saved));
     }
     if (const std::string combined = CombinedText(
             plan_->Describe(i), value->contributions(), ContributionsOf(i));
         !combined.empty()) {
-      Tell(combined);
+      Notify(combined);
     }
     absl::StatusOr<ArrayHandle> put = client_.PutValue(Whole(value));
     if (!put.ok()) return put.status();
@@ -300,21 +305,21 @@ absl::Status RecoveredRun::RunFromCut() {
     // It is in the last row of a result, which is looked at here.
     if (argument.carried() && IsStepped(argument.from())) most = 1;
   }
-  done_ = launched_ = cut_.steps;
+  done_ = launched_ = checkpoint_.steps;
   while (done_ < steps_) {
     while (!moving_ && launched_ < steps_ && open_.size() < most) {
-      absl::StatusOr<Leg> leg = Launch(launched_);
-      if (!leg.ok() && open_.empty()) return leg.status();
-      if (!leg.ok()) break;  // one before it may have failed, and says why
-      launched_ += leg->steps;
-      open_.push_back(*std::move(leg));
+      absl::StatusOr<Interval> interval = Launch(launched_);
+      if (!interval.ok() && open_.empty()) return interval.status();
+      if (!interval.ok()) break;  // one before it may have failed, and says why
+      launched_ += interval->steps;
+      open_.push_back(*std::move(interval));
     }
     if (open_.empty()) {
       absl::Status moved = Move();
       if (!moved.ok()) return moved;
       continue;
     }
-    absl::Status finished = FinishLeg();
+    absl::Status finished = FinishInterval();
     if (!finished.ok()) return finished;
   }
   return absl::OkStatus();
@@ -375,10 +380,10 @@ LaunchOptions RecoveredRun::LaunchOptionsAfter(int64_t steps) const {
   return options;
 }
 
-absl::StatusOr<RecoveredRun::Leg> RecoveredRun::Launch(int64_t first) {
-  Leg leg;
-  leg.first = first;
-  leg.steps = std::min(leg_steps_, steps_ - first);
+absl::StatusOr<RecoveredRun::Interval> RecoveredRun::Launch(int64_t first) {
+  Interval interval;
+  interval.first = first;
+  interval.steps = std::min(interval_steps_, steps_ - first);
   const std::vector<Held>& carried =
       open_.empty() ? carried_ : open_.back().carried;
   LaunchArguments arguments;
@@ -386,7 +391,7 @@ absl::StatusOr<RecoveredRun::Leg> RecoveredRun::Launch(int64_t first) {
   for (int i = 0; i < plan_->num_arguments(); ++i) {
     const proto::Argument& argument = plan_->argument(i);
     if (argument.stepped()) {
-      absl::StatusOr<Held> put = PutSteps(i, first, leg.steps);
+      absl::StatusOr<Held> put = PutSteps(i, first, interval.steps);
       if (!put.ok()) return put.status();
       arguments.emplace_back(put->handle());
       stepped.push_back(*std::move(put));
@@ -395,24 +400,25 @@ absl::StatusOr<RecoveredRun::Leg> RecoveredRun::Launch(int64_t first) {
           (argument.carried() ? carried : constants_)[i].handle());
     }
   }
-  const absl::StatusOr<RunHandle> run = client_.Launch(
-      program_, std::move(arguments), leg.steps, LaunchOptionsAfter(first));
+  const absl::StatusOr<RunHandle> run =
+      client_.Launch(program_, std::move(arguments), interval.steps,
+                     LaunchOptionsAfter(first));
   if (!run.ok()) return run.status();
-  leg.client = &client_;
-  leg.run = *run;
-  leg.carried.resize(plan_->num_arguments());
+  interval.client = &client_;
+  interval.run = *run;
+  interval.carried.resize(plan_->num_arguments());
   for (int i = 0; i < plan_->num_arguments(); ++i) {
     const proto::Argument& argument = plan_->argument(i);
     if (!argument.carried() || IsStepped(argument.from())) continue;
     const absl::StatusOr<ArrayHandle> next =
         client_.Keep(*run, argument.from());
     if (!next.ok()) return next.status();
-    leg.carried[i] = Held(&client_, *next);
+    interval.carried[i] = Held(&client_, *next);
   }
-  return leg;
+  return interval;
 }
 
-absl::Status RecoveredRun::FinishLeg() {
+absl::Status RecoveredRun::FinishInterval() {
   absl::Status ended = client_.Await(open_.front().run);
   if (!ended.ok()) {
     ended.SetPayload(kOfSteps, {});
@@ -423,8 +429,8 @@ absl::Status RecoveredRun::FinishLeg() {
   const bool is_last = open_.front().first + open_.front().steps == steps_;
   absl::Status next;
   if (is_last) next = TakeResults(open_.front());
-  if (next.ok() && (!is_last || !options_.folder.empty())) {
-    next = MakeCut(open_.front());
+  if (next.ok() && (!is_last || !options_.checkpoint_dir.empty())) {
+    next = MakeCheckpoint(open_.front());
   }
   if (!next.ok()) return next;
   done_ = open_.front().first + open_.front().steps;
@@ -433,23 +439,24 @@ absl::Status RecoveredRun::FinishLeg() {
   return absl::OkStatus();
 }
 
-absl::StatusOr<SharedValue> RecoveredRun::FetchValue(const Leg& leg,
+absl::StatusOr<SharedValue> RecoveredRun::FetchValue(const Interval& interval,
                                                      int result) {
-  const absl::StatusOr<ArrayHandle> kept = client_.Keep(leg.run, result);
+  const absl::StatusOr<ArrayHandle> kept = client_.Keep(interval.run, result);
   if (!kept.ok()) return kept.status();
   const Held held(&client_, *kept);
   return client_.GetValue(*kept);
 }
 
-absl::Status RecoveredRun::TakeSteps(Leg* leg) {
-  if (leg->steps == steps_) return absl::OkStatus();  // TakeResults has all
+absl::Status RecoveredRun::TakeSteps(Interval* interval) {
+  if (interval->steps == steps_)
+    return absl::OkStatus();  // TakeResults has all
   const proto::Interface& interface = plan_->plan().plan().interface();
   stepped_.resize(interface.results_size());
   for (int r = 0; r < interface.results_size(); ++r) {
     if (!interface.results(r).stepped()) continue;
-    const absl::StatusOr<SharedValue> rows = FetchValue(*leg, r);
+    const absl::StatusOr<SharedValue> rows = FetchValue(*interval, r);
     if (!rows.ok()) return rows.status();
-    absl::Status taken = TakeRows(*leg, r, **rows);
+    absl::Status taken = TakeRows(*interval, r, **rows);
     if (!taken.ok()) return taken;
     for (int i = 0; i < plan_->num_arguments(); ++i) {
       const proto::Argument& argument = plan_->argument(i);
@@ -459,13 +466,13 @@ absl::Status RecoveredRun::TakeSteps(Leg* leg) {
       const absl::StatusOr<ArrayHandle> put =
           client_.PutValue(Whole(LastStepOf(**rows)));
       if (!put.ok()) return put.status();
-      leg->carried[i] = Held(&client_, *put);
+      interval->carried[i] = Held(&client_, *put);
     }
   }
   return absl::OkStatus();
 }
 
-absl::Status RecoveredRun::TakeRows(const Leg& leg, int result,
+absl::Status RecoveredRun::TakeRows(const Interval& interval, int result,
                                     const ArrayValue& rows) {
   const int64_t own_steps = steps_ - report_.resumed_at;
   const uint64_t of_step = BytesOfStep(rows);
@@ -484,7 +491,7 @@ absl::Status RecoveredRun::TakeRows(const Leg& leg, int result,
     }
   }
   const uint64_t at =
-      of_step * static_cast<uint64_t>(leg.first - report_.resumed_at);
+      of_step * static_cast<uint64_t>(interval.first - report_.resumed_at);
   for (uint64_t rank = 0; rank < ranks && rows.bytes() > 0; ++rank) {
     std::memcpy(all->rows.data.data() + rank * bytes + at,
                 rows.data().data() + rank * rows.bytes(), rows.bytes());
@@ -492,21 +499,21 @@ absl::Status RecoveredRun::TakeRows(const Leg& leg, int result,
   return absl::OkStatus();
 }
 
-absl::Status RecoveredRun::TakeResults(const Leg& leg) {
+absl::Status RecoveredRun::TakeResults(const Interval& interval) {
   const proto::Interface& interface = plan_->plan().plan().interface();
   std::vector<Held> taken;
   for (int r = 0; r < interface.results_size(); ++r) {
     absl::StatusOr<ArrayHandle> array;
-    if (interface.results(r).stepped() && leg.steps < steps_) {
+    if (interface.results(r).stepped() && interval.steps < steps_) {
       const std::shared_ptr<SteppedResult>& all = stepped_[r];
       array = client_.PutValue(std::make_shared<const ArrayValue>(
           BorrowedArray{all->rows.element, all->rows.shape,
                         all->rows.data.data(), all->rows.data.size(), [all] {}},
           all->contributions));
     } else if (options_.mode == RecoveryOptions::kFail) {
-      array = client_.Keep(leg.run, r);
+      array = client_.Keep(interval.run, r);
     } else {
-      const absl::StatusOr<SharedValue> copy = FetchValue(leg, r);
+      const absl::StatusOr<SharedValue> copy = FetchValue(interval, r);
       if (!copy.ok()) return copy.status();
       array = client_.PutValue(Whole(*copy));
     }
@@ -517,22 +524,25 @@ absl::Status RecoveredRun::TakeResults(const Leg& leg) {
   return absl::OkStatus();
 }
 
-absl::Status RecoveredRun::MakeCut(const Leg& leg) {
+absl::Status RecoveredRun::MakeCheckpoint(const Interval& interval) {
   World& world = *client_.context_.runtime->world;
   const TimeNs begin = world.Now();
-  Cut cut;
-  cut.steps = leg.first + leg.steps;
+  Checkpoint checkpoint;
+  checkpoint.steps = interval.first + interval.steps;
   std::vector<ArrayHandle> handles;
-  for (const Held& held : leg.carried) handles.push_back(held.handle());
-  absl::Status made = options_.on_hosts         ? KeepCutOnHosts(handles, &cut)
-                      : options_.folder.empty() ? CopyCut(handles, &cut)
-                                                : SaveCut(handles, &cut);
+  for (const Held& held : interval.carried) handles.push_back(held.handle());
+  absl::Status made = options_.checkpoints_on_hosts
+                          ? KeepCheckpointOnHosts(handles, &checkpoint)
+                      : options_.checkpoint_dir.empty()
+                          ? CopyCheckpoint(handles, &checkpoint)
+                          : SaveCheckpoint(handles, &checkpoint);
   if (!made.ok()) return made;
-  std::swap(cut_, cut);
-  if (!cut_.folder.empty()) RemoveCutsBefore(options_.folder, cut_.steps);
+  std::swap(checkpoint_, checkpoint);
+  if (!checkpoint_.folder.empty())
+    RemoveCheckpointsBefore(options_.checkpoint_dir, checkpoint_.steps);
   losses_ = 0;
-  ++report_.cuts;
-  report_.cut_ns += world.Now() - begin;
+  ++report_.checkpoints;
+  report_.checkpoint_ns += world.Now() - begin;
   if (options_.mode != RecoveryOptions::kRebind) return absl::OkStatus();
   absl::StatusOr<std::vector<bool>> away = client_.AwayDevices();
   if (!away.ok()) return away.status();
@@ -545,16 +555,16 @@ absl::Status RecoveredRun::MakeCut(const Leg& leg) {
   return absl::OkStatus();
 }
 
-absl::Status RecoveredRun::CopyCut(const std::vector<ArrayHandle>& handles,
-                                   Cut* cut) {
-  cut->values.resize(handles.size());
-  report_.cut_bytes = 0;
+absl::Status RecoveredRun::CopyCheckpoint(
+    const std::vector<ArrayHandle>& handles, Checkpoint* checkpoint) {
+  checkpoint->values.resize(handles.size());
+  report_.checkpoint_bytes = 0;
   for (size_t i = 0; i < handles.size(); ++i) {
     if (!plan_->argument(static_cast<int>(i)).carried()) continue;
     absl::StatusOr<SharedValue> copy = client_.GetValue(handles[i]);
     if (!copy.ok()) return copy.status();
-    report_.cut_bytes += (*copy)->data().size();
-    cut->values[i] = *std::move(copy);
+    report_.checkpoint_bytes += (*copy)->data().size();
+    checkpoint->values[i] = *std::move(copy);
   }
   return absl::OkStatus();
 }
@@ -572,52 +582,54 @@ layout::Contributions RecoveredRun::ContributionsOf(int argument) const {
   return layout::ContributionsOf(placement->layout, placement->mesh);
 }
 
-absl::Status RecoveredRun::KeepCutOnHosts(
-    const std::vector<ArrayHandle>& handles, Cut* cut) {
-  const auto copies = host_cuts_.Copy(handles);
+absl::Status RecoveredRun::KeepCheckpointOnHosts(
+    const std::vector<ArrayHandle>& handles, Checkpoint* checkpoint) {
+  const auto copies = host_checkpoints_.Copy(handles);
   if (!copies.ok()) {
-    absl::Status copied = CopyCut(handles, cut);
+    absl::Status copied = CopyCheckpoint(handles, checkpoint);
     if (!copied.ok()) return copied;
-    Tell(absl::StrCat(
-        "the cut after step ", NumberOf(cut->steps),
+    Notify(absl::StrCat(
+        "the checkpoint after step ", NumberOf(checkpoint->steps),
         " is with the client: ", WithoutTag(copies.status().message())));
     return copied;
   }
-  cut->values.resize(handles.size());
-  report_.cut_bytes = 0;
+  checkpoint->values.resize(handles.size());
+  report_.checkpoint_bytes = 0;
   for (size_t i = 0; i < copies->size(); ++i) {
     const ArrayHandle copy = (*copies)[i];
     if (copy.id == 0) {
-      cut->arrays.emplace_back();
+      checkpoint->arrays.emplace_back();
       continue;
     }
-    cut->arrays.emplace_back(&client_, copy);
-    report_.cut_bytes += BytesOf(static_cast<int>(i), copy);
+    checkpoint->arrays.emplace_back(&client_, copy);
+    report_.checkpoint_bytes += BytesOf(static_cast<int>(i), copy);
   }
   return absl::OkStatus();
 }
 
-void RecoveredRun::BringCutHome() {
-  if (cut_.arrays.empty()) return;
+void RecoveredRun::FetchCheckpoint() {
+  if (checkpoint_.arrays.empty()) return;
   std::vector<ArrayHandle> handles;
-  for (const Held& held : cut_.arrays) handles.push_back(held.handle());
-  absl::Status copied = CopyCut(handles, &cut_);
+  for (const Held& held : checkpoint_.arrays) handles.push_back(held.handle());
+  absl::Status copied = CopyCheckpoint(handles, &checkpoint_);
   if (!copied.ok()) {
-    Tell(absl::StrCat("the cut after step ", NumberOf(cut_.steps),
-                      " is lost: ", WithoutTag(copied.message())));
-    cut_.steps = 0;
-    cut_.values = beginning_;
+    Notify(absl::StrCat("the checkpoint after step ",
+                        NumberOf(checkpoint_.steps),
+                        " is lost: ", WithoutTag(copied.message())));
+    checkpoint_.steps = 0;
+    checkpoint_.values = beginning_;
   }
-  cut_.arrays.clear();
+  checkpoint_.arrays.clear();
 }
 
-absl::Status RecoveredRun::SaveCut(const std::vector<ArrayHandle>& handles,
-                                   Cut* cut) {
-  cut->values.resize(handles.size());
-  const std::string path = CutPath(options_.folder, cut->steps);
+absl::Status RecoveredRun::SaveCheckpoint(
+    const std::vector<ArrayHandle>& handles, Checkpoint* checkpoint) {
+  checkpoint->values.resize(handles.size());
+  const std::string path =
+      CheckpointPath(options_.checkpoint_dir, checkpoint->steps);
   absl::StatusOr<std::unique_ptr<SaveFolder>> folder = SaveFolder::Create(path);
   if (!folder.ok()) return folder.status();
-  report_.cut_bytes = 0;
+  report_.checkpoint_bytes = 0;
   std::vector<std::string> names;
   for (size_t i = 0; i < handles.size(); ++i) {
     const proto::Argument& argument = plan_->argument(static_cast<int>(i));
@@ -628,36 +640,39 @@ absl::Status RecoveredRun::SaveCut(const std::vector<ArrayHandle>& handles,
     }
     if (!good.ok()) return good;
     names.push_back(argument.name());
-    report_.cut_bytes += BytesOf(static_cast<int>(i), handles[i]);
+    report_.checkpoint_bytes += BytesOf(static_cast<int>(i), handles[i]);
   }
   std::sort(names.begin(), names.end());
   const proto::Header& header = plan_->plan().plan().header();
-  absl::StatusOr<std::vector<CutInput>> inputs = inputs_.After(cut->steps);
+  absl::StatusOr<std::vector<CheckpointInput>> inputs =
+      inputs_.After(checkpoint->steps);
   if (!inputs.ok()) return inputs.status();
-  const CutFacts facts{header.program(), header.fingerprint(), cut->steps,
-                       launch_.first_step, *std::move(inputs)};
+  const CheckpointFacts facts{header.program(), header.fingerprint(),
+                              checkpoint->steps, launch_.first_step,
+                              *std::move(inputs)};
   absl::Status written =
       (*folder)->AddFile(kIndexFile, {PrintSetIndex(names, &facts)});
   if (written.ok()) written = (*folder)->Commit();
-  cut->folder = path;
+  checkpoint->folder = path;
   return written;
 }
 
 absl::Status RecoveredRun::Move() {
   moving_ = false;
   // It may need that memory.
-  host_cuts_.Drop();
+  host_checkpoints_.Drop();
   RebindOptions rebind;
   rebind.oversubscribe = options_.oversubscribe;
   rebind.load = options_.load;
   absl::Status moved = client_.Rebind(program_, *away_, rebind);
   if (moved.ok()) {
     ++report_.moves;
-    Tell(absl::StrCat("moved at step ", NumberOf(done_)));
+    Notify(absl::StrCat("moved at step ", NumberOf(done_)));
     return moved;
   }
   if (!absl::IsResourceExhausted(moved)) return moved;
-  Tell(absl::StrCat("stays at step ", NumberOf(done_), ": ", moved.message()));
+  Notify(
+      absl::StrCat("stays at step ", NumberOf(done_), ": ", moved.message()));
   return absl::OkStatus();
 }
 
@@ -667,9 +682,9 @@ absl::Status RecoveredRun::Recover(const absl::Status& why) {
     return why;
   }
   moving_ = false;
-  BringCutHome();
-  host_cuts_.Drop();
-  report_.repeated_steps += launched_ - cut_.steps;
+  FetchCheckpoint();
+  host_checkpoints_.Drop();
+  report_.repeated_steps += launched_ - checkpoint_.steps;
   RebindOptions rebind;
   rebind.oversubscribe = options_.oversubscribe;
   rebind.load = options_.load;
@@ -680,14 +695,14 @@ absl::Status RecoveredRun::Recover(const absl::Status& why) {
     if (++losses_ > options_.max_losses) {
       absl::Status last(
           status.code(),
-          absl::StrCat(losses_, " losses after step ", NumberOf(cut_.steps),
-                       ": ", status.message()));
+          absl::StrCat(losses_, " losses after step ",
+                       NumberOf(checkpoint_.steps), ": ", status.message()));
       last.SetPayload(kOfSteps, {});
       return last;
     }
     ++report_.losses;
-    Tell(absl::StrCat("lost: ", WithoutTag(status.message()),
-                      "; goes on from step ", NumberOf(cut_.steps)));
+    Notify(absl::StrCat("lost: ", WithoutTag(status.message()),
+                        "; goes on from step ", NumberOf(checkpoint_.steps)));
     away_.emplace(client_.context_.runtime->topology->num_devices());
     if (rebinds) {
       absl::StatusOr<std::vector<bool>> away = client_.AwayDevices();
@@ -706,7 +721,7 @@ absl::Status RecoveredRun::Recover(const absl::Status& why) {
   return status;
 }
 
-void RecoveredRun::Tell(const std::string& what) const {
+void RecoveredRun::Notify(const std::string& what) const {
   if (options_.on_event) options_.on_event(what);
 }
 

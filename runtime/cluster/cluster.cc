@@ -14,7 +14,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "runtime/base/buffer_bytes.h"
-#include "runtime/base/keep_for_ever.h"
+#include "runtime/base/leak_on_purpose.h"
 #include "runtime/base/steady_time.h"
 #include "runtime/checkpoint/crc32.h"
 #include "runtime/client/check_options.h"
@@ -95,7 +95,7 @@ absl::Status Cluster::Start(const ClusterOptions& options,
   listeners.on_long = [this](const KernelCall& call, TimeNs ns) {
     ReportKernel(call, ns);
   };
-  listeners.casualties = [this](const KernelCall& call) {
+  listeners.victims = [this](const KernelCall& call) {
     const HostActors& actors = actors_->FindHost(call.host)->actors;
     std::vector<LocalId> lost;
     for (uint32_t device : CohortOf(actors, call.device)) {
@@ -118,7 +118,7 @@ absl::Status Cluster::Start(const ClusterOptions& options,
     runtime_.limits.on_long =
         [this, here = options.on_long_work](const LongWork& work) {
           if (here) here(work);
-          TellLongWork(work);
+          NotifyLongWork(work);
         };
   }
   runtime_.on_worker_lost = part.on_worker_lost;
@@ -207,7 +207,7 @@ void Cluster::ReportKernel(const KernelCall& call, TimeNs ns) {
 
 // Past the workers of this world: the one that would send it may be in a kernel
 // that does not return.
-void Cluster::TellLongWork(const LongWork& work) {
+void Cluster::NotifyLongWork(const LongWork& work) {
   if (!world_.send_control) return;
   proto::Control control;
   *control.mutable_long_work_seen() = ToProto(work);

@@ -130,7 +130,7 @@ class Cluster {
   Placement ReporterPlacement() const;
   void TraceCrossing(const SimCrossing& crossing);
   // Tells the controller, which is in another process. Any thread.
-  void TellLongWork(const LongWork& work);
+  void NotifyLongWork(const LongWork& work);
   // On the watchdog's thread.
   void ReportKernel(const KernelCall& call, TimeNs ns);
 

@@ -95,14 +95,14 @@ absl::StatusOr<ProcessWorld> MakeWorld(const Topology& topology,
     ThreadOptions threads = WorkerOptions(topology, options);
     if (!process.has_hosts) {
       threads.workers = 1;
-      threads.guests = true;
+      threads.followers = true;
       threads.on_worker_start = nullptr;
     }
-    made.link_stats = process.uplink.stats;
-    made.send_control = process.uplink.send_control;
-    threads.uplink = std::move(process.uplink);
+    made.link_stats = process.remote_channel.stats;
+    made.send_control = process.remote_channel.send_control;
+    threads.remote_channel = std::move(process.remote_channel);
     threads.watch.on_long = std::move(listeners.on_long);
-    threads.watch.casualties = std::move(listeners.casualties);
+    threads.watch.victims = std::move(listeners.victims);
     threads.watch.on_lost = std::move(listeners.on_lost);
     auto world = ThreadWorld::Create(std::move(threads));
     if (!world.ok()) return world.status();

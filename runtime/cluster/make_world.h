@@ -16,9 +16,9 @@
 #include "absl/status/statusor.h"
 #include "runtime/cluster/cluster_options.h"
 #include "runtime/topology/topology.h"
+#include "runtime/world/remote_channel.h"
 #include "runtime/world/sim_world.h"
 #include "runtime/world/thread_world.h"
-#include "runtime/world/uplink.h"
 
 namespace pathways {
 
@@ -40,7 +40,7 @@ struct WorldListeners {
   std::function<void(const KernelCall&, TimeNs)> on_long;
   // Threads: who is lost with a worker whose kernel took longer than it may,
   // and that it is; likewise.
-  std::function<std::vector<LocalId>(const KernelCall&)> casualties;
+  std::function<std::vector<LocalId>(const KernelCall&)> victims;
   std::function<void(const KernelCall&)> on_lost;
 };
 
@@ -48,7 +48,7 @@ struct WorldListeners {
 // whether it has hosts. Without any its threads enter no kernel, so that those
 // of clients may do what they would wait for.
 struct ProcessTraits {
-  Uplink uplink;
+  RemoteChannel remote_channel;
   bool has_hosts = true;
 };
 

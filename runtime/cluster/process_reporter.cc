@@ -91,7 +91,7 @@ void ProcessReporter::OnPlanWanted(ActorId from,
                                    const proto::Control& control) {
   const int32_t host = context_.directory.HostOfExecutor(from);
   // Its own, in the life that ends with this process.
-  if (host < 0 || control.replaced() != ReplacedOf(host)) return;
+  if (host < 0 || control.restarts() != ReplacedOf(host)) return;
   Send(plans_.Want(static_cast<uint32_t>(host), control.plan_wanted().load()));
 }
 
@@ -107,7 +107,7 @@ void ProcessReporter::Send(HostPlans::Outcome outcome) {
   }
   for (HostPlans::Answer& answer : outcome.answers) {
     ControlRef control = NewControl();
-    control->set_replaced(ReplacedOf(static_cast<int32_t>(answer.host)));
+    control->set_restarts(ReplacedOf(static_cast<int32_t>(answer.host)));
     *control->mutable_plan_arrived() = std::move(answer.arrived);
     SendControl(context_.directory.executor(answer.host), std::move(control));
   }

@@ -53,7 +53,7 @@ class SimCluster final : public FaultDriver::Hosts {
   Cluster& front() { return *front_; }
   SimWorld& world() { return *world_.sim; }
   FaultDriver& faults() { return *driver_; }
-  uint32_t LifeOf(int32_t host) const { return places_[host].epoch; }
+  uint32_t EpochOf(int32_t host) const { return places_[host].epoch; }
   // The n-th process of clients alone, from 0, in a world that `wrap` makes of
   // the shared one. Before the first message; in the order of n. Faults find
   // it by the name of a client; empty: of any.
@@ -93,7 +93,7 @@ class SimCluster final : public FaultDriver::Hosts {
   ClusterOptions options_;
   const Parts parts_;
   std::vector<int32_t> first_hosts_;
-  std::vector<HostPlace> places_;     // now
+  std::vector<HostLocation> places_;  // now
   std::vector<bool> up_;              // by host
   std::vector<std::string> clients_;  // by process of clients alone
   ProcessWorld world_;

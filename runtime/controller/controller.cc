@@ -13,7 +13,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "runtime/base/error_codes.h"
-#include "runtime/base/told_status.h"
+#include "runtime/base/status_from_wire.h"
 #include "runtime/binding/plan_messages.h"
 #include "runtime/protocol/client_id.h"
 
@@ -50,7 +50,7 @@ Controller::Controller(RuntimeContext* context, ControllerOptions options)
 
 void Controller::SendToHost(int32_t host, ControlRef control) {
   if (lives_.IsGone(host)) return;
-  control->set_replaced(lives_.replaced(host));
+  control->set_restarts(lives_.restarts(host));
   SendControl(context_.directory.executor(host), std::move(control));
 }
 
@@ -63,13 +63,13 @@ void Controller::SendToHosts(const std::vector<int32_t>& hosts,
   }
 }
 
-void Controller::NameLives(const PreparedPlan& plan,
-                           proto::LoadProgram* load) const {
+void Controller::NameEpochs(const PreparedPlan& plan,
+                            proto::LoadProgram* load) const {
   for (int32_t host : plan.binding().hosts()) {
-    if (lives_.replaced(host) == 0) continue;
-    proto::HostLife* life = load->add_lives();
+    if (lives_.restarts(host) == 0) continue;
+    proto::HostEpoch* life = load->add_lives();
     life->set_host(static_cast<uint32_t>(host));
-    life->set_replaced(lives_.replaced(host));
+    life->set_restarts(lives_.restarts(host));
   }
 }
 
@@ -107,7 +107,7 @@ TimeNs Controller::WorldNow() {
 void Controller::Handle(ActorId from, ControlRef control) {
   if (control->sequence() == 0) {
     const int32_t host = context_.directory.HostOfExecutor(from);
-    if (host >= 0 && !lives_.IsNow(host, control->replaced())) return;
+    if (host >= 0 && !lives_.IsNow(host, control->restarts())) return;
     return HandleHost(from, *control);
   }
   const uint32_t client = control->client();
@@ -213,7 +213,7 @@ void Controller::Answer(ClientRequest request, const absl::Status& status,
   SendToClient(std::move(control));
 }
 
-void Controller::TellEnded(const LaunchEffects::End& end) {
+void Controller::NotifyEnded(const LaunchEffects::End& end) {
   ControlRef control = NewControl(proto::Control::kLaunchEnded);
   control->set_client(ClientOf(end.launch));
   proto::LaunchEnded* ended = control->mutable_launch_ended();
@@ -258,7 +258,7 @@ void Controller::OnCollect(uint32_t client,
   collects_.push_back({{client, request.request()}, std::move(processes)});
 }
 
-void Controller::TellUncollected(uint32_t process) {
+void Controller::NotifyUncollected(uint32_t process) {
   for (Collect& collect : collects_) {
     if (std::erase(collect.processes, process) == 0) continue;
     ControlRef control = NewControl();
@@ -330,7 +330,7 @@ void Controller::Proceed(const ProgramNext& next) {
         name(control->mutable_load_program());
         NamePlan(program->name,
                  control->mutable_load_program()->mutable_plan());
-        NameLives(*program->plan, control->mutable_load_program());
+        NameEpochs(*program->plan, control->mutable_load_program());
         break;
       case ProgramTable::State::kStopping:
         name(control->mutable_stop_program());

@@ -42,7 +42,7 @@
 #include "runtime/controller/tick_timer.h"
 #include "runtime/executor/runtime_context.h"
 #include "runtime/proto/status.pb.h"
-#include "runtime/protocol/host_lives.h"
+#include "runtime/protocol/host_epochs.h"
 #include "runtime/resources/host_memory.h"
 #include "runtime/resources/load_queue.h"
 #include "runtime/resources/object_table.h"
@@ -107,7 +107,7 @@ class Controller final : public ControlActor {
   void SendToHosts(const std::vector<int32_t>& hosts,
                    absl::FunctionRef<void(proto::Control*)> fill);
   // Those of the plan's hosts that were replaced, for all its hosts.
-  void NameLives(const PreparedPlan& plan, proto::LoadProgram* load) const;
+  void NameEpochs(const PreparedPlan& plan, proto::LoadProgram* load) const;
   // The world's time; of a message that is handled, when it was first asked
   // for: to ask costs as much as many a step of a launch.
   TimeNs WorldNow();
@@ -118,7 +118,7 @@ class Controller final : public ControlActor {
   void SendToClient(ControlRef control);  // which it names
   void Answer(ClientRequest request, const absl::Status& status,
               uint64_t handle = 0);
-  void TellEnded(const LaunchEffects::End& end);
+  void NotifyEnded(const LaunchEffects::End& end);
 
   // Messages of clients, in order, with ids for the clients' numbers; and of
   // all others.
@@ -130,7 +130,7 @@ class Controller final : public ControlActor {
   void OnConnect(uint32_t client, const proto::ConnectRequest& request);
   void OnDisconnect(uint32_t client, const proto::DisconnectRequest& request);
   void OnCollect(uint32_t client, const proto::CollectRequest& request);
-  void TellUncollected(uint32_t process);
+  void NotifyUncollected(uint32_t process);
   // The process that it was in is gone.
   void OnClientGone(uint32_t client);
   // Gives up all that a client has, and what it refers to.
@@ -139,7 +139,7 @@ class Controller final : public ControlActor {
   void LeaveProgram(uint32_t client, uint64_t handle);
   void AnswerAll(const std::vector<ClientAnswer>& answers);
 
-  // For who looks at it (describe.cc).
+  // For who looks at it (status_query.cc).
   void OnDescribe(const LocalMessage& message);
 
   // Programs, and loads that wait for memory (waiting_loads.cc).
@@ -170,9 +170,9 @@ class Controller final : public ControlActor {
   uint64_t BytesOf(uint32_t client) const;
   // There may be more memory than before.
   void RetryLoads();
-  void TellWaits(ClientRequest request, const std::string& why);
+  void NotifyWaits(ClientRequest request, const std::string& why);
   // What holds memory that others wait for is as urgent as those.
-  void HurryHolders();
+  void InheritPriorities();
   void OnLoadCancel(uint32_t client, const proto::LoadCancel& cancel);
   // Slices (slices.cc).
   void OnSlices(uint32_t client, const proto::SlicesRequest& request);
@@ -279,7 +279,7 @@ class Controller final : public ControlActor {
 
   RuntimeContext& context_;
   const TimeNs stall_timeout_ns_, answer_timeout_ns_;
-  HostLives lives_;
+  HostEpochs lives_;
   AwaitedPlans awaited_;
   ProgramTable programs_;
   LoadQueue loads_;

@@ -162,7 +162,7 @@ void Controller::OnPeerDown(int32_t host, uint32_t epoch) {
   }
   memory_.HostGone(host);
   spilled_[host] = 0;
-  TellUncollected(context_.directory.place(host).process);
+  NotifyUncollected(context_.directory.place(host).process);
   AnswerDrains();
   RetryLoads();
 }

@@ -14,7 +14,7 @@
 #include "runtime/base/buffer_bytes.h"
 #include "runtime/base/client_options.h"
 #include "runtime/base/error_codes.h"
-#include "runtime/base/told_status.h"
+#include "runtime/base/status_from_wire.h"
 #include "runtime/binding/parts.h"
 #include "runtime/controller/controller.h"
 #include "runtime/controller/launch_check.h"
@@ -46,7 +46,7 @@ LaunchSpec::Array ReadArray(const proto::ObjectRef& ref) {
   array.keep = ref.keep();
   if (ref.has_no_values()) {
     array.failure =
-        ToldStatus(ref.no_values().code(), ref.no_values().message());
+        StatusFromWire(ref.no_values().code(), ref.no_values().message());
     array.missing = !ref.no_values().granted();
   }
   return array;
@@ -70,7 +70,7 @@ uint64_t Controller::SendStore(int32_t host, uint64_t launch, bool asks,
       control->mutable_drop_objects()->set_sequence(sequence);
       break;
   }
-  control->set_replaced(lives_.replaced(host));
+  control->set_restarts(lives_.restarts(host));
   stores_.Keep(Now(), host, launch, asks, control);
   SendToHost(host, std::move(control));
   return sequence;
@@ -237,7 +237,7 @@ void Controller::OnCancel(uint32_t client, const proto::CancelRequest& cancel) {
     // Failures go on to the end that hosts know, and no further than tokens do
     // from the last firing that was granted: so the end that they are told now
     // must not be nearer.
-    grants_.Cut(id, program.plan->window());
+    grants_.CutShort(id, program.plan->window());
     const GrantOrder::Launch& left = *grants_.FindLaunch(id);
     launches_.Shorten(id, left.end - left.first);
   }
@@ -255,14 +255,14 @@ void Controller::OnLaunchReady(const proto::LaunchReady& ready) {
     return OnRefusedLate(ready);
   }
   launches_.Staged(ready.launch(), host,
-                   ToldStatus(ready.code(), ready.message()), &effects_);
+                   StatusFromWire(ready.code(), ready.message()), &effects_);
   Apply();
 }
 
 void Controller::OnRefusedLate(const proto::LaunchReady& ready) {
   // Other hosts may wait for this one in the middle of it.
   GiveUp(launches_.Find(ready.launch())->program,
-         ToldStatus(ready.code(), ready.message()));
+         StatusFromWire(ready.code(), ready.message()));
 }
 
 void Controller::Apply() {
@@ -286,7 +286,7 @@ void Controller::Apply() {
     if (end.completed) counters_.steps_done.Add(end.steps);
   }
   SendDrops(&effects_.drops);
-  for (const LaunchEffects::End& end : effects_.ended) TellEnded(end);
+  for (const LaunchEffects::End& end : effects_.ended) NotifyEnded(end);
   const bool are_some_over = !effects_.ended.empty();
   effects_.Clear();
   // To what has ended, others may have been second.
@@ -337,7 +337,7 @@ void Controller::SendGrant(const Grant& grant, bool skip) {
     start->set_skip(skip);
     start->set_launch_first(launch.first);
     start->set_launch_steps(launch.end - launch.first);
-    start->set_cut(launch.cut && grant.end == launch.end);
+    start->set_cut_short(launch.cut_short && grant.end == launch.end);
     start->set_first_step(first_step);
     for (int32_t host : program.plan->binding().hosts()) {
       if (context_.topology->island_of_host(host) != island) continue;
@@ -345,10 +345,10 @@ void Controller::SendGrant(const Grant& grant, bool skip) {
       if (grant.first == launch.first) {
         start->add_stores(stores_.Undone(host, grant.launch));
       }
-      if (lives_.replaced(host) == 0) continue;
+      if (lives_.restarts(host) == 0) continue;
       // Those before it that have no entry.
-      start->mutable_replaced()->Resize(start->hosts_size(), 0);
-      start->set_replaced(start->hosts_size() - 1, lives_.replaced(host));
+      start->mutable_restarts()->Resize(start->hosts_size(), 0);
+      start->set_restarts(start->hosts_size() - 1, lives_.restarts(host));
     }
     SendControl(context_.directory.scheduler(island), std::move(control));
   }

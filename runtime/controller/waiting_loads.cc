@@ -12,7 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "runtime/base/buffer_bytes.h"
 #include "runtime/base/error_codes.h"
-#include "runtime/base/told_status.h"
+#include "runtime/base/status_from_wire.h"
 #include "runtime/controller/controller.h"
 
 namespace pathways {
@@ -22,9 +22,9 @@ namespace {
 constexpr int kMaxTogether = 64;
 
 // Of which each program's slices have some, each once.
-std::vector<LaneTable::Device> DevicesOf(const PreparedPlan& plan,
-                                         const Topology& topology) {
-  std::vector<LaneTable::Device> devices;
+std::vector<DeviceGroupTable::Device> DevicesOf(const PreparedPlan& plan,
+                                                const Topology& topology) {
+  std::vector<DeviceGroupTable::Device> devices;
   for (const SliceBinding& slice : plan.binding().slices()) {
     for (const auto& [device, shard] : slice.by_device) {
       devices.push_back({topology.FromGlobalDevice(device).first, device});
@@ -110,7 +110,7 @@ void Controller::OnLoadReply(const proto::LoadReply& reply) {
   Proceed(programs_.Answered(Now(), ProgramTable::State::kLoading,
                              reply.program(), reply.incarnation(),
                              static_cast<int32_t>(reply.host()),
-                             ToldStatus(reply.code(), reply.message())));
+                             StatusFromWire(reply.code(), reply.message())));
 }
 
 void Controller::Load(ClientRequest request) {
@@ -185,11 +185,11 @@ void Controller::Ask(LoadQueue::Load load) {
     return Answer(request, absl::ResourceExhaustedError(absl::StrCat(
                                why, Tag(ErrorId::kTooFewDevices))));
   }
-  TellWaits(request, why);
+  NotifyWaits(request, why);
   for (int32_t host = 0; host < context_.topology->num_hosts(); ++host) {
     if (loads_.Awaits(host)) AskToSettle(host);
   }
-  HurryHolders();
+  InheritPriorities();
   ArmLoadTimer();
   ArmTimer();
 }
@@ -347,7 +347,7 @@ void Controller::Refused(LoadQueue::Load load, const absl::Status& why) {
   Ask(std::move(load));
 }
 
-void Controller::TellWaits(ClientRequest request, const std::string& why) {
+void Controller::NotifyWaits(ClientRequest request, const std::string& why) {
   ControlRef control = NewControl();
   control->set_client(request.client);
   control->mutable_load_waits()->set_request(request.id);
@@ -375,12 +375,12 @@ void Controller::RetryLoads() {
     Answer(load.request, why);
   }
   for (const LoadQueue::Load& load : loads_.Explain(name_of)) {
-    TellWaits(load.request, load.why);
+    NotifyWaits(load.request, load.why);
   }
-  HurryHolders();
+  InheritPriorities();
 }
 
-void Controller::HurryHolders() {
+void Controller::InheritPriorities() {
   if (loads_.empty()) return;
   for (uint32_t id = 0; id < programs_.end(); ++id) {
     const ProgramTable::Program* program = programs_.Find(id);

@@ -72,22 +72,22 @@ void Cohort::RunAwake() {
     }
     if (looking_.empty()) break;
     // A look may take a while.
-    SendLanes();
+    SendRecords();
     const bool has_more = size_ > 0;
     const bool met = !has_more && Look();
     const bool takes_long = met && meetings.AreLong();
     if (!met || takes_long) EndLook();
     if (has_more || takes_long || size_ == 0) break;
   }
-  SendLanes();
+  SendRecords();
   if (size_ == 0 || continuing_) return;
   continuing_ = true;
   awake_[begin_]->SendContinue();
 }
 
-void Cohort::SendLanes() {
-  if (lanes_ == nullptr) return;
-  devices_.front()->SendLanes(std::exchange(lanes_, nullptr));
+void Cohort::SendRecords() {
+  if (members_ == nullptr) return;
+  devices_.front()->SendRecords(std::exchange(members_, nullptr));
 }
 
 bool Cohort::Look() {
@@ -109,7 +109,7 @@ bool Cohort::Look() {
 
 void Cohort::EndLook() {
   for (const Leader& leader : looking_) {
-    if (leader.meeting->AwaitWord(leader.cohort)) GoOn(leader);
+    if (leader.meeting->Park(leader.cohort)) GoOn(leader);
   }
   looking_.clear();
 }

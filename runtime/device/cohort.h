@@ -20,8 +20,8 @@
 
 #include "runtime/base/line_allocator.h"
 #include "runtime/base/prefetch.h"
-#include "runtime/program/lanes.h"
-#include "runtime/program/small_meeting.h"
+#include "runtime/program/flag_barrier.h"
+#include "runtime/program/token_record.h"
 #include "runtime/world/world.h"
 
 namespace pathways {
@@ -64,7 +64,7 @@ class alignas(kLineBytes) Cohort {
   // A device that waits in a meeting that it leads.
   struct Leader {
     Device* device = nullptr;
-    SmallMeeting* meeting = nullptr;
+    FlagBarrier* meeting = nullptr;
     uint32_t cohort = 0;  // in the meeting
   };
   // Looks for those that it waits for while no device has anything to do; once
@@ -72,17 +72,17 @@ class alignas(kLineBytes) Cohort {
   void LookFor(const Leader& leader) { looking_.push_back(leader); }
   // Keeps a token or a piece for a host of another process: it is sent with
   // others when all devices have run, or there is no room.
-  void AddLane(int host, const WireMessage& like, LaneHeader lane,
+  void AddLane(int host, const WireMessage& like, MemberHeader member,
                const void* data, uint64_t bytes) {
-    if (lanes_ == nullptr) lanes_ = parcels_.Take();
-    if (lanes_->Add(host, like, lane, data, bytes)) return;
-    SendLanes();
-    lanes_ = parcels_.Take();
-    lanes_->Add(host, like, lane, data, bytes);
+    if (members_ == nullptr) members_ = parcels_.Take();
+    if (members_->Add(host, like, member, data, bytes)) return;
+    SendRecords();
+    members_ = parcels_.Take();
+    members_->Add(host, like, member, data, bytes);
   }
-  bool has_lanes() const { return lanes_ != nullptr; }
+  bool has_members() const { return members_ != nullptr; }
   // If it has any.
-  void SendLanes();
+  void SendRecords();
   // Has the processor ask for the list of those that are awake.
   void Prefetch() const {
     const void* next = static_cast<const void*>(awake_.data() + begin_);
@@ -121,8 +121,8 @@ class alignas(kLineBytes) Cohort {
   size_t first_ = 0;
   std::vector<Device*> devices_;
   LineVector<void*> operands_;
-  LaneParcel* lanes_ = nullptr;  // not empty; null: there are none
-  Parcels<LaneParcel> parcels_;
+  RecordBatch* members_ = nullptr;  // not empty; null: there are none
+  Batches<RecordBatch> parcels_;
 };
 
 }  // namespace pathways

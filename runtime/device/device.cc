@@ -48,8 +48,8 @@ void Device::OnLocal(const LocalMessage& message) {
     cohort_->Continue();
     return;
   }
-  if (message.kind == kLaneTokens) {
-    DeliverLanes(message);
+  if (message.kind == kTokenBatch) {
+    DeliverRecord(message);
     cohort_->Run(this);
     return;
   }
@@ -235,8 +235,8 @@ void Device::SendContinue() {
 }
 
 // What takes long. An executor of this worker could not send them meanwhile.
-void Device::SendLanesBefore() {
-  if (host_actors_.cohorts[index_] != 0) cohort_->SendLanes();
+void Device::SendRecordsBefore() {
+  if (host_actors_.cohorts[index_] != 0) cohort_->SendRecords();
 }
 
 bool Device::RunHead() {
@@ -249,8 +249,8 @@ bool Device::RunHead() {
   const uint64_t firing = head.next;
   if (!started_) {
     if (head.since < 0) head.since = world_->Now();
-    if (cohort_->has_lanes()) [[unlikely]]
-      SendLanesBefore();
+    if (cohort_->has_members()) [[unlikely]]
+      SendRecordsBefore();
     // A trace has each firing on its own.
     if (gang.plain_end > 0 && cpu_ != nullptr && !costs_ && !trace_.is_on() &&
         RunPlain(gang.plain_end)) {

@@ -66,7 +66,7 @@ class alignas(kLineBytes) Device final : public Actor {
   }
 
   void OnLocal(const LocalMessage& message) override;
-  void OnLocalSoon(const LocalMessage& message, int step) const override;
+  void PrefetchLocal(const LocalMessage& message, int step) const override;
 
   const DeviceCounters& counters() const { return counters_; }
   const DeviceTimes& times() const { return trace_.times(); }
@@ -127,7 +127,7 @@ class alignas(kLineBytes) Device final : public Actor {
   static HostLaunch* LaunchAt(const DeviceProgram& program, uint64_t firing);
   // Whether it is copied from where it lies into what it is sent with.
   bool IsLane(const PieceOut& piece) const {
-    return piece.lane_offset >= 0 && cpu_ != nullptr;
+    return piece.member_offset >= 0 && cpu_ != nullptr;
   }
   void MovePieces(const DeviceProgram& program, const SendOp& op,
                   uint64_t firing);
@@ -143,8 +143,8 @@ class alignas(kLineBytes) Device final : public Actor {
                WireKind kind, uint32_t source, uint64_t firing, bool poison,
                const void* data, uint64_t bytes);
   // Of the cohort.
-  void SendLanes(LaneParcel* parcel);
-  void DeliverLanes(const LocalMessage& message);
+  void SendRecords(RecordBatch* batch);
+  void DeliverRecord(const LocalMessage& message);
   // One of them is read no more.
   void PieceReturned(DeviceProgram* program, uint32_t index, uint64_t firing);
   // An entry has fired: frees its slot, passes its tokens.
@@ -164,7 +164,7 @@ class alignas(kLineBytes) Device final : public Actor {
   // Asks for another turn of the cohort, after other actors had theirs.
   void SendContinue();
   bool RunHead();
-  void SendLanesBefore();
+  void SendRecordsBefore();
   // The head begins; false: it waits for tokens.
   bool Begin(const DeviceProgram& program, const Gang& gang, uint64_t firing);
   // Whether a co-resident shard of the head is poisoned; it is from now on.
@@ -224,8 +224,8 @@ class alignas(kLineBytes) Device final : public Actor {
   // to other leaders that wait for it.
   void LeadSmall(const DeviceProgram& program, const CollectiveTable& table,
                  const DeviceGroup& in, uint64_t firing);
-  void TellLeaders(const DeviceProgram& program, const CollectiveTable& table,
-                   const DeviceGroup& in, uint64_t firing);
+  void NotifyLeaders(const DeviceProgram& program, const CollectiveTable& table,
+                     const DeviceGroup& in, uint64_t firing);
   // What each takes then.
   void TakeSmall(const CollectiveShape& shape, const HostGroup& group,
                  uint32_t cohort, uint32_t rank, char* result);
@@ -258,10 +258,10 @@ class alignas(kLineBytes) Device final : public Actor {
   // done; then the others are told.
   void CombineShared(const DeviceProgram& program, const CollectiveTable& table,
                      const DeviceGroup& in, uint64_t firing, bool poison);
-  void TellArrived(const DeviceProgram& program, const CollectiveTable& table,
-                   const DeviceGroup& in, uint64_t firing, bool poison);
-  void TellAllArrived(const DeviceProgram& program,
-                      const CollectiveTable& table, uint64_t firing);
+  void NotifyArrived(const DeviceProgram& program, const CollectiveTable& table,
+                     const DeviceGroup& in, uint64_t firing, bool poison);
+  void NotifyAllArrived(const DeviceProgram& program,
+                        const CollectiveTable& table, uint64_t firing);
   // All members of a group have arrived at `firing`, or are about to leave.
   // `program` is that of any device. Whether this device waits for one less.
   bool GroupDone(const DeviceProgram& program, uint32_t group, uint64_t firing,
@@ -287,7 +287,7 @@ class alignas(kLineBytes) Device final : public Actor {
   enum : uint8_t {
     kOutside,
     kContributing,
-    kTelling,
+    kNotifying,
     kArriving,
     kSharing,
     kLeaving,

@@ -21,12 +21,12 @@ bool Device::RunCollective(DeviceProgram* program, const Gang& gang,
     if (!IsHeadDone(program)) return false;
   }
   if (meeting_ == kContributing) {
-    meeting_ = kTelling;
+    meeting_ = kNotifying;
     MeetAll(program, table, firing);
     if (!IsHeadDone(program)) return false;
   }
-  if (meeting_ == kTelling) {
-    TellAllArrived(*program, table, firing);
+  if (meeting_ == kNotifying) {
+    NotifyAllArrived(*program, table, firing);
     meeting_ = kArriving;
   }
   if (waiting_groups_ == 0 && meeting_ == kArriving) {
@@ -39,7 +39,7 @@ bool Device::RunCollective(DeviceProgram* program, const Gang& gang,
     meeting_ = kLeaving;
     if (table.in_place) {
       MeetAll(program, table, firing);
-      TellAllArrived(*program, table, firing);
+      NotifyAllArrived(*program, table, firing);
     }
   }
   if (waiting_groups_ > 0) {
@@ -63,7 +63,7 @@ bool Device::RunSmall(DeviceProgram* program, const Gang& gang,
   const DeviceGroup& in = program->groups_in[table.group_begin];
   const HostGroup& group = program->groups[table.first_group + in.group];
   const CollectiveMember& member = program->members[table.member_begin];
-  SmallMeeting& meeting = *group.small;
+  FlagBarrier& meeting = *group.small;
   const SlotOffset* const slots =
       program->queue->slots.data() + table.first_slot;
   if (meeting_ == kOutside) {
@@ -91,11 +91,11 @@ bool Device::RunSmall(DeviceProgram* program, const Gang& gang,
     }
   }
   if (meeting_ == kArriving) {
-    meeting_ = kTelling;
+    meeting_ = kNotifying;
     LeadSmall(*program, table, in, firing);
     if (!IsHeadDone(program)) return false;
   }
-  if (meeting_ == kTelling) {
+  if (meeting_ == kNotifying) {
     meeting_ = kTaking;
     NearDone(*program, table.first_group + in.group, meeting.devices(in.cohort),
              firing, poisoned_, /*except=*/this);
@@ -119,10 +119,10 @@ void Device::LeadSmall(const DeviceProgram& program,
                        const CollectiveTable& table, const DeviceGroup& in,
                        uint64_t firing) {
   const HostGroup& group = program.groups[table.first_group + in.group];
-  SmallMeeting& meeting = *group.small;
+  FlagBarrier& meeting = *group.small;
   // Word of it says nothing of poison.
   meeting.Look(in.cohort);
-  TellLeaders(program, table, in, firing);
+  NotifyLeaders(program, table, in, firing);
   if (meeting.found_poison(in.cohort)) {
     PoisonShard(0);
   } else if (group.shared) {
@@ -145,13 +145,13 @@ void Device::TakeSmall(const CollectiveShape& shape, const HostGroup& group,
   });
 }
 
-void Device::TellLeaders(const DeviceProgram& program,
-                         const CollectiveTable& table, const DeviceGroup& in,
-                         uint64_t firing) {
+void Device::NotifyLeaders(const DeviceProgram& program,
+                           const CollectiveTable& table, const DeviceGroup& in,
+                           uint64_t firing) {
   const uint32_t index = table.first_group + in.group;
-  SmallMeeting& meeting = *program.groups[index].small;
+  FlagBarrier& meeting = *program.groups[index].small;
   for (uint32_t c = 0; c < meeting.cohorts(); ++c) {
-    if (c == in.cohort || !meeting.OwesWord(in.cohort, c)) continue;
+    if (c == in.cohort || !meeting.MustWake(in.cohort, c)) continue;
     LocalMessage message = New(kGroupDone, program);
     message.target = index;
     message.step = firing;
@@ -258,9 +258,9 @@ void Device::CombineShared(const DeviceProgram& program,
   });
 }
 
-void Device::TellArrived(const DeviceProgram& program,
-                         const CollectiveTable& table, const DeviceGroup& in,
-                         uint64_t firing, bool poison) {
+void Device::NotifyArrived(const DeviceProgram& program,
+                           const CollectiveTable& table, const DeviceGroup& in,
+                           uint64_t firing, bool poison) {
   const uint32_t index = table.first_group + in.group;
   const GroupMeeting& meeting = *program.groups[index].meeting;
   const std::vector<std::vector<uint32_t>>& cohorts = meeting.cohorts;
@@ -277,10 +277,10 @@ void Device::TellArrived(const DeviceProgram& program,
            /*except=*/this);
 }
 
-void Device::TellAllArrived(const DeviceProgram& program,
-                            const CollectiveTable& table, uint64_t firing) {
+void Device::NotifyAllArrived(const DeviceProgram& program,
+                              const CollectiveTable& table, uint64_t firing) {
   for (const auto& [i, poison] : arrived_) {
-    TellArrived(program, table, program.groups_in[i], firing, poison);
+    NotifyArrived(program, table, program.groups_in[i], firing, poison);
   }
   arrived_.clear();
 }

@@ -175,13 +175,13 @@ void Device::PassTokens(DeviceProgram* program, uint32_t index, uint64_t firing,
     const OutToken& token = program->out[i];
     const bool poisons = poison && token.poisons && firing + token.tokens < end;
     switch (token.type) {
-      case OutToken::kLocal:
+      case OutToken::kSameDevice:
         Deliver(program, token.target, firing + token.tokens, poisons);
         break;
-      case OutToken::kNear:
+      case OutToken::kSameWorker:
         DeliverNear(*program, token, firing + token.tokens, poisons);
         break;
-      case OutToken::kPeer: {
+      case OutToken::kSameHost: {
         LocalMessage message = New(kLocalToken, *program);
         message.flags = poisons ? kPoisoned : 0;
         message.target = token.target;
@@ -189,7 +189,7 @@ void Device::PassTokens(DeviceProgram* program, uint32_t index, uint64_t firing,
         Send(LocalId{token.where}, message);
         break;
       }
-      case OutToken::kRemote: {
+      case OutToken::kOtherHost: {
         LocalMessage message = New(kForwardToken, *program);
         message.flags = poisons ? kPoisoned : 0;
         message.target = token.target;
@@ -200,18 +200,18 @@ void Device::PassTokens(DeviceProgram* program, uint32_t index, uint64_t firing,
         Send(executor(), message);
         break;
       }
-      case OutToken::kFar:
+      case OutToken::kOtherProcess:
         AddLane(*program, token, kTokensMessage, entry.shard,
                 firing + token.tokens, poisons, nullptr, 0);
         break;
-      case OutToken::kHost: {
+      case OutToken::kHostAction: {
         LocalMessage message = New(kActionFired, *program);
         message.target = token.target;
         message.step = firing;
         Send(executor(), message);
         break;
       }
-      case OutToken::kAll: {
+      case OutToken::kBroadcast: {
         LocalMessage message = New(kAllFired, *program);
         message.flags = poisons ? kPoisoned : 0;
         message.target = token.target;
@@ -253,7 +253,7 @@ void Device::EndGrant(const DeviceProgram& program, HostGrant* grant) {
   }
   if (--grant->cohorts[host_actors_.cohorts[index_]].left > 0) return;
   LocalMessage message = New(kDeviceDone, program);
-  message.extra = grant->place;
+  message.extra = grant->position;
   Send(executor(), message);
 }
 
@@ -275,33 +275,33 @@ uint32_t Device::SendPieces(DeviceProgram* program, const Entry& entry,
     const PieceOut& piece = program->pieces[i];
     LocalMessage message;
     switch (piece.token.type) {
-      case OutToken::kNear:
+      case OutToken::kSameWorker:
         DeliverNear(*program, piece.token, firing, poison);
         break;
-      case OutToken::kPeer:
+      case OutToken::kSameHost:
         message = New(kLocalToken, *program);
         message.flags = poison ? kPoisoned : 0;
         message.target = piece.token.target;
         message.step = firing;
         Send(LocalId{piece.token.where}, message);
         break;
-      case OutToken::kFar:
+      case OutToken::kOtherProcess:
         if (poison) {
           AddLane(*program, piece.token, kPiecesMessage, entry.shard, firing,
                   poison, nullptr, 0);
         } else if (IsLane(piece)) {
           AddLane(*program, piece.token, kPiecesMessage, entry.shard, firing,
-                  poison, piece.from.at(firing) + piece.lane_offset,
+                  poison, piece.from.at(firing) + piece.member_offset,
                   piece.bytes);
           counters_.moved_bytes.Add(piece.bytes);
-        } else if (piece.bytes <= kMaxLaneBytes) {
+        } else if (piece.bytes <= kMaxMemberBytes) {
           AddLane(*program, piece.token, kPiecesMessage, entry.shard, firing,
                   poison, PlaceOf(piece, firing), piece.bytes);
         } else {
           away += ForwardPiece(*program, piece, entry.shard, firing, poison);
         }
         break;
-      case OutToken::kRemote:
+      case OutToken::kOtherHost:
         away += ForwardPiece(*program, piece, entry.shard, firing, poison);
         break;
       default:
@@ -341,24 +341,25 @@ void Device::AddLane(const DeviceProgram& program, const OutToken& token,
                    data, bytes);
 }
 
-void Device::SendLanes(LaneParcel* parcel) {
-  parcel->Leave();
+void Device::SendRecords(RecordBatch* batch) {
+  batch->Leave();
   LocalMessage message;
-  message.kind = kForwardLanes;
-  message.payload = parcel;
+  message.kind = kForwardRecords;
+  message.payload = batch;
   Send(executor(), message);
 }
 
-void Device::DeliverLanes(const LocalMessage& message) {
-  auto* const arrived = static_cast<ArrivedLanes*>(message.payload);
-  for (const ArrivedLanes::Lane& lane : arrived->lanes()) {
-    Device* peer = cohort_->at(lane.device);
+void Device::DeliverRecord(const LocalMessage& message) {
+  auto* const arrived = static_cast<TokenBatch*>(message.payload);
+  for (const TokenBatch::Member& member : arrived->members()) {
+    Device* peer = cohort_->at(member.device);
     DeviceProgram* there = peer->Find(message.program, message.incarnation);
     if (there == nullptr) continue;  // detached already
-    peer->Deliver(there, lane.in_edge, message.step, message.flags & kPoisoned);
+    peer->Deliver(there, member.in_edge, message.step,
+                  message.flags & kPoisoned);
     cohort_->Wake(peer);
   }
-  arrived->GiveBack();
+  arrived->Return();
 }
 
 }  // namespace pathways

@@ -16,7 +16,8 @@
 namespace pathways {
 namespace {
 
-LongWork Describe(const PreparedPlan& plan, const WorkPlace& where, TimeNs ns) {
+LongWork Describe(const PreparedPlan& plan, const WorkLocation& where,
+                  TimeNs ns) {
   const proto::Action& action =
       plan.plan().actions(static_cast<int>(where.action));
   LongWork work;
@@ -73,7 +74,7 @@ LongWork FromProto(const proto::LongWorkSeen& seen) {
 }
 
 LongWork DescribeKernel(const PreparedPlan& plan, const Topology& topology,
-                        const WorkPlace& where, TimeNs ns) {
+                        const WorkLocation& where, TimeNs ns) {
   LongWork work = Describe(plan, where, ns);
   const SliceBinding& slice =
       plan.bound(plan.plan().actions(static_cast<int>(where.action)).slice());
@@ -82,16 +83,16 @@ LongWork DescribeKernel(const PreparedPlan& plan, const Topology& topology,
 }
 
 LongWork DescribeHostWork(const PreparedPlan& plan, const Topology& topology,
-                          int host, const WorkPlace& where, TimeNs ns) {
+                          int host, const WorkLocation& where, TimeNs ns) {
   LongWork work = Describe(plan, where, ns);
   work.kind = LongWork::kHostWork;
   work.place = topology.HostName(host);
   return work;
 }
 
-std::optional<WorkPlace> FindKernel(const PreparedPlan& plan,
-                                    const Topology& topology,
-                                    const KernelCall& call) {
+std::optional<WorkLocation> FindKernel(const PreparedPlan& plan,
+                                       const Topology& topology,
+                                       const KernelCall& call) {
   const int64_t device = topology.GlobalDevice(
       {static_cast<int>(call.host), static_cast<int>(call.device)});
   // A device's queue has the gangs with shards there in the table's order.
@@ -103,8 +104,8 @@ std::optional<WorkPlace> FindKernel(const PreparedPlan& plan,
         plan.bound(action.slice()).ShardsOn(device);
     if (shards.empty() || gang++ != call.gang) continue;
     if (call.shard >= shards.size()) return std::nullopt;
-    return WorkPlace{static_cast<uint32_t>(a),
-                     static_cast<uint32_t>(shards[call.shard]), call.step};
+    return WorkLocation{static_cast<uint32_t>(a),
+                        static_cast<uint32_t>(shards[call.shard]), call.step};
   }
   return std::nullopt;
 }

@@ -44,7 +44,7 @@ struct LongWork {
 };
 
 // A shard of an action, in the numbers of a plan, at a step, as LongWork::step.
-struct WorkPlace {
+struct WorkLocation {
   uint32_t action = 0;
   uint32_t shard = 0;
   uint64_t step = 0;
@@ -56,13 +56,13 @@ LongWork FromProto(const proto::LongWorkSeen& seen);
 
 // `ns`: how long it has taken so far.
 LongWork DescribeKernel(const PreparedPlan& plan, const Topology& topology,
-                        const WorkPlace& where, TimeNs ns);
+                        const WorkLocation& where, TimeNs ns);
 LongWork DescribeHostWork(const PreparedPlan& plan, const Topology& topology,
-                          int host, const WorkPlace& where, TimeNs ns);
+                          int host, const WorkLocation& where, TimeNs ns);
 // Which kernel of `plan` a thread is in. None: `plan` has no such kernel.
-std::optional<WorkPlace> FindKernel(const PreparedPlan& plan,
-                                    const Topology& topology,
-                                    const KernelCall& call);
+std::optional<WorkLocation> FindKernel(const PreparedPlan& plan,
+                                       const Topology& topology,
+                                       const KernelCall& call);
 
 // How long work may take.
 struct WorkLimits {

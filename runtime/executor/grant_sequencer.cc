@@ -14,18 +14,18 @@ namespace pathways {
 
 void GrantSequencer::Take(ControlRef control, uint64_t staged, Apply apply) {
   const proto::Grant& grant = control->grant();
-  const LinkedSequence::Number place = {grant.place(), grant.previous_place(),
-                                        grant.skip()};
+  const LinkedSequence::Number position = {
+      grant.position(), grant.previous_position(), grant.skip()};
   const bool was_new =
-      places_.Take(place, std::move(control), [&](ControlRef next) {
+      places_.Take(position, std::move(control), [&](ControlRef next) {
         if (held_.empty() && next->grant().store() <= staged) {
           return apply(next->grant());
         }
         held_.Push() = std::move(next);
       });
-  if (was_new || !place.skip) return;
+  if (was_new || !position.skip) return;
   for (const ControlRef& held : held_) {
-    if (held->grant().place() == place.own) {
+    if (held->grant().position() == position.own) {
       held->mutable_grant()->set_skip(true);
     }
   }

@@ -20,14 +20,14 @@
 namespace pathways {
 
 // Puts the grants that an island's scheduler sends to one host into the order
-// of their places, each once, and behind what was staged for their launches.
-// Invariants: (1) a grant is applied after all that have smaller places on the
-// host, in whatever order and however often they come; (2) it is applied when
-// `staged`, the number of the last message that changed the host's store, has
-// reached the grant's, and holds up those behind it until then; (3) one that is
-// given up before it was applied is applied as a skip; (4) grants that come in
-// order take no memory in a steady state. One owner calls it; what is still
-// held goes with it.
+// of their positions, each once, and behind what was staged for their launches.
+// Invariants: (1) a grant is applied after all that have smaller positions on
+// the host, in whatever order and however often they come; (2) it is applied
+// when `staged`, the number of the last message that changed the host's store,
+// has reached the grant's, and holds up those behind it until then; (3) one
+// that is given up before it was applied is applied as a skip; (4) grants that
+// come in order take no memory in a steady state. One owner calls it; what is
+// still held goes with it.
 class GrantSequencer {
  public:
   // Must not call back.
@@ -40,7 +40,7 @@ class GrantSequencer {
 
  private:
   LinkedSequence places_;
-  Ring<ControlRef> held_;  // for the store, by place
+  Ring<ControlRef> held_;  // for the store, by position
 };
 
 }  // namespace pathways

@@ -31,7 +31,7 @@ void HostExecutor::Offer(HostProgram* program, uint32_t index) {
                    [&](const auto& g) { return item.prepared < g->end; });
   if (grant == program->grants.end()) return;
   item.working = true;
-  work_.Add({(*grant)->place, item.prepared, index, program->program,
+  work_.Add({(*grant)->position, item.prepared, index, program->program,
              program->incarnation, world_->Now()});
 }
 
@@ -78,7 +78,7 @@ void HostExecutor::OnHostWorkDone(const LocalMessage& message) {
 }
 
 HostProgram* HostExecutor::FindHostWork(const LocalMessage& message,
-                                        WorkPlace* where) {
+                                        WorkLocation* where) {
   HostProgram* program = Find(message.program, message.incarnation);
   if (!work_.IsIn(message.extra) || program == nullptr) {
     return nullptr;
@@ -93,7 +93,7 @@ HostProgram* HostExecutor::FindHostWork(const LocalMessage& message,
 }
 
 void HostExecutor::OnLongHostWork(const LocalMessage& message) {
-  WorkPlace where;
+  WorkLocation where;
   const HostProgram* program = FindHostWork(message, &where);
   const WorkLimits& limits = context_.limits;
   if (program == nullptr || !limits.on_long) return;
@@ -105,7 +105,7 @@ void HostExecutor::OnLongHostWork(const LocalMessage& message) {
 
 // The host's devices could go on, but nothing is prepared for them any more.
 void HostExecutor::OnHostWorkLimit(const LocalMessage& message) {
-  WorkPlace where;
+  WorkLocation where;
   const HostProgram* program = FindHostWork(message, &where);
   if (program == nullptr) {
     // Its program was given up meanwhile; the host goes on to the next work.
@@ -114,7 +114,7 @@ void HostExecutor::OnHostWorkLimit(const LocalMessage& message) {
   }
   std::vector<uint32_t> devices(arenas_.size());
   std::iota(devices.begin(), devices.end(), 0);
-  Lose(devices, /*deaf=*/false,
+  Lose(devices, /*unresponsive=*/false,
        DescribeHostWork(*program->plan, *context_.topology, host_, where,
                         context_.limits.limit_ns)
            .Text());

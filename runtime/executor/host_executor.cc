@@ -90,20 +90,20 @@ PeerLink& HostExecutor::LinkTo(int host) {
       .first->second;
 }
 
-void HostExecutor::Renew(int32_t host, uint32_t epoch) {
+void HostExecutor::Advance(int32_t host, uint32_t epoch) {
   if (host < 0 || host == host_ || host >= context_.topology->num_hosts()) {
     return;
   }
-  LinkTo(host).Renew(epoch);
+  LinkTo(host).Advance(epoch);
 }
 
 // What the host left behind ends with its programs, which the controller stops.
 void HostExecutor::OnPeerDown(int32_t host, uint32_t epoch) {
-  Renew(host, epoch + 1);
+  Advance(host, epoch + 1);
 }
 
 void HostExecutor::OnPeerUp(int32_t host, uint32_t epoch) {
-  Renew(host, epoch);
+  Advance(host, epoch);
 }
 
 void HostExecutor::OnWire(ActorId from, const WireMessage& message,
@@ -133,7 +133,7 @@ HostProgram* HostExecutor::AcceptWire(ActorId from,
     case PeerLink::kSecondCopy:
       counters_.duplicates.Add();
       return nullptr;
-    case PeerLink::kOtherLife:
+    case PeerLink::kOtherEpoch:
       counters_.stale.Add();
       return nullptr;
   }
@@ -152,7 +152,7 @@ void HostExecutor::HandleWire(int host, HostProgram* program,
       return OnToken(program, message);
     case kPieceMessage:
       return OnPiece(program, message, payload);
-    case kAllMessage:
+    case kBroadcastMessage:
       return OnAll(program, message.target, message.step, message.item,
                    message.flags & kPoisoned);
     case kContributionMessage:
@@ -161,7 +161,7 @@ void HostExecutor::HandleWire(int host, HostProgram* program,
       return OnEnqueued(host, program, message);
     case kTokensMessage:
     case kPiecesMessage:
-      return OnLanes(program, message, payload);
+      return OnRecord(program, message, payload);
     default:
       return;
   }
@@ -191,8 +191,8 @@ void HostExecutor::OnLocal(const LocalMessage& message) {
     case kPayloadLanded:
       OnPayloadLanded(message);
       return Proceed();
-    case kForwardLanes:
-      return ForwardLanes(static_cast<LaneParcel*>(message.payload));
+    case kForwardRecords:
+      return ForwardRecords(static_cast<RecordBatch*>(message.payload));
     case kSpillDone:
       return OnSpillDone();
     case kStoredDue:
@@ -262,11 +262,11 @@ const SliceBinding* HostExecutor::TargetOf(const HostProgram& program,
   return &plan.bound(plan.plan().actions(plan.edges()[edge].to).slice());
 }
 
-ArrivedLanes::Lane HostExecutor::FindEntry(const HostProgram& program,
+TokenBatch::Member HostExecutor::FindEntry(const HostProgram& program,
                                            uint32_t edge,
                                            const SliceBinding& target,
                                            uint32_t shard) const {
-  constexpr ArrivedLanes::Lane kNone{0, UINT32_MAX};
+  constexpr TokenBatch::Member kNone{0, UINT32_MAX};
   if (shard >= target.device_of.size()) return kNone;
   const auto device =  // that of another host wraps, or is too large
       static_cast<uint64_t>(target.device_of[shard] - first_device_);
@@ -281,7 +281,7 @@ ArrivedLanes::Lane HostExecutor::FindEntry(const HostProgram& program,
 void HostExecutor::OnToken(HostProgram* program, const WireMessage& message) {
   const SliceBinding* target = TargetOf(*program, message.target);
   if (target == nullptr) return;
-  const ArrivedLanes::Lane here =
+  const TokenBatch::Member here =
       FindEntry(*program, message.target, *target, message.shard);
   if (here.in_edge == UINT32_MAX) return;
   TokenToDevice(program, here.device, here.in_edge, message.step,
@@ -329,7 +329,7 @@ void HostExecutor::OnAllFired(HostProgram* program,
   all.left[slot] = all.own_sources;
   all.left_poison[slot] = 0;
   WireMessage out;
-  out.kind = kAllMessage;
+  out.kind = kBroadcastMessage;
   out.flags = poison ? kPoisoned : 0;
   out.program = program->program;
   out.incarnation = program->incarnation;
@@ -362,7 +362,7 @@ void HostExecutor::OnAll(HostProgram* program, uint32_t edge, uint64_t firing,
 }
 
 void HostExecutor::OnMessage(ActorId, ControlRef control) {
-  if (control->replaced() != replaced()) return counters_.stale.Add();
+  if (control->restarts() != restarts()) return counters_.stale.Add();
   Handle(std::move(control));
   Proceed();
   if (trace_ != nullptr) TraceMemory();

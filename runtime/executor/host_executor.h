@@ -13,9 +13,9 @@
 // Invariants: (1) every message from another host is handled once, whatever
 // the link does, and only between the lives of both that are on; (2) payloads
 // are read while their incarnation is loaded, and never after StopReply; (3)
-// grants reach the devices in order of place, each behind what was staged for
-// its launch; (4) a feed waits until its argument is filled; (5) what a kernel
-// that did not return may touch is there as long as the executor.
+// grants reach the devices in order of position, each behind what was staged
+// for its launch; (4) a feed waits until its argument is filled; (5) what a
+// kernel that did not return may touch is there as long as the executor.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,14 +34,14 @@
 #include "runtime/device/device_report.h"
 #include "runtime/device/long_work.h"
 #include "runtime/executor/grant_sequencer.h"
+#include "runtime/executor/io_thread.h"
 #include "runtime/executor/lost_devices.h"
 #include "runtime/executor/runtime_context.h"
-#include "runtime/executor/side_thread.h"
 #include "runtime/program/dispatch.h"
 #include "runtime/program/host_actors.h"
 #include "runtime/program/host_program.h"
-#include "runtime/program/lanes.h"
 #include "runtime/program/local_kind.h"
+#include "runtime/program/token_record.h"
 #include "runtime/proto/control.pb.h"
 #include "runtime/protocol/directory.h"
 #include "runtime/protocol/peer_link.h"
@@ -63,12 +63,12 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
 
   void OnWire(ActorId from, const WireMessage& message,
               Payload payload) override;
-  Landing OnOffer(ActorId from, const WireMessage& message,
-                  uint64_t bytes) override;
+  ReceiveBuffer OnOffer(ActorId from, const WireMessage& message,
+                        uint64_t bytes) override;
   void OnLocal(const LocalMessage& message) override;
-  void OnLocalSoon(const LocalMessage& message, int step) const override;
-  void OnWireSoon(ActorId from, const WireMessage& message,
-                  int step) const override;
+  void PrefetchLocal(const LocalMessage& message, int step) const override;
+  void PrefetchWire(ActorId from, const WireMessage& message,
+                    int step) const override;
   void OnPeerDown(int32_t host, uint32_t epoch) override;
   void OnPeerUp(int32_t host, uint32_t epoch) override;
 
@@ -79,7 +79,7 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
   void LimitMemory(uint64_t bytes) { host_arena_.Bound(bytes); }
 
   // When the world has stopped: nothing is written to files any more, or read.
-  void StopSpilling() { side_.Stop(); }
+  void StopSpilling() { io_thread_.Stop(); }
 
   // Any thread.
   const HostCounters& counters() const { return counters_; }
@@ -105,14 +105,14 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
   void Stamp(int host, uint64_t payload_bytes, WireMessage* message);
   PeerLink& LinkTo(int host);
   // Another host is in this life, or will be when it comes again.
-  void Renew(int32_t host, uint32_t epoch);
+  void Advance(int32_t host, uint32_t epoch);
   // How often this host was replaced before.
-  uint32_t replaced() const {
+  uint32_t restarts() const {
     return context_.directory.place(host_).epoch - 1;
   }
   // As from this life.
   void SendControl(ActorId to, ControlRef control) {
-    control->set_replaced(replaced());
+    control->set_restarts(restarts());
     ControlActor::SendControl(to, std::move(control));
   }
 
@@ -138,25 +138,26 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
   const PieceIn* FindPiece(const HostProgram& program, uint32_t edge,
                            uint32_t shard, uint32_t source) const;
 
-  // Tokens and pieces of other processes, several in a message (host_lanes.cc).
-  void ForwardLanes(LaneParcel* parcel);
-  void OnLanes(HostProgram* program, const WireMessage& message,
-               Payload payload);
-  struct LaneHere {
+  // Tokens and pieces of other processes, several in a message
+  // (host_records.cc).
+  void ForwardRecords(RecordBatch* batch);
+  void OnRecord(HostProgram* program, const WireMessage& message,
+                Payload payload);
+  struct LocalMember {
     const PieceIn* piece;  // null: it is a token, or poisoned
     const char* bytes;     // of the piece
-    ArrivedLanes::Lane lane;
+    TokenBatch::Member member;
   };
-  // `last`: of the lane before; null: there is none.
+  // `last`: of the member before; null: there is none.
   const PieceIn* FindNextPiece(const HostProgram& program, uint32_t edge,
-                               LaneHeader lane, const PieceIn* last) const;
-  // Of a record; writes its lanes. False: it is none.
-  bool ReadLanes(const HostProgram& program, const WireMessage& message,
-                 Payload payload, LaneHere* lanes) const;
-  void LanesToDevices(const HostProgram& program, const WireMessage& message,
-                      absl::Span<const LaneHere> lanes);
+                               MemberHeader member, const PieceIn* last) const;
+  // Of a record; writes its members. False: it is none.
+  bool ReadMembers(const HostProgram& program, const WireMessage& message,
+                   Payload payload, LocalMember* members) const;
+  void TokensToDevices(const HostProgram& program, const WireMessage& message,
+                       absl::Span<const LocalMember> members);
 
-  // What a message from or for a host reads (host_soon.cc).
+  // What a message from or for a host reads (host_prefetch.cc).
   void ReadSoon(int host, uint64_t sequence, uint32_t program, int step) const;
 
   // What a device has for another host.
@@ -166,7 +167,7 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
                                       uint32_t edge);
   // The entry there that a token is for; UINT32_MAX in place of an in-edge:
   // none that is here.
-  ArrivedLanes::Lane FindEntry(const HostProgram& program, uint32_t edge,
+  TokenBatch::Member FindEntry(const HostProgram& program, uint32_t edge,
                                const SliceBinding& target,
                                uint32_t shard) const;
   void OnToken(HostProgram* program, const WireMessage& message);
@@ -180,10 +181,11 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
 
   // Devices that take no work any more (host_losses.cc).
   void OnWorkerLost(const LocalMessage& message);
-  // `deaf`: they will not answer either, and a thread may still be in a kernel.
-  void Lose(const std::vector<uint32_t>& devices, bool deaf,
+  // `unresponsive`: they will not answer either, and a thread may still be in a
+  // kernel.
+  void Lose(const std::vector<uint32_t>& devices, bool unresponsive,
             const std::string& why);
-  void TellLosses();
+  void NotifyLosses();
   // Why the program cannot be used; OK: it has no lost device.
   absl::Status CheckLosses(const HostProgram& program) const;
 
@@ -219,11 +221,11 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
   // The launch that a grant is for; null: it, or one before it, was given up.
   HostLaunch* LaunchOf(HostProgram* program, const proto::Grant& grant);
   // Tells one device of each cohort that the program is on.
-  void TellCohorts(const HostProgram& program, LocalKind kind,
-                   void* payload = nullptr);
+  void NotifyCohorts(const HostProgram& program, LocalKind kind,
+                     void* payload = nullptr);
   // Has the devices of launches whose arguments were filled look at their
   // feeds.
-  void TellFilled();
+  void NotifyFilled();
   void OnDeviceDone(HostProgram* program, const LocalMessage& message);
   // The program's first grant is over.
   void FinishGrant(HostProgram* program);
@@ -244,7 +246,7 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
   void OnLongHostWork(const LocalMessage& message);
   void OnHostWorkLimit(const LocalMessage& message);
   // What the host works on, in the message about it; null: nothing any more.
-  HostProgram* FindHostWork(const LocalMessage& message, WorkPlace* where);
+  HostProgram* FindHostWork(const LocalMessage& message, WorkLocation* where);
   void OnLongKernel(const LocalMessage& message);
   void Enqueue(HostProgram* program, uint32_t item);
   void OnEnqueued(int host, HostProgram* program, const WireMessage& message);
@@ -280,7 +282,7 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
   void SendFetched(uint32_t client, uint64_t request, uint64_t pieces) override;
   void SendToClient(uint32_t client, const WireMessage& message,
                     Payload payload) override;
-  void OnFilled() override { TellFilled(); }
+  void OnFilled() override { NotifyFilled(); }
 
   // Tells a device that one token has come.
   void TokenToDevice(HostProgram* program, uint32_t device, uint32_t in_edge,
@@ -303,8 +305,8 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
   // What each message looks at. Programs go before what they are held in.
   std::vector<std::unique_ptr<HostProgram>> programs_;
   absl::flat_hash_map<int, PeerLink> links_;  // by host
-  Parcels<ArrivedLanes> arrived_;
-  std::vector<ArrivedLanes*> arriving_;  // by cohort, of one message
+  Batches<TokenBatch> arrived_;
+  std::vector<TokenBatch*> arriving_;  // by cohort, of one message
   HostCounters counters_;
   // By program, the last incarnation that was stopped.
   std::vector<uint32_t> ended_;
@@ -316,7 +318,7 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
   std::set<uint32_t> waiting_loads_;  // for memory, by incarnation
   uint64_t told_spilled_ = 0;         // bytes, last
   bool stored_due_ = false;           // kStoredDue is on its way
-  SideThread side_;                   // last: it reads and writes what is above
+  IoThread io_thread_;                // last: it reads and writes what is above
 };
 
 }  // namespace pathways

@@ -63,7 +63,7 @@ void HostExecutor::ApplyGrant(const proto::Grant& message) {
       message.steps() > launch->end - message.first()) {
     return;
   }
-  if (message.cut()) {
+  if (message.cut_short()) {
     launch->end.store(message.first() + message.steps(),
                       std::memory_order_relaxed);
     for (HostValues::Result& result : launch->values.results) {
@@ -73,7 +73,7 @@ void HostExecutor::ApplyGrant(const proto::Grant& message) {
   std::unique_ptr<HostGrant>& grant = program->grants.Push();
   if (grant == nullptr) grant = std::make_unique<HostGrant>();
   grant->launch = launch;
-  grant->place = message.place();
+  grant->position = message.position();
   grant->first = message.first();
   grant->end = message.first() + message.steps();
   program->granted = grant->end;
@@ -82,12 +82,12 @@ void HostExecutor::ApplyGrant(const proto::Grant& message) {
   for (uint32_t devices : program->cohort_sizes) {
     grant->cohorts.push_back({devices, 0, {}});
   }
-  TellCohorts(*program, kGrantDevice, grant.get());
+  NotifyCohorts(*program, kGrantDevice, grant.get());
   PrepareGranted(program);
 }
 
-void HostExecutor::TellCohorts(const HostProgram& program, LocalKind kind,
-                               void* payload) {
+void HostExecutor::NotifyCohorts(const HostProgram& program, LocalKind kind,
+                                 void* payload) {
   LocalMessage message;
   message.kind = kind;
   message.program = program.program;
@@ -96,9 +96,9 @@ void HostExecutor::TellCohorts(const HostProgram& program, LocalKind kind,
   for (uint32_t device : program.cohort_heads) SendToDevice(device, message);
 }
 
-void HostExecutor::TellFilled() {
+void HostExecutor::NotifyFilled() {
   unfilled_.Update([this](const HostProgram& program) {
-    TellCohorts(program, kArgumentFilled);
+    NotifyCohorts(program, kArgumentFilled);
   });
 }
 
@@ -106,7 +106,7 @@ void HostExecutor::OnDeviceDone(HostProgram* program,
                                 const LocalMessage& message) {
   auto grant =
       std::find_if(program->grants.begin(), program->grants.end(),
-                   [&](const auto& g) { return g->place == message.extra; });
+                   [&](const auto& g) { return g->position == message.extra; });
   if (grant == program->grants.end()) return;
   --(*grant)->cohorts_left;
   // Of two cohorts, that of the later grant may have been heard first.
@@ -125,7 +125,7 @@ void HostExecutor::FinishGrant(HostProgram* program) {
   done->set_incarnation(program->incarnation);
   done->set_launch(launch.id);
   done->set_sender(host_);
-  done->set_number(grant.place);
+  done->set_number(grant.position);
   TimeNs time_ns = 0;
   for (const HostGrant::Cohort& cohort : grant.cohorts) {
     time_ns = std::max(time_ns, cohort.time_ns);
@@ -160,7 +160,7 @@ void HostExecutor::FinishLaunch(HostProgram* program, proto::GrantDone* done) {
   launch->values.Clear();
   program->launches.Pop();
   world_->ExpectKernels(-1);
-  TellFilled();
+  NotifyFilled();
 }
 
 }  // namespace pathways

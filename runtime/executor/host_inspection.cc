@@ -15,7 +15,7 @@
 namespace pathways {
 
 void HostExecutor::OnQuery(const proto::Query& query) {
-  TellLosses();
+  NotifyLosses();
   Inspection& inspection = inspections_[query.program()];
   if (!inspection.waiting.empty()) {
     inspection.round = std::max(inspection.round, query.round());

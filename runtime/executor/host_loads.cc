@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "runtime/base/told_status.h"
+#include "runtime/base/status_from_wire.h"
 #include "runtime/executor/host_executor.h"
 
 namespace pathways {
@@ -73,8 +73,8 @@ uint64_t HostExecutor::Load(const proto::LoadProgram& load, bool is_last) {
   }
   if (id < ended_.size() && load.incarnation() <= ended_[id]) return 0;
   // Before the first message of the program to or from any of them.
-  for (const proto::HostLife& life : load.lives()) {
-    Renew(static_cast<int32_t>(life.host()), life.replaced() + 1);
+  for (const proto::HostEpoch& life : load.lives()) {
+    Advance(static_cast<int32_t>(life.host()), life.restarts() + 1);
   }
   PlanHash hash;
   if (!hash.Read(load.plan().hash())) {
@@ -114,7 +114,7 @@ uint64_t HostExecutor::Load(const proto::LoadProgram& load, bool is_last) {
     return 0;
   }
   if (absl::Status lost = CheckLosses(**built); !lost.ok()) {
-    TellLosses();
+    NotifyLosses();
     ReplyLoaded(id, load.incarnation(), lost);
     return 0;
   }
@@ -141,7 +141,7 @@ void HostExecutor::OnPlanArrived(const proto::PlanArrived& arrived) {
   const proto::LoadProgram& load = arrived.load();
   if (arrived.code() == 0) return OnLoad(load);
   ReplyLoaded(load.program(), load.incarnation(),
-              ToldStatus(arrived.code(), arrived.message()));
+              StatusFromWire(arrived.code(), arrived.message()));
 }
 
 void HostExecutor::RefuseLoads(uint32_t program, uint32_t incarnation) {
@@ -285,7 +285,7 @@ void HostExecutor::FinishStop(HostProgram* program) {
   world_->ExpectKernels(-static_cast<int>(program->launches.size()));
   program->launches.Clear();
   program->grants.Clear();
-  TellFilled();
+  NotifyFilled();
   proto::StopProgram again;
   again.set_program(program->program);
   again.set_incarnation(program->incarnation);

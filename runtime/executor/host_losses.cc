@@ -30,7 +30,7 @@ void HostExecutor::OnWorkerLost(const LocalMessage& message) {
       absl::StrCat("a kernel on ", arenas_[message.item]->name(),
                    " has not returned for the time that it may take");
   if (auto plan = context_.loaded.Find(message.incarnation)) {
-    const std::optional<WorkPlace> where =
+    const std::optional<WorkLocation> where =
         FindKernel(*plan, *context_.topology, call);
     if (where) {
       why = DescribeKernel(*plan, *context_.topology, *where,
@@ -38,18 +38,18 @@ void HostExecutor::OnWorkerLost(const LocalMessage& message) {
                 .Text();
     }
   }
-  Lose(CohortOf(actors_, message.item), /*deaf=*/true, why);
+  Lose(CohortOf(actors_, message.item), /*unresponsive=*/true, why);
 }
 
-void HostExecutor::Lose(const std::vector<uint32_t>& devices, bool deaf,
+void HostExecutor::Lose(const std::vector<uint32_t>& devices, bool unresponsive,
                         const std::string& why) {
   proto::WorkerLost lost;
   lost.set_host(host_);
   lost.set_message(why);
   lost.mutable_devices()->Assign(devices.begin(), devices.end());
-  lost_.Add(std::move(lost), deaf);
-  TellLosses();
-  if (!deaf) return;
+  lost_.Add(std::move(lost), unresponsive);
+  NotifyLosses();
+  if (!unresponsive) return;
   // Nobody waits for them.
   auto erase = [&](WaitSet* waiting) {
     bool erased = false;
@@ -74,7 +74,7 @@ void HostExecutor::Lose(const std::vector<uint32_t>& devices, bool deaf,
   for (uint32_t program : over) FinishInspection(program);
 }
 
-void HostExecutor::TellLosses() {
+void HostExecutor::NotifyLosses() {
   for (const proto::WorkerLost& lost : lost_.losses()) {
     ControlRef control = NewControl();
     *control->mutable_worker_lost() = lost;

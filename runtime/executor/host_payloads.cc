@@ -78,8 +78,8 @@ void HostExecutor::ReturnPiece(const HostProgram& program,
   SendToDevice(returned.item, message);
 }
 
-Landing HostExecutor::OnOffer(ActorId from, const WireMessage& message,
-                              uint64_t bytes) {
+ReceiveBuffer HostExecutor::OnOffer(ActorId from, const WireMessage& message,
+                                    uint64_t bytes) {
   HostProgram* program = AcceptWire(from, message);
   if (program == nullptr) return {};
   const int host = context_.directory.HostOfExecutor(from);
@@ -101,7 +101,7 @@ Landing HostExecutor::OnOffer(ActorId from, const WireMessage& message,
     counters_.foreign.Add();
     return {};
   }
-  Landing landing;
+  ReceiveBuffer landing;
   if (memory == nullptr) {
     // It goes on without what there is no place for.
     WireMessage poisoned = message;
@@ -129,7 +129,7 @@ void HostExecutor::OnPayloadLanded(const LocalMessage& landed) {
   HostProgram* program = EndPayload(landed);
   if (program == nullptr) return;
   // What does not come any more is of a host whose end says the rest.
-  if (!program->stopping && (landed.flags & kNotLanded) == 0) {
+  if (!program->stopping && (landed.flags & kNotReceived) == 0) {
     WireMessage message;
     message.kind = landed.extra & ((1 << kKindBits) - 1);
     message.program = landed.program;

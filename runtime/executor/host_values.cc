@@ -20,7 +20,7 @@ namespace {
 // A simulated disk takes so long, and a nanosecond for each byte.
 constexpr TimeNs kSimDiskNs = 100'000;
 // What is told of a disk that is at work for long.
-constexpr uint64_t kToldBytes = uint64_t{64} << 20;
+constexpr uint64_t kMaxWireStatusBytes = uint64_t{64} << 20;
 
 }  // namespace
 
@@ -34,7 +34,7 @@ void HostExecutor::StartSpilling(std::unique_ptr<SpillDisk> disk) {
         world_->SendLocal(kNobody, local_id(), done);
       };
       // Without a thread for it, the host waits for its disk.
-      if (!side_.Do(tell)) tell();
+      if (!io_thread_.Do(tell)) tell();
       return;
     }
     work();
@@ -54,7 +54,7 @@ void HostExecutor::OnSpillDone() {
   const uint64_t spilled = staging_.spilled_bytes();
   const uint64_t change =
       std::max(spilled, told_spilled_) - std::min(spilled, told_spilled_);
-  if (!staging_.is_spilling() || change >= kToldBytes) {
+  if (!staging_.is_spilling() || change >= kMaxWireStatusBytes) {
     SendStored(staging_.last());
   }
   if (trace_ != nullptr) TraceMemory();

@@ -12,10 +12,10 @@
 
 namespace pathways {
 
-void LostDevices::Add(proto::WorkerLost loss, bool deaf) {
+void LostDevices::Add(proto::WorkerLost loss, bool unresponsive) {
   for (uint32_t device : loss.devices()) {
     lost_.Insert(static_cast<int32_t>(device));
-    if (deaf) deaf_.Insert(static_cast<int32_t>(device));
+    if (unresponsive) unresponsive_.Insert(static_cast<int32_t>(device));
   }
   losses_.push_back(std::move(loss));
 }

@@ -20,18 +20,18 @@
 
 namespace pathways {
 
-// Devices of one host that take no work any more. Some of them are deaf: they
-// do not answer either, and a thread may still be in a kernel there.
-// Invariants: (1) who is lost stays so; (2) what a kernel that did not return
-// may touch, the memory of its program on its device, is there as long as this.
-// One owner calls it, and destroys it when no kernel runs any more, before the
-// devices' memory.
+// Devices of one host that take no work any more. Some of them are
+// unresponsive: they do not answer either, and a thread may still be in a
+// kernel there. Invariants: (1) who is lost stays so; (2) what a kernel that
+// did not return may touch, the memory of its program on its device, is there
+// as long as this. One owner calls it, and destroys it when no kernel runs any
+// more, before the devices' memory.
 class LostDevices {
  public:
   // The devices that `loss` names.
-  void Add(proto::WorkerLost loss, bool deaf);
+  void Add(proto::WorkerLost loss, bool unresponsive);
   bool IsDeaf(uint32_t device) const {
-    return deaf_.Contains(static_cast<int32_t>(device));
+    return unresponsive_.Contains(static_cast<int32_t>(device));
   }
   // A lost device that the program is on; none: it has none.
   std::optional<uint32_t> Find(const HostProgram& program) const;
@@ -43,7 +43,7 @@ class LostDevices {
   const std::vector<proto::WorkerLost>& losses() const { return losses_; }
 
  private:
-  WaitSet lost_, deaf_;
+  WaitSet lost_, unresponsive_;
   std::vector<proto::WorkerLost> losses_;
   std::vector<std::unique_ptr<HostProgram>> buried_;
 };

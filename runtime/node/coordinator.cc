@@ -94,12 +94,12 @@ absl::StatusOr<std::vector<proto::Member>> Coordinator::AwaitHosts(
     if (event.what == MembershipEvent::kGone) {
       if (roster_.Leave(event.peer)) {
         Note("a worker left before all were here");
-        TellEarly();
+        NotifyEarly();
         TakeSpare();
       }
       Forget(event.peer);
     } else if (event.said.has_status_request()) {
-      TellStatus(event.peer);
+      NotifyStatus(event.peer);
     } else if (event.said.has_member_hello()) {
       Admit(event.peer, event.said.member_hello());
     } else {
@@ -116,7 +116,7 @@ absl::Status Coordinator::Begin(const proto::HostOptions& options,
   table_ = MemberTable(&topology_, roster_.Members(), roster_.Peers());
   last_tick_ = SteadyTime::Now();
   linking_ = true;
-  TellEarly();
+  NotifyEarly();
   for (const auto& [number, process] : table_.all()) {
     if (process.state == MemberTable::kGone) continue;
     absl::Status linked =

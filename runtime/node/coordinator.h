@@ -83,7 +83,7 @@ class Coordinator {
   void HandleSaid(uint32_t process, const proto::Membership& said);
   void Refuse(PeerId peer, const absl::Status& why);
   // Whoever asks goes then.
-  void TellStatus(PeerId peer);
+  void NotifyStatus(PeerId peer);
   // What a process says that is no member, and neither asks nor greets.
   void HandleStranger(const MembershipEvent& event);
   void Admit(PeerId peer, const proto::MemberHello& hello);
@@ -105,9 +105,9 @@ class Coordinator {
   void OnLinkBroken(uint32_t process, const proto::LinkBroken& broken);
   void OnPong(uint32_t process);
   // The process, or each of those with hosts, that are not gone.
-  void Tell(uint32_t process, const proto::Membership& message);
-  void TellWorkers(const proto::Membership& message, uint32_t but);
-  void TellAll(const proto::Membership& message, uint32_t but);
+  void Notify(uint32_t process, const proto::Membership& message);
+  void NotifyWorkers(const proto::Membership& message, uint32_t but);
+  void NotifyAll(const proto::Membership& message, uint32_t but);
   // Hosts that the cluster begins with.
   size_t num_enough() const;
   // Whether as many are linked, and nobody else is about to be.
@@ -115,8 +115,8 @@ class Coordinator {
   // For whom clients wait.
   std::string NotYetText() const;
   // Those that wait are told, if it is another than before.
-  void TellEarly();
-  void TellNotYet(PeerId peer, const std::string& whom);
+  void NotifyEarly();
+  void NotifyNotYet(PeerId peer, const std::string& whom);
   // By its hosts.
   std::string NameOf(uint32_t process) const;
   void Note(const std::string& line) const;

@@ -55,7 +55,7 @@ void Coordinator::Handle(const MembershipEvent& event) {
   } else if (process != 0) {
     HandleSaid(process, event.said);
   } else if (event.said.has_status_request()) {
-    TellStatus(event.peer);
+    NotifyStatus(event.peer);
   } else if (event.said.has_member_hello()) {
     Admit(event.peer, event.said.member_hello());
   } else {
@@ -107,14 +107,14 @@ void Coordinator::Admit(PeerId peer, const proto::MemberHello& hello) {
   if (!begun_ && !(linking_ && IsWorker(hello))) {
     if (IsWorker(hello)) {
       absl::Status joined = roster_.Join(peer, hello);
-      return joined.ok() ? TellEarly() : KeepOrRefuse(peer, hello, joined);
+      return joined.ok() ? NotifyEarly() : KeepOrRefuse(peer, hello, joined);
     }
     if (early_.size() == kMaxProcesses) {
       return Refuse(peer, absl::ResourceExhaustedError("too many clients"));
     }
-    TellEarly();
+    NotifyEarly();
     early_.emplace_back(peer, hello);
-    return TellNotYet(peer, not_yet_);
+    return NotifyNotYet(peer, not_yet_);
   }
   absl::StatusOr<uint32_t> added = 0;
   proto::Membership message;
@@ -123,7 +123,7 @@ void Coordinator::Admit(PeerId peer, const proto::MemberHello& hello) {
     if (!added.ok()) return Refuse(peer, added.status());
     message.mutable_client_comes()->set_process(*added);
     message.mutable_client_comes()->set_epoch(hello.epoch());
-    TellWorkers(message, *added);
+    NotifyWorkers(message, *added);
   } else {
     absl::StatusOr<std::vector<uint32_t>> hosts = HostsFor(hello);
     if (!hosts.ok()) return KeepOrRefuse(peer, hello, hosts.status());
@@ -134,12 +134,12 @@ void Coordinator::Admit(PeerId peer, const proto::MemberHello& hello) {
       if (number == *added || process.state == MemberTable::kGone) continue;
       *message.mutable_member_comes()->mutable_member() =
           process.has_hosts() ? member : ForClients(member);
-      Tell(number, message);
+      Notify(number, message);
     }
   }
   absl::Status linked = Welcome(*added, hello.target());
   if (!linked.ok()) Lose(*added, linked);
-  if (!begun_) TellEarly();
+  if (!begun_) NotifyEarly();
 }
 
 absl::StatusOr<std::vector<uint32_t>> Coordinator::HostsFor(
@@ -158,7 +158,7 @@ void Coordinator::KeepOrRefuse(PeerId peer, const proto::MemberHello& hello,
   spares_.emplace_back(peer, hello);
   const std::string whom(WithoutTag(why.message()));
   Note(absl::StrCat("a worker waits as a spare: ", whom));
-  TellNotYet(peer, whom);
+  NotifyNotYet(peer, whom);
 }
 
 void Coordinator::TakeSpare() {
@@ -189,14 +189,14 @@ std::string Coordinator::NotYetText() const {
           : absl::StrCat("; ", num_enough(), " hosts are enough"));
 }
 
-void Coordinator::TellEarly() {
+void Coordinator::NotifyEarly() {
   std::string now = NotYetText();
   if (now == not_yet_) return;
   not_yet_ = std::move(now);
-  for (const auto& [peer, hello] : early_) TellNotYet(peer, not_yet_);
+  for (const auto& [peer, hello] : early_) NotifyNotYet(peer, not_yet_);
 }
 
-void Coordinator::TellNotYet(PeerId peer, const std::string& whom) {
+void Coordinator::NotifyNotYet(PeerId peer, const std::string& whom) {
   proto::Membership message;
   message.mutable_not_yet()->set_message(whom);
   process_.Send(peer, message);
@@ -223,8 +223,8 @@ void Coordinator::Lose(uint32_t process, const absl::Status& why) {
   proto::Membership message;
   message.mutable_member_gone()->set_process(process);
   message.mutable_member_gone()->set_epoch(member.epoch());
-  TellAll(message, process);
-  if (!begun_) TellEarly();
+  NotifyAll(message, process);
+  if (!begun_) NotifyEarly();
   if (!member.hosts().empty()) TakeSpare();
 }
 
@@ -262,10 +262,10 @@ void Coordinator::Tick(absl::Duration passed) {
   }
   proto::Membership ping;
   ping.mutable_ping();
-  TellAll(ping, 0);
+  NotifyAll(ping, 0);
 }
 
-void Coordinator::TellStatus(PeerId peer) {
+void Coordinator::NotifyStatus(PeerId peer) {
   proto::Membership message;
   proto::ClusterStatus& status = *message.mutable_status();
   if (!linking_) {
@@ -333,21 +333,22 @@ void Coordinator::OnPong(uint32_t process) {
   }
 }
 
-void Coordinator::Tell(uint32_t process, const proto::Membership& message) {
+void Coordinator::Notify(uint32_t process, const proto::Membership& message) {
   process_.Send(table_.Find(process)->peer, message);
 }
 
-void Coordinator::TellWorkers(const proto::Membership& message, uint32_t but) {
+void Coordinator::NotifyWorkers(const proto::Membership& message,
+                                uint32_t but) {
   for (const auto& [number, process] : table_.all()) {
     if (number == but || !process.has_hosts()) continue;
-    if (process.state != MemberTable::kGone) Tell(number, message);
+    if (process.state != MemberTable::kGone) Notify(number, message);
   }
 }
 
-void Coordinator::TellAll(const proto::Membership& message, uint32_t but) {
+void Coordinator::NotifyAll(const proto::Membership& message, uint32_t but) {
   for (const auto& [number, process] : table_.all()) {
     if (number == but || process.state == MemberTable::kGone) continue;
-    Tell(number, message);
+    Notify(number, message);
   }
 }
 

@@ -97,7 +97,7 @@ std::string MetricsText(const proto::ControllerStatus& status,
       };
   using Client = proto::ClientStatus;
   of_clients("client_device_seconds_total", "counter",
-             "Device time of its programs, on all lanes together.",
+             "Device time of its programs, on all groups together.",
              [](const Client& c) { return double(c.device_time_ns()) / 1e9; });
   of_clients("client_weight", "gauge", "Its share beside others.",
              [](const Client& c) { return c.weight(); });

@@ -27,7 +27,7 @@
 #include "runtime/transport/socket_address.h"
 #include "runtime/transport/testing/chaos_options.h"
 #include "runtime/transport/testing/chaos_transport.h"
-#include "runtime/transport/two_transports.h"
+#include "runtime/transport/transport_mux.h"
 
 namespace pathways {
 namespace {
@@ -67,7 +67,7 @@ absl::StatusOr<MakeTransport> MakeGoodLinks(const LinkOptions& options) {
   UcxOptions ucx;
   ucx.way = options.ucx == kTcp ? UcxWay::kTcp : UcxWay::kSharedMemory;
   return [make_sockets, ucx](TransportEvents* events) {
-    return std::make_unique<TwoTransports>(
+    return std::make_unique<TransportMux>(
         kUcxPrefix,
         [ucx](TransportEvents* inner) { return LoadUcxTransport(ucx, inner); },
         make_sockets, events);

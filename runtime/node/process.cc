@@ -82,9 +82,9 @@ absl::Status Process::Start(uint32_t self, const proto::Cluster& cluster,
                      ? kMaxProcessClients
                      : 0};
   part.make_world = [&](WorldListeners listeners) {
-    auto world =
-        MakeWorld(*topology, options, std::move(listeners),
-                  {links_.uplink(), /*has_hosts=*/part.places.count == 0});
+    auto world = MakeWorld(
+        *topology, options, std::move(listeners),
+        {links_.remote_channel(), /*has_hosts=*/part.places.count == 0});
     if (world.ok()) world_ = world->world.get();
     return world;
   };

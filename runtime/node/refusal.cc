@@ -11,7 +11,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "runtime/base/told_status.h"
+#include "runtime/base/status_from_wire.h"
 
 namespace pathways {
 
@@ -23,7 +23,7 @@ proto::Membership MakeRefusal(const absl::Status& why) {
 }
 
 absl::Status ReadRefusal(const proto::Refusal& refusal) {
-  const absl::Status told = ToldStatus(refusal.code(), refusal.message());
+  const absl::Status told = StatusFromWire(refusal.code(), refusal.message());
   return told.ok() ? absl::UnknownError(refusal.message()) : told;
 }
 

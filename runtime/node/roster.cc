@@ -275,7 +275,7 @@ proto::Cluster Roster::ClusterFor(const proto::Target& reader) const {
 
 Directory DirectoryOf(const Topology& topology,
                       const std::vector<proto::Member>& members) {
-  std::vector<HostPlace> hosts(topology.num_hosts());
+  std::vector<HostLocation> hosts(topology.num_hosts());
   for (const proto::Member& member : members) {
     for (uint32_t host : member.hosts()) {
       hosts[host] = {member.process(), member.life()};

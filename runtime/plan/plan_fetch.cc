@@ -14,7 +14,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "google/protobuf/stubs/logging.h"
-#include "runtime/base/told_status.h"
+#include "runtime/base/status_from_wire.h"
 #include "runtime/plan/plan_source.h"
 #include "runtime/plan/tables.h"
 
@@ -39,7 +39,7 @@ absl::StatusOr<PlanFetch::Step> PlanFetch::Take(const proto::PlanPart& part) {
     return Step::kNothing;
   }
   if (part.status() != 0) {
-    return ToldStatus(part.status(), part.message());
+    return StatusFromWire(part.status(), part.message());
   }
   if (part.total() > name_.bytes || (total_ != 0 && part.total() != total_)) {
     return Bad(absl::StrCat("it has ", part.total(), " bytes of ",

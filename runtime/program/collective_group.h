@@ -21,8 +21,8 @@
 
 #include "runtime/program/collective.h"
 #include "runtime/program/exchange_state.h"
+#include "runtime/program/flag_barrier.h"
 #include "runtime/program/slot_ref.h"
-#include "runtime/program/small_meeting.h"
 
 namespace pathways {
 
@@ -101,7 +101,7 @@ struct InPlaceGroup {
 struct HostGroup {
   // Of what is small: where its members meet, instead of `meeting`. The host
   // program's; else null.
-  SmallMeeting* small = nullptr;
+  FlagBarrier* small = nullptr;
   std::vector<const char*> contributions[2];  // see below
   // One result for all; see below.
   bool shared = false;

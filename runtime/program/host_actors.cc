@@ -34,10 +34,11 @@ LocalMessage WorkerLostMessage(const KernelCall& call) {
 }
 
 Directory DirectoryOf(const Topology& topology) {
-  return DirectoryOf(topology, std::vector<HostPlace>(topology.num_hosts()));
+  return DirectoryOf(topology, std::vector<HostLocation>(topology.num_hosts()));
 }
 
-Directory DirectoryOf(const Topology& topology, std::vector<HostPlace> hosts) {
+Directory DirectoryOf(const Topology& topology,
+                      std::vector<HostLocation> hosts) {
   std::vector<int32_t> schedulers;
   for (int i = 0; i < topology.num_islands(); ++i) {
     schedulers.push_back(topology.first_host(i));

@@ -37,7 +37,8 @@ LocalMessage WorkerLostMessage(const KernelCall& call);
 // The numbers of a cluster's actors that other hosts may speak to, all hosts in
 // one process and in their first life, or where `hosts` says.
 Directory DirectoryOf(const Topology& topology);
-Directory DirectoryOf(const Topology& topology, std::vector<HostPlace> hosts);
+Directory DirectoryOf(const Topology& topology,
+                      std::vector<HostLocation> hosts);
 
 }  // namespace pathways
 

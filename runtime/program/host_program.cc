@@ -223,8 +223,8 @@ absl::Status HostProgramBuilder::AllocateHost(Arena* arena) {
     if (device == nullptr || p_.slices().empty()) continue;
     device->memories[SlotOffset::kHost] = base + host_base_[device->device][0];
   }
-  for (size_t i = 0; i < out_.small_meetings.size(); ++i) {
-    out_.small_meetings[i]->SetMemory(base + small_at_[i]);
+  for (size_t i = 0; i < out_.flag_barriers.size(); ++i) {
+    out_.flag_barriers[i]->SetMemory(base + small_at_[i]);
   }
   for (size_t g = 0; g < out_.groups.size(); ++g) {
     HostGroup& group = out_.groups[g];

@@ -36,9 +36,9 @@
 #include "runtime/program/dispatch.h"
 #include "runtime/program/gang_tables.h"
 #include "runtime/program/host_actors.h"
-#include "runtime/program/landing_buffers.h"
 #include "runtime/program/launch.h"
 #include "runtime/program/local_kind.h"
+#include "runtime/program/receive_buffers.h"
 #include "runtime/program/slot_ref.h"
 #include "runtime/protocol/wait_set.h"
 #include "runtime/store/store.h"
@@ -47,19 +47,31 @@ namespace pathways {
 
 // What an entry does when it has fired: one token each.
 struct OutToken {
-  // kNear, kPeer: on another device of this host, of the same worker or not.
-  // kFar: on a host of another process; kRemote: on another one of this.
-  enum Type : uint8_t { kLocal, kNear, kPeer, kRemote, kFar, kAll, kHost };
-  Type type = kLocal;
+  // kSameWorker, kSameHost: on another device of this host, of the same worker
+  // or not. kOtherProcess: on a host of another process; kOtherHost: on another
+  // one of this.
+  enum Type : uint8_t {
+    kSameDevice,
+    kSameWorker,
+    kSameHost,
+    kOtherHost,
+    kOtherProcess,
+    kBroadcast,
+    kHostAction
+  };
+  Type type = kSameDevice;
   bool poisons = false;
   uint16_t tokens = 0;
-  uint32_t target = 0;  // kRemote, kFar, kAll: edge; kHost: action; else
-                        // in-edge entry, or entry when poison is all that it
-                        // carries
-  uint32_t shard = 0;   // kRemote, kFar
-  uint32_t where = 0;   // kNear: device; kPeer: actor; kRemote, kFar: host
+  uint32_t target = 0;  // kOtherHost, kOtherProcess, kBroadcast: edge;
+                        // kHostAction: action; else in-edge entry, or entry
+                        // when poison is all that it carries
+  uint32_t shard = 0;   // kOtherHost, kOtherProcess
+  uint32_t where = 0;   // kSameWorker: device; kSameHost: actor; kOtherHost,
+                        // kOtherProcess: host
 
-  bool leaves_host() const { return type == kRemote || type == kFar; }
+  bool leaves_host() const {
+    return type == kOtherHost || type == kOtherProcess;
+  }
 };
 
 // One incoming edge of one entry: `expected` tokens a firing.
@@ -77,7 +89,7 @@ struct PieceOut {
   // staging.
   int64_t lent_offset = -1;
   // Of a small one for another process whose bytes lie side by side: likewise.
-  int64_t lane_offset = -1;
+  int64_t member_offset = -1;
   SlotRef from;
   SlotRef to;  // the destination, or staging
   const PreparedBuffer* source = nullptr;
@@ -189,10 +201,10 @@ struct alignas(kLineBytes) HostLaunch {
 };
 
 // What the island's scheduler allowed so far: the next firings of a launch, at
-// a place in the island's order.
+// a position in the island's order.
 struct alignas(kLineBytes) HostGrant {
   HostLaunch* launch = nullptr;
-  uint64_t place = 0;
+  uint64_t position = 0;
   uint64_t first = 0, end = 0;
   uint32_t cohorts_left = 0;
   // Of the cohort's worker: devices at which it is not over, the longest time
@@ -345,7 +357,7 @@ class HostProgram {
   std::vector<std::unique_ptr<DeviceProgram>> devices;  // null: no shards
   std::vector<CollectiveShape> shapes;
   std::vector<HostGroup> groups;
-  std::vector<std::unique_ptr<SmallMeeting>> small_meetings;  // of groups
+  std::vector<std::unique_ptr<FlagBarrier>> flag_barriers;  // of groups
   // (action, step, rank 0) -> group.
   absl::flat_hash_map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t>
       group_of;
@@ -386,7 +398,7 @@ class HostProgram {
   bool stopping = false, stopped = false;
   // That are read or written by other processes: so it is not stopped yet.
   uint32_t payloads_away = 0;
-  LandingBuffers landings;
+  ReceiveBuffers landings;
 
   uint64_t num_own_shards = 0, num_entries = 0, num_queue_entries = 0,
            num_in_edges = 0;

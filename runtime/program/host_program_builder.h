@@ -102,8 +102,8 @@ class HostProgramBuilder {
   // trade them.
   bool IsSmall(const HostGroup& group, uint32_t slice) const;
   // Where the members meet: as for other collectives that are alike.
-  SmallMeeting* SmallMeetingOf(const HostGroup& group, uint32_t slice,
-                               uint64_t result_bytes);
+  FlagBarrier* FlagBarrierOf(const HostGroup& group, uint32_t slice,
+                             uint64_t result_bytes);
   std::shared_ptr<const layout::HostExchange> ExchangeOf(
       uint32_t slice, const proto::Collective& c, const HostGroup& group,
       const CollectiveShape& shape);
@@ -198,7 +198,7 @@ class HostProgramBuilder {
       memberships_;
   // By slice, members, and bytes of contributions and results.
   std::map<std::tuple<uint32_t, std::vector<int32_t>, uint64_t, uint64_t>,
-           SmallMeeting*>
+           FlagBarrier*>
       small_of_;
   std::vector<std::shared_ptr<const GangTables>> queues_;  // all different
   // By all that makes them different.

@@ -179,7 +179,7 @@ void HostProgramBuilder::PlaceGroups(size_t first, uint32_t slice,
       group.shared = shape.kind == proto::ALL_REDUCE;
       if (IsSmall(group, slice)) {
         group.small =
-            SmallMeetingOf(group, slice, group.shared ? shape.result_bytes : 0);
+            FlagBarrierOf(group, slice, group.shared ? shape.result_bytes : 0);
         continue;
       }
       PlaceContributions(&group);
@@ -213,24 +213,24 @@ bool HostProgramBuilder::IsSmall(const HostGroup& group, uint32_t slice) const {
     return out_.devices[local.device]->shards[slice].size() == 1;
   };
   return group.members.size() * group.bytes <= kSmallBytes &&
-         group.meeting->cohorts.size() <= SmallMeeting::kMaxCohorts &&
+         group.meeting->cohorts.size() <= FlagBarrier::kMaxCohorts &&
          std::all_of(group.locals.begin(), group.locals.end(), has_one);
 }
 
-SmallMeeting* HostProgramBuilder::SmallMeetingOf(const HostGroup& group,
-                                                 uint32_t slice,
-                                                 uint64_t result_bytes) {
-  SmallMeeting*& known =
+FlagBarrier* HostProgramBuilder::FlagBarrierOf(const HostGroup& group,
+                                               uint32_t slice,
+                                               uint64_t result_bytes) {
+  FlagBarrier*& known =
       small_of_[{slice, group.members, group.bytes, result_bytes}];
   if (known != nullptr) return known;
-  std::vector<SmallMeeting::Members> cohorts(group.meeting->cohorts.size());
+  std::vector<FlagBarrier::Members> cohorts(group.meeting->cohorts.size());
   for (const HostGroup::Local& local : group.locals) {
     cohorts[local.cohort].devices.push_back(local.device);
     cohorts[local.cohort].ranks.push_back(local.ranks[0]);
   }
-  out_.small_meetings.push_back(std::make_unique<SmallMeeting>(
+  out_.flag_barriers.push_back(std::make_unique<FlagBarrier>(
       std::move(cohorts), group.bytes, result_bytes));
-  known = out_.small_meetings.back().get();
+  known = out_.flag_barriers.back().get();
   small_at_.push_back(host_sum_.total());
   host_sum_.Add(known->memory_bytes(), 1);
   return known;

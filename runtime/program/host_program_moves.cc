@@ -13,7 +13,7 @@
 
 #include "runtime/plan/tables.h"
 #include "runtime/program/host_program_builder.h"
-#include "runtime/program/lanes.h"
+#include "runtime/program/token_record.h"
 
 namespace pathways {
 
@@ -27,8 +27,8 @@ OutToken HostProgramBuilder::TokenTo(const DeviceProgram& from, uint32_t edge,
   token.tokens = static_cast<uint16_t>(e.tokens);
   if (place.host != out_.host) {
     token.type = reach_.is_far != nullptr && reach_.is_far(place.host)
-                     ? OutToken::kFar
-                     : OutToken::kRemote;
+                     ? OutToken::kOtherProcess
+                     : OutToken::kOtherHost;
     token.target = edge;
     token.shard = static_cast<uint32_t>(shard);
     token.where = place.host;
@@ -39,10 +39,10 @@ OutToken HostProgramBuilder::TokenTo(const DeviceProgram& from, uint32_t edge,
   if (place.device == static_cast<int>(from.device)) return token;
   const std::vector<uint32_t>& cohorts = host_actors_.cohorts;
   if (cohorts[place.device] == cohorts[from.device]) {
-    token.type = OutToken::kNear;
+    token.type = OutToken::kSameWorker;
     token.where = place.device;
   } else {
-    token.type = OutToken::kPeer;
+    token.type = OutToken::kSameHost;
     token.where = IndexOf(host_actors_.devices[place.device]);
   }
   return token;
@@ -155,9 +155,9 @@ void HostProgramBuilder::MakeSend(DeviceProgram* device, Entry* entry,
       out.lent_offset =
           LentOffset(*out.source, piece, static_cast<int>(out.token.where));
     }
-    if (out.token.type == OutToken::kFar && out.bytes <= kMaxLaneBytes &&
-        op.from.base != nullptr) {
-      out.lane_offset = DenseOffset(*out.source, piece);
+    if (out.token.type == OutToken::kOtherProcess &&
+        out.bytes <= kMaxMemberBytes && op.from.base != nullptr) {
+      out.member_offset = DenseOffset(*out.source, piece);
     }
     out.zeros.assign(piece.extent.size(), 0);
     out.source_offset = std::move(piece.source_offset);
@@ -309,7 +309,7 @@ void HostProgramBuilder::MakeTokens(DeviceProgram* device) {
       token.poisons = edge.poisons;
       token.tokens = static_cast<uint16_t>(edge.tokens);
       if (edge.relation == proto::ALL) {
-        token.type = OutToken::kAll;
+        token.type = OutToken::kBroadcast;
         token.target = e;
         device->out.push_back(token);
       } else if (edge.relation == proto::SAME) {
@@ -331,7 +331,7 @@ void HostProgramBuilder::MakeTokens(DeviceProgram* device) {
     }
     if (dispatch_.prepares()) {
       OutToken token;
-      token.type = OutToken::kHost;
+      token.type = OutToken::kHostAction;
       token.target = entry.action;
       device->out.push_back(token);
     }

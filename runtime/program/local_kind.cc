@@ -18,10 +18,10 @@ const char* MessageKindName(int kind) {
       return "forward-token";
     case kForwardPiece:
       return "forward-piece";
-    case kForwardLanes:
-      return "forward-lanes";
-    case kLaneTokens:
-      return "lane-tokens";
+    case kForwardRecords:
+      return "forward-members";
+    case kTokenBatch:
+      return "member-tokens";
     case kAllFired:
       return "all-fired";
     case kArrive:

@@ -28,8 +28,8 @@ enum LocalKind : uint16_t {
       kNumWireKinds,  // step: firing of the target; target: in-edge entry
   kForwardToken,      // kTokenMessage for host `extra`
   kForwardPiece,      // kPieceMessage for host `extra`; item: source shard
-  kForwardLanes,      // from a cohort; payload: the LaneParcel, for its hosts
-  kLaneTokens,        // step; payload: the ArrivedLanes; to one device of a
+  kForwardRecords,    // from a cohort; payload: the RecordBatch, for its hosts
+  kTokenBatch,        // step; payload: the TokenBatch; to one device of a
                       // cohort
   kAllFired,          // step: firing of the source; target: edge
   kArrive,      // step; target: group, with members elsewhere: from the last

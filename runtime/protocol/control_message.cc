@@ -128,7 +128,7 @@ void ControlMessage::Recycle() {
   } else {
     Have(control_, kept_)->Clear();
     control_->set_client(0);
-    control_->set_replaced(0);
+    control_->set_restarts(0);
     control_->set_sequence(0);
   }
   pool_.Free(this);

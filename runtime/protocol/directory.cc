@@ -14,13 +14,13 @@
 namespace pathways {
 
 Directory::Directory(std::vector<int32_t> first_hosts,
-                     std::vector<HostPlace> hosts, HostPlace controller)
+                     std::vector<HostLocation> hosts, HostLocation controller)
     : num_islands_(static_cast<uint32_t>(first_hosts.size())),
       first_hosts_(std::move(first_hosts)),
       hosts_(std::move(hosts)),
       controller_(controller) {
   processes_ = {controller_.process};
-  for (const HostPlace& host : hosts_) processes_.push_back(host.process);
+  for (const HostLocation& host : hosts_) processes_.push_back(host.process);
   std::sort(processes_.begin(), processes_.end());
   processes_.erase(std::unique(processes_.begin(), processes_.end()),
                    processes_.end());

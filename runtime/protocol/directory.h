@@ -18,8 +18,8 @@
 namespace pathways {
 
 // In which process a host is, for all its lives, and which of them it is in
-// when the directory is made. Who is to know of later ones has HostLives.
-struct HostPlace {
+// when the directory is made. Who is to know of later ones has HostEpochs.
+struct HostLocation {
   uint32_t process = 0;
   uint32_t epoch = 1;
 };
@@ -37,8 +37,8 @@ class Directory {
   // `first_hosts`: by island, ascending, the first of its hosts, which its
   // scheduler is on. `hosts`: by host. `controller` is where the controller is,
   // which is on no host.
-  Directory(std::vector<int32_t> first_hosts, std::vector<HostPlace> hosts,
-            HostPlace controller = {});
+  Directory(std::vector<int32_t> first_hosts, std::vector<HostLocation> hosts,
+            HostLocation controller = {});
 
   uint32_t num_islands() const { return num_islands_; }
   uint32_t num_hosts() const { return static_cast<uint32_t>(hosts_.size()); }
@@ -70,7 +70,7 @@ class Directory {
     return id != kNoActor && index < kMaxClients ? int64_t{index} : -1;
   }
   // Of a host; -1: the controller's place.
-  const HostPlace& place(int32_t host) const {
+  const HostLocation& place(int32_t host) const {
     return host < 0 ? controller_ : hosts_[host];
   }
 
@@ -78,8 +78,8 @@ class Directory {
   uint32_t num_islands_ = 0, num_processes_ = 0;
   std::vector<uint32_t> processes_;
   std::vector<int32_t> first_hosts_;
-  std::vector<HostPlace> hosts_;
-  HostPlace controller_;
+  std::vector<HostLocation> hosts_;
+  HostLocation controller_;
 };
 
 }  // namespace pathways

@@ -26,7 +26,7 @@ class PeerLink {
   enum Verdict {
     kNew,
     kSecondCopy,
-    kOtherLife,  // from, or for, a life that is over or not announced
+    kOtherEpoch,  // from, or for, a life that is over or not announced
   };
 
   PeerLink() = default;
@@ -42,7 +42,7 @@ class PeerLink {
   }
   Verdict Accept(const WireMessage& message) {
     if (message.to_epoch != own_ || message.from_epoch != peer_) {
-      return kOtherLife;
+      return kOtherEpoch;
     }
     return seen_.Accept(message.sequence) ? kNew : kSecondCopy;
   }
@@ -50,7 +50,7 @@ class PeerLink {
   void Prefetch(uint64_t sequence) const { seen_.Prefetch(sequence); }
   // The peer is known to live in this epoch, or will when it comes again; an
   // older one changes nothing.
-  void Renew(uint32_t epoch) {
+  void Advance(uint32_t epoch) {
     if (epoch <= peer_) return;
     peer_ = epoch;
     sent_ = 0;

@@ -16,7 +16,7 @@ const char* WireKindName(int kind) {
       return "token";
     case kPieceMessage:
       return "piece";
-    case kAllMessage:
+    case kBroadcastMessage:
       return "all";
     case kContributionMessage:
       return "contribution";
@@ -26,7 +26,7 @@ const char* WireKindName(int kind) {
       return "pull";
     case kBlockMessage:
       return "block";
-    case kPulledMessage:
+    case kTransferDoneMessage:
       return "pulled";
     case kTokensMessage:
       return "tokens";

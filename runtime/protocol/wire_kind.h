@@ -26,7 +26,7 @@ enum WireKind : uint16_t {
   kTokenMessage = 1,         // step: firing of the target; target: edge; shard
   kPieceMessage = 2,         // likewise of a send's data edge; item: source
                              // shard; payload: the piece, dense
-  kAllMessage = 3,           // step: firing of the source; target: edge; item:
+  kBroadcastMessage = 3,     // step: firing of the source; target: edge; item:
                              // how many of its shards have fired
   kContributionMessage = 4,  // step; target: action; item: its step, times
                              // kContributionRounds, plus the round; shard:
@@ -36,9 +36,9 @@ enum WireKind : uint16_t {
                              // target: its data edge
   // Of values, between a client and a host; step: the transfer, which is an
   // object that the host asks for, or a request of the client.
-  kPullMessage = 6,    // item: piece; target: its slot (block_pull.h)
-  kBlockMessage = 7,   // likewise; payload: the piece. kPoisoned: there is none
-  kPulledMessage = 8,  // whoever asked has all that it wants
+  kPullMessage = 6,   // item: piece; target: its slot (block_pull.h)
+  kBlockMessage = 7,  // likewise; payload: the piece. kPoisoned: there is none
+  kTransferDoneMessage = 8,  // whoever asked has all that it wants
   // Between processes: several of kind 1 or 2 that have step, target and flags
   // in common. item: how many; payload: those, each with its shard and item
   // (wire.md).

@@ -93,7 +93,7 @@ std::string Admission::NameOf(int64_t place) const {
 
 void Admission::AddNeedOf(int32_t host, uint64_t bytes,
                           DeviceBytes* need) const {
-  for (int64_t place : {PlaceOf(host), RestPlaceOf(host)}) {
+  for (int64_t place : {MemoryPoolOf(host), SpillPoolOf(host)}) {
     if (IsRest(place) && hosts_.spill(host) == 0) continue;
     uint64_t& sum = (*need)[place];
     sum = AddBytes(sum, bytes);
@@ -119,7 +119,7 @@ uint64_t Admission::FreeAt(int64_t place) const {
   uint64_t used = 0;
   if (place < topology_.num_devices()) {
     used = used_[place];
-  } else if (const int32_t host = HostOf(place); place == ArraysPlaceOf(host)) {
+  } else if (const int32_t host = HostOf(place); place == ArrayPoolOf(host)) {
     used = AddBytes(hosts_.used(host), hosts_.leaving(host));
   } else {
     used = hosts_.programs(host);
@@ -140,7 +140,7 @@ std::map<uint32_t, DeviceBytes> Admission::HeldByClients() const {
   if (arrays_ == nullptr) return held;
   for (const auto& [client, bytes_of] : arrays_->BytesByClient()) {
     for (const auto& [host, bytes] : bytes_of) {
-      held[client][ArraysPlaceOf(host)] += bytes;
+      held[client][ArrayPoolOf(host)] += bytes;
     }
   }
   return held;
@@ -174,8 +174,8 @@ std::vector<Admission::Held> Admission::HoldersOf(
                     });
     if (is_on_device || !are_hosts) continue;
     for (const auto& [host, bytes] : hosts_.OfProgram(id)) {
-      if (add(client, what, PlaceOf(host), bytes) ||
-          add(client, what, RestPlaceOf(host), bytes)) {
+      if (add(client, what, MemoryPoolOf(host), bytes) ||
+          add(client, what, SpillPoolOf(host), bytes)) {
         break;
       }
     }
@@ -183,7 +183,7 @@ std::vector<Admission::Held> Admission::HoldersOf(
   if (arrays_ == nullptr || !are_hosts) return all;
   for (const auto& [client, bytes_of] : arrays_->BytesByClient()) {
     for (const auto& [host, bytes] : bytes_of) {
-      if (add(client, "arrays", ArraysPlaceOf(host), bytes)) break;
+      if (add(client, "arrays", ArrayPoolOf(host), bytes)) break;
     }
   }
   return all;

@@ -53,12 +53,14 @@ class Admission {
   // What it needs on each device of the cluster, whoever holds it now.
   static DeviceBytes NeedOf(const PreparedPlan& plan);
   // The place of a host's own memory.
-  int64_t PlaceOf(int32_t host) const { return topology_.num_devices() + host; }
+  int64_t MemoryPoolOf(int32_t host) const {
+    return topology_.num_devices() + host;
+  }
   // Likewise with its spill folder, where it has one: programs are in memory,
   // arrays in either, as nobody uses most of them most of the time. So of such
   // a host programs need both places, and arrays are in this one.
-  int64_t RestPlaceOf(int32_t host) const {
-    return PlaceOf(host) + topology_.num_hosts();
+  int64_t SpillPoolOf(int32_t host) const {
+    return MemoryPoolOf(host) + topology_.num_hosts();
   }
   // What a program needs of a host, by place.
   void AddNeedOf(int32_t host, uint64_t bytes, DeviceBytes* need) const;
@@ -179,8 +181,8 @@ class Admission {
   bool IsRest(int64_t place) const {
     return place >= topology_.num_devices() + topology_.num_hosts();
   }
-  int64_t ArraysPlaceOf(int32_t host) const {
-    return hosts_.spill(host) > 0 ? RestPlaceOf(host) : PlaceOf(host);
+  int64_t ArrayPoolOf(int32_t host) const {
+    return hosts_.spill(host) > 0 ? SpillPoolOf(host) : MemoryPoolOf(host);
   }
   // Whether an island has as many devices that could be meant. What does not
   // pass this fits nowhere; it is cheaper than to choose.

@@ -368,7 +368,7 @@ std::vector<LoadQueue::Load> LoadQueue::Explain(NameOf name_of) {
 }
 
 bool LoadQueue::Awaits(int32_t host) const {
-  const int64_t place = admission_.PlaceOf(host);
+  const int64_t place = admission_.MemoryPoolOf(host);
   return std::any_of(loads_.begin(), loads_.end(), [&](const Load& load) {
     return load.need.count(place) > 0;
   });

@@ -18,7 +18,7 @@ namespace pathways {
 // earliest there is, and nothing more happens to it.
 class DeadlinePolicy final : public SchedulingPolicy {
  public:
-  size_t Choose(uint32_t lane, TimeNs now,
+  size_t Choose(uint32_t group, TimeNs now,
                 absl::Span<const Candidate> candidates) override;
 };
 

@@ -13,21 +13,21 @@
 
 namespace pathways {
 
-FairSharePolicy::Lane& FairSharePolicy::At(uint32_t lane) {
-  if (lane >= lanes_.size()) lanes_.resize(lane + 1);
-  return lanes_[lane];
+FairSharePolicy::Group& FairSharePolicy::At(uint32_t group) {
+  if (group >= groups_.size()) groups_.resize(group + 1);
+  return groups_[group];
 }
 
-FairSharePolicy::Share& FairSharePolicy::Find(Lane& lane, uint32_t client) {
-  for (Share& share : lane) {
+FairSharePolicy::Share& FairSharePolicy::Find(Group& group, uint32_t client) {
+  for (Share& share : group) {
     if (share.client == client) return share;
   }
-  return lane.emplace_back(Share{client});
+  return group.emplace_back(Share{client});
 }
 
-size_t FairSharePolicy::Choose(uint32_t lane, TimeNs,
+size_t FairSharePolicy::Choose(uint32_t group, TimeNs,
                                absl::Span<const Candidate> candidates) {
-  Lane& shares = At(lane);
+  Group& shares = At(group);
   size_t best = 0;
   double least = 0;
   for (size_t i = 0; i < candidates.size(); ++i) {
@@ -41,8 +41,8 @@ size_t FairSharePolicy::Choose(uint32_t lane, TimeNs,
   return best;
 }
 
-void FairSharePolicy::Begin(uint32_t lane, uint32_t client) {
-  Lane& shares = At(lane);
+void FairSharePolicy::Begin(uint32_t group, uint32_t client) {
+  Group& shares = At(group);
   Share& own = Find(shares, client);
   own.busy = true;
   const Share* least = nullptr;
@@ -57,8 +57,8 @@ void FairSharePolicy::Begin(uint32_t lane, uint32_t client) {
   }
 }
 
-void FairSharePolicy::End(uint32_t lane, uint32_t client) {
-  Lane& shares = At(lane);
+void FairSharePolicy::End(uint32_t group, uint32_t client) {
+  Group& shares = At(group);
   Find(shares, client).busy = false;
   // Nobody has waited for anybody since.
   if (std::none_of(shares.begin(), shares.end(),
@@ -67,19 +67,19 @@ void FairSharePolicy::End(uint32_t lane, uint32_t client) {
   }
 }
 
-void FairSharePolicy::Charge(uint32_t lane, uint32_t client, double weight,
+void FairSharePolicy::Charge(uint32_t group, uint32_t client, double weight,
                              double time_ns) {
-  Find(At(lane), client).virtual_ns += time_ns / weight;
+  Find(At(group), client).virtual_ns += time_ns / weight;
 }
 
 void FairSharePolicy::Split(uint32_t from, uint32_t to) {
-  At(to) = Lane(At(from));
+  At(to) = Group(At(from));
 }
 
 void FairSharePolicy::Forget(uint32_t client) {
-  for (Lane& lane : lanes_) {
+  for (Group& group : groups_) {
     std::erase_if(
-        lane, [client](const Share& share) { return share.client == client; });
+        group, [client](const Share& share) { return share.client == client; });
   }
 }
 

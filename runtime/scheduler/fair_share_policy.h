@@ -16,7 +16,7 @@
 
 namespace pathways {
 
-// Weighted fair share of each lane's time, as it is measured. A client's
+// Weighted fair share of each group's time, as it is measured. A client's
 // virtual time is the device time that it had, over its weight; who has least
 // is next (start-time fair queueing: Goyal, Vin, Cheng, 1996). Invariants: (1)
 // of clients that always have work, virtual times differ by no more than two
@@ -25,11 +25,11 @@ namespace pathways {
 // turns.
 class FairSharePolicy final : public SchedulingPolicy {
  public:
-  size_t Choose(uint32_t lane, TimeNs now,
+  size_t Choose(uint32_t group, TimeNs now,
                 absl::Span<const Candidate> candidates) override;
-  void Begin(uint32_t lane, uint32_t client) override;
-  void End(uint32_t lane, uint32_t client) override;
-  void Charge(uint32_t lane, uint32_t client, double weight,
+  void Begin(uint32_t group, uint32_t client) override;
+  void End(uint32_t group, uint32_t client) override;
+  void Charge(uint32_t group, uint32_t client, double weight,
               double time_ns) override;
   void Split(uint32_t from, uint32_t to) override;
   void Forget(uint32_t client) override;
@@ -40,13 +40,13 @@ class FairSharePolicy final : public SchedulingPolicy {
     bool busy = false;
     double virtual_ns = 0;
   };
-  // Of the clients that a lane has had since it was idle.
-  using Lane = std::vector<Share>;
+  // Of the clients that a group has had since it was idle.
+  using Group = std::vector<Share>;
 
-  Lane& At(uint32_t lane);
-  static Share& Find(Lane& lane, uint32_t client);
+  Group& At(uint32_t group);
+  static Share& Find(Group& group, uint32_t client);
 
-  std::vector<Lane> lanes_;
+  std::vector<Group> groups_;
 };
 
 }  // namespace pathways

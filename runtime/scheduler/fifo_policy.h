@@ -18,7 +18,7 @@ namespace pathways {
 // are and however long their grants take.
 class FifoPolicy final : public SchedulingPolicy {
  public:
-  size_t Choose(uint32_t lane, TimeNs now,
+  size_t Choose(uint32_t group, TimeNs now,
                 absl::Span<const Candidate> candidates) override;
 };
 

@@ -34,28 +34,28 @@ void Grant::Reset() {
 void GrantOrder::Launch::Reset() {
   program = 0;
   first = end = 0;
-  cut = false;
+  cut_short = false;
   islands = {};
   tickets.clear();
 }
 
 void GrantOrder::Load(uint32_t id, uint32_t client, const FiringCost& cost,
-                      absl::Span<const LaneTable::Device> devices) {
+                      absl::Span<const DeviceGroupTable::Device> devices) {
   Unload(id);
   Program& program = programs_[id];
   program.client = client;
   program.cost = cost;
   program.firing_ns = std::max(1.0, cost.total_ns);
   splits_.clear();
-  lanes_of_.Add(id, devices, &splits_);
-  lanes_.resize(lanes_of_.size());
-  for (const LaneTable::Split& split : splits_) {
-    lanes_[split.to] = lanes_[split.from];
-    lanes_[split.to].changed = false;
+  groups_of_.Add(id, devices, &splits_);
+  groups_.resize(groups_of_.size());
+  for (const DeviceGroupTable::Split& split : splits_) {
+    groups_[split.to] = groups_[split.from];
+    groups_[split.to].changed = false;
     policy_->Split(split.from, split.to);
     Change(split.to);
   }
-  for (uint32_t lane : lanes_of_.Of(id)) ++lanes_[lane].loaded[client];
+  for (uint32_t group : groups_of_.Of(id)) ++groups_[group].loaded[client];
 }
 
 void GrantOrder::Unload(uint32_t id) {
@@ -68,13 +68,13 @@ void GrantOrder::Unload(uint32_t id) {
     }
   }
   SetBusy(id, false);
-  for (uint32_t lane : lanes_of_.Of(id)) {
-    auto loaded = lanes_[lane].loaded.find(found->second.client);
-    if (--loaded->second == 0) lanes_[lane].loaded.erase(loaded);
+  for (uint32_t group : groups_of_.Of(id)) {
+    auto loaded = groups_[group].loaded.find(found->second.client);
+    if (--loaded->second == 0) groups_[group].loaded.erase(loaded);
     // Who is left may be alone now.
-    Change(lane);
+    Change(group);
   }
-  lanes_of_.Remove(id);
+  groups_of_.Remove(id);
   programs_.erase(found);
 }
 
@@ -107,29 +107,29 @@ void GrantOrder::Inherit(uint64_t launch, const Claim& claim) {
   if (program.launch == launch) program.claim.Inherit(claim);
 }
 
-void GrantOrder::Cut(uint64_t launch, uint64_t steps) {
+void GrantOrder::CutShort(uint64_t launch, uint64_t steps) {
   Launch* record = launches_.Find(launch);
-  if (record == nullptr || record->cut) return;
+  if (record == nullptr || record->cut_short) return;
   Program& program = programs_[record->program];
   if (program.launch != launch || !program.waits()) return;
-  record->cut = true;
+  record->cut_short = true;
   program.end = record->end =
       program.next + std::min(steps, program.end - program.next);
   ChangeAll(record->program);
 }
 
-void GrantOrder::Change(uint32_t lane) {
-  if (std::exchange(lanes_[lane].changed, true)) return;
-  changed_.push_back(lane);
+void GrantOrder::Change(uint32_t group) {
+  if (std::exchange(groups_[group].changed, true)) return;
+  changed_.push_back(group);
 }
 
 void GrantOrder::ChangeAll(uint32_t program) {
-  for (uint32_t lane : lanes_of_.Of(program)) Change(lane);
+  for (uint32_t group : groups_of_.Of(program)) Change(group);
 }
 
-uint32_t GrantOrder::CountBusy(const Lane& lane, uint32_t client) const {
+uint32_t GrantOrder::CountBusy(const Group& group, uint32_t client) const {
   uint32_t count = 0;
-  for (uint32_t id : lane.busy) {
+  for (uint32_t id : group.busy) {
     const auto program = programs_.find(id);
     count += program != programs_.end() && program->second.client == client;
   }
@@ -140,17 +140,17 @@ void GrantOrder::SetBusy(uint32_t id, bool busy) {
   Program& program = programs_[id];
   if (program.busy == busy) return;
   program.busy = busy;
-  for (uint32_t number : lanes_of_.Of(id)) {
-    Lane& lane = lanes_[number];
+  for (uint32_t number : groups_of_.Of(id)) {
+    Group& group = groups_[number];
     if (busy) {
-      if (CountBusy(lane, program.client) == 0) {
+      if (CountBusy(group, program.client) == 0) {
         policy_->Begin(number, program.client);
       }
-      lane.busy.push_back(id);
+      group.busy.push_back(id);
       continue;
     }
-    lane.busy.erase(std::find(lane.busy.begin(), lane.busy.end(), id));
-    if (CountBusy(lane, program.client) == 0) {
+    group.busy.erase(std::find(group.busy.begin(), group.busy.end(), id));
+    if (CountBusy(group, program.client) == 0) {
       policy_->End(number, program.client);
     }
     Change(number);
@@ -158,9 +158,9 @@ void GrantOrder::SetBusy(uint32_t id, bool busy) {
 }
 
 bool GrantOrder::IsAlone(uint32_t id) const {
-  for (uint32_t number : lanes_of_.Of(id)) {
-    const Lane& lane = lanes_[number];
-    if (lane.loaded.size() > 1 || lane.busy.size() > 1) return false;
+  for (uint32_t number : groups_of_.Of(id)) {
+    const Group& group = groups_[number];
+    if (group.loaded.size() > 1 || group.busy.size() > 1) return false;
   }
   return true;
 }
@@ -176,7 +176,7 @@ uint64_t GrantOrder::NextSteps(uint32_t id, const Program& program) const {
                        kFillFactor * program.cost.fill_ns * scale);
   const uint64_t left = program.end - program.next;
   // What is left of one that was cut is all or nothing.
-  if (launches_.Find(program.launch)->cut) {
+  if (launches_.Find(program.launch)->cut_short) {
     return program.open_grants < 2 ? left : 0;
   }
   // Two grants fill the horizon: one runs, the other one stands behind it.
@@ -195,14 +195,14 @@ uint64_t GrantOrder::NextSteps(uint32_t id, const Program& program) const {
 }
 
 uint32_t GrantOrder::Choose(uint32_t number, TimeNs now, uint64_t* steps) {
-  const Lane& lane = lanes_[number];
+  const Group& group = groups_[number];
   *steps = 0;
-  // Of all that wait; then, if that one has its grants elsewhere and the lane
+  // Of all that wait; then, if that one has its grants elsewhere and the group
   // runs dry, of those that may have more.
   for (const bool eligible : {false, true}) {
     candidates_.clear();
     offers_.clear();
-    for (uint32_t id : lane.busy) {
+    for (uint32_t id : group.busy) {
       const auto found = programs_.find(id);
       if (found == programs_.end() || !found->second.waits()) continue;
       const Program& program = found->second;
@@ -217,14 +217,14 @@ uint32_t GrantOrder::Choose(uint32_t number, TimeNs now, uint64_t* steps) {
     const size_t best =
         candidates_.size() == 1 ? 0 : policy_->Choose(number, now, candidates_);
     const auto [id, count] = offers_[best];
-    if (count == 0 && lane.open_grants >= 2) return 0;
+    if (count == 0 && group.open_grants >= 2) return 0;
     if (count == 0) continue;
     const auto chosen = programs_.find(id);
     if (chosen == programs_.end()) return 0;
     const double open_ns =
-        lane.open_ns + static_cast<double>(count) * chosen->second.firing_ns;
+        group.open_ns + static_cast<double>(count) * chosen->second.firing_ns;
     // One that is alone there has its own bound.
-    if (lane.busy.size() == 1 || lane.open_grants < 2 ||
+    if (group.busy.size() == 1 || group.open_grants < 2 ||
         open_ns <= static_cast<double>(chunk_ns_)) {
       *steps = count;
     }
@@ -241,11 +241,11 @@ const Grant* GrantOrder::Next(TimeNs now) {
     if (program.waits()) return Give(id, program.end - program.next, now);
   }
   while (!changed_.empty()) {
-    const uint32_t lane = changed_.back();
+    const uint32_t group = changed_.back();
     uint64_t steps = 0;
-    const uint32_t id = Choose(lane, now, &steps);
+    const uint32_t id = Choose(group, now, &steps);
     if (steps > 0) return Give(id, steps, now);
-    lanes_[lane].changed = false;
+    groups_[group].changed = false;
     changed_.pop_back();
   }
   return nullptr;
@@ -273,10 +273,10 @@ const Grant* GrantOrder::Give(uint32_t id, uint64_t steps, TimeNs now) {
   program.open_firings += steps;
   program.since = now;
   program.order = ++last_order_;
-  for (uint32_t number : lanes_of_.Of(id)) {
-    Lane& lane = lanes_[number];
-    ++lane.open_grants;
-    lane.open_ns += grant.estimate_ns;
+  for (uint32_t number : groups_of_.Of(id)) {
+    Group& group = groups_[number];
+    ++group.open_grants;
+    group.open_ns += grant.estimate_ns;
     policy_->Charge(number, program.client, program.claim.weight,
                     grant.estimate_ns);
   }
@@ -286,11 +286,12 @@ const Grant* GrantOrder::Give(uint32_t id, uint64_t steps, TimeNs now) {
 void GrantOrder::Return(const Grant& grant, int32_t island, double time_ns) {
   Program& program = programs_[grant.program];
   program.time_ns += time_ns;
-  for (uint32_t number : lanes_of_.Of(grant.program)) {
-    if (lanes_of_.IslandOf(number) != island) continue;
-    Lane& lane = lanes_[number];
-    --lane.open_grants;
-    lane.open_ns = lane.open_grants == 0 ? 0 : lane.open_ns - grant.estimate_ns;
+  for (uint32_t number : groups_of_.Of(grant.program)) {
+    if (groups_of_.IslandOf(number) != island) continue;
+    Group& group = groups_[number];
+    --group.open_grants;
+    group.open_ns =
+        group.open_grants == 0 ? 0 : group.open_ns - grant.estimate_ns;
     policy_->Charge(number, program.client, program.claim.weight,
                     time_ns - grant.estimate_ns);
     time_of_[program.client] += time_ns;

@@ -26,8 +26,8 @@
 #include "absl/types/span.h"
 #include "runtime/base/record_pool.h"
 #include "runtime/protocol/wait_set.h"
+#include "runtime/scheduler/device_group_table.h"
 #include "runtime/scheduler/firing_cost.h"
-#include "runtime/scheduler/lane_table.h"
 #include "runtime/scheduler/policy.h"
 #include "runtime/world/world.h"
 
@@ -63,10 +63,10 @@ struct Grant {
 // grants that are not over, or more whose firings take less than its horizon
 // together, by the time that its last ones took (while nobody knows it, a fixed
 // number of them at most); (4) where programs share
-// devices, so have all of them together on each lane, but that a program on
-// several lanes is granted on all when its turn has come on one: else it would
+// devices, so have all of them together on each group, but that a program on
+// several groups is granted on all when its turn has come on one: else it would
 // wait for all to have room at once; (5) whoever waits is granted when what is
-// granted on one of its lanes is over, if the policy says so: nothing else
+// granted on one of its groups is over, if the policy says so: nothing else
 // holds it back. One owner calls it.
 class GrantOrder {
  public:
@@ -74,7 +74,7 @@ class GrantOrder {
   struct Launch {
     uint32_t program = 0;
     uint64_t first = 0, end = 0;        // firings of the program
-    bool cut = false;                   // it ends before it was to
+    bool cut_short = false;             // it ends before it was to
     absl::Span<const int32_t> islands;  // outlive the launch
     std::vector<uint64_t> tickets;      // of grants that are not over
 
@@ -91,7 +91,7 @@ class GrantOrder {
   // A client's program was loaded on these devices, each once: its firings
   // begin at 0, and take that as far as is known.
   void Load(uint32_t program, uint32_t client, const FiringCost& cost,
-            absl::Span<const LaneTable::Device> devices);
+            absl::Span<const DeviceGroupTable::Device> devices);
   // It is loaded no more: what it was granted is over.
   void Unload(uint32_t program);
   // The client is gone, with its programs.
@@ -105,7 +105,7 @@ class GrantOrder {
              absl::Span<const int32_t> islands, const Claim& claim, TimeNs now);
   // A launch that does not have all its grants has one more, of `steps` firings
   // at most, which is its last.
-  void Cut(uint64_t launch, uint64_t steps);
+  void CutShort(uint64_t launch, uint64_t steps);
   // One that claims this waits for it.
   void Inherit(uint64_t launch, const Claim& claim);
   // The next grant of any launch. Null: none for now. Valid until the grant is
@@ -128,7 +128,8 @@ class GrantOrder {
   // Whether a launch of it waits for others to be over: nothing of it is
   // granted that is not.
   bool IsWaiting(uint32_t program) const;
-  // Device time that the client was given on each lane, on all lanes together.
+  // Device time that the client was given on each group, on all groups
+  // together.
   TimeNs TimeOf(uint32_t client) const;
   // That the program was given so far, on all its islands together.
   TimeNs TimeOfProgram(uint32_t program) const;
@@ -149,7 +150,7 @@ class GrantOrder {
 
     bool waits() const { return next < end; }
   };
-  struct Lane {
+  struct Group {
     // Of programs that are loaded there, by client; of those that are busy.
     std::map<uint32_t, uint32_t> loaded;
     std::vector<uint32_t> busy;
@@ -158,18 +159,19 @@ class GrantOrder {
     bool changed = false;  // in changed_
   };
 
-  void Change(uint32_t lane);
+  void Change(uint32_t group);
   void ChangeAll(uint32_t program);
   void SetBusy(uint32_t program, bool busy);
-  uint32_t CountBusy(const Lane& lane, uint32_t client) const;
-  // Whether no other client's program is loaded on its lanes, and none is busy.
+  uint32_t CountBusy(const Group& group, uint32_t client) const;
+  // Whether no other client's program is loaded on its groups, and none is
+  // busy.
   bool IsAlone(uint32_t program) const;
   // Steps of the next grant of a program; 0: none now.
   uint64_t NextSteps(uint32_t id, const Program& program) const;
-  // The program that is next on a lane, and how many steps; 0: none.
-  uint32_t Choose(uint32_t lane, TimeNs now, uint64_t* steps);
+  // The program that is next on a group, and how many steps; 0: none.
+  uint32_t Choose(uint32_t group, TimeNs now, uint64_t* steps);
   const Grant* Give(uint32_t id, uint64_t steps, TimeNs now);
-  // What a grant that is not over holds of an island's lanes, until Return.
+  // What a grant that is not over holds of an island's groups, until Return.
   void Take(const Grant& grant);
   void Return(const Grant& grant, int32_t island, double time_ns);
   void Close(uint64_t ticket);
@@ -181,15 +183,15 @@ class GrantOrder {
   std::map<uint32_t, Program> programs_;
   RecordPool<Launch> launches_;
   RecordPool<Grant> grants_;  // by ticket
-  LaneTable lanes_of_;
-  std::vector<Lane> lanes_;
+  DeviceGroupTable groups_of_;
+  std::vector<Group> groups_;
   // To be looked at; and programs with launches that run nowhere.
   std::vector<uint32_t> changed_, nowhere_;
   std::map<uint32_t, double> time_of_;  // by client
   // Used again, so that nothing is allocated.
   std::vector<Candidate> candidates_;
   std::vector<std::pair<uint32_t, uint64_t>> offers_;  // program and steps
-  std::vector<LaneTable::Split> splits_;
+  std::vector<DeviceGroupTable::Split> splits_;
 };
 
 }  // namespace pathways

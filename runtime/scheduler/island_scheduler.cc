@@ -21,7 +21,7 @@ bool Before(const proto::Failure& a, const proto::Failure& b) {
 
 void IslandScheduler::OnMessage(ActorId, ControlRef control) {
   if (control->has_grant_done()) {
-    return OnDone(control->grant_done(), control->replaced());
+    return OnDone(control->grant_done(), control->restarts());
   }
   if (control->has_start()) OnStart(std::move(control));
 }
@@ -98,20 +98,20 @@ void IslandScheduler::OnStart(ControlRef control) {
 void IslandScheduler::Apply(ControlRef control) {
   const proto::Start& start = control->start();
   Granted& granted = *AddGranted();
-  granted.place = ++last_place_;
+  granted.position = ++last_position_;
   for (int i = 0; i < start.hosts_size(); ++i) {
     const uint32_t host = start.hosts(i);
     const auto at = std::lower_bound(
         granted.hosts.begin(), granted.hosts.end(), host,
         [](const Host& a, uint32_t number) { return a.host < number; });
     if (at != granted.hosts.end() && at->host == host) continue;
-    const uint32_t replaced = i < start.replaced_size() ? start.replaced(i) : 0;
+    const uint32_t restarts = i < start.restarts_size() ? start.restarts(i) : 0;
     LastPlace& last = place_of_[host];
-    if (last.replaced != replaced) last = {0, replaced};
+    if (last.restarts != restarts) last = {0, restarts};
     granted.hosts.insert(
-        at, {host, last.place, i < start.stores_size() ? start.stores(i) : 0,
-             replaced, /*done=*/false});
-    last.place = granted.place;
+        at, {host, last.position, i < start.stores_size() ? start.stores(i) : 0,
+             restarts, /*done=*/false});
+    last.position = granted.position;
   }
   granted.waiting = granted.hosts.size();
   if (start.first() == start.launch_first()) Record(TraceKind::kGranted, start);
@@ -123,36 +123,36 @@ void IslandScheduler::SendGrants(const Granted& granted, bool skip) {
   const proto::Start& start = granted.start->start();
   for (const Host& host : granted.hosts) {
     ControlRef control = NewControl(proto::Control::kGrant);
-    control->set_replaced(host.replaced);
+    control->set_restarts(host.restarts);
     proto::Grant* grant = control->mutable_grant();
     grant->set_program(start.program());
     grant->set_incarnation(start.incarnation());
     grant->set_launch(start.launch());
-    grant->set_place(granted.place);
-    grant->set_previous_place(host.previous_place);
+    grant->set_position(granted.position);
+    grant->set_previous_position(host.previous_position);
     grant->set_store(host.store);
     grant->set_first(start.first());
     grant->set_steps(start.steps());
     grant->set_skip(skip);
     grant->set_launch_first(start.launch_first());
     grant->set_launch_steps(start.launch_steps());
-    grant->set_cut(start.cut());
+    grant->set_cut_short(start.cut_short());
     grant->set_first_step(start.first_step());
     SendControl(directory_->executor(host.host), std::move(control));
   }
 }
 
-void IslandScheduler::OnDone(const proto::GrantDone& done, uint32_t replaced) {
+void IslandScheduler::OnDone(const proto::GrantDone& done, uint32_t restarts) {
   const auto found = std::lower_bound(
       First(), granted_.end(), done.number(),
-      [](const auto& g, uint64_t place) { return g->place < place; });
-  if (found == granted_.end() || (*found)->place != done.number()) return;
+      [](const auto& g, uint64_t position) { return g->position < position; });
+  if (found == granted_.end() || (*found)->position != done.number()) return;
   Granted& granted = **found;
   const auto host = std::lower_bound(
       granted.hosts.begin(), granted.hosts.end(), done.sender(),
       [](const Host& a, uint32_t number) { return a.host < number; });
   if (host == granted.hosts.end() || host->host != done.sender() ||
-      host->done || host->replaced != replaced) {
+      host->done || host->restarts != restarts) {
     return;  // a second copy, or of another life
   }
   host->done = true;

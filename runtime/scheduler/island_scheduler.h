@@ -14,9 +14,9 @@
 // share islands cannot wait for each other in a circle. A scheduler therefore
 // holds back a launch until the previous ticket of its island has come.
 //
-// Places count anew for a host that was replaced. Which life of a host is meant
-// the controller says with each ticket, and by the order of tickets it never
-// falls, so the scheduler need not be told of lives.
+// Positions count anew for a host that was replaced. Which life of a host is
+// meant the controller says with each ticket, and by the order of tickets it
+// never falls, so the scheduler need not be told of lives.
 //
 // A grant covers a range of a launch's steps; the controller asks for the next
 // ranges while the launch runs, so messages grow with time and not with steps.
@@ -58,15 +58,15 @@ class IslandScheduler final : public ControlActor {
  private:
   struct Host {
     uint32_t host = 0;
-    uint64_t previous_place = 0, store = 0;  // as in Grant
-    uint32_t replaced = 0;                   // as in Start
+    uint64_t previous_position = 0, store = 0;  // as in Grant
+    uint32_t restarts = 0;                      // as in Start
     bool done = false;
   };
   // A grant that is not over.
   struct Granted {
     ControlRef start;
     std::vector<Host> hosts;  // ascending
-    uint64_t place = 0;
+    uint64_t position = 0;
     size_t waiting = 0;  // hosts that have not finished
     bool failed = false;
     proto::Failure failure;
@@ -83,8 +83,8 @@ class IslandScheduler final : public ControlActor {
   }
   void Erase(std::vector<std::unique_ptr<Granted>>::iterator granted);
   void SendGrants(const Granted& granted, bool skip);
-  // `replaced`: how often the host was that says so.
-  void OnDone(const proto::GrantDone& done, uint32_t replaced);
+  // `restarts`: how often the host that sent it was replaced.
+  void OnDone(const proto::GrantDone& done, uint32_t restarts);
   // A grant that was given up: hosts that did not get it must not wait for it.
   void Skip(uint64_t ticket);
   void Record(TraceKind kind, const proto::Start& start);
@@ -95,14 +95,14 @@ class IslandScheduler final : public ControlActor {
   const bool ticket_order_;
   TraceRing* trace_ = nullptr;
   LinkedSequence tickets_;
-  uint64_t last_place_ = 0;
+  uint64_t last_position_ = 0;
   // By host, its last grant, and how often it was replaced before.
   struct LastPlace {
-    uint64_t place = 0;
-    uint32_t replaced = 0;
+    uint64_t position = 0;
+    uint32_t restarts = 0;
   };
   std::map<uint32_t, LastPlace> place_of_;
-  // By place, those that are not over, from `first_` on; and records of some
+  // By position, those that are not over, from `first_` on; and records of some
   // that are.
   std::vector<std::unique_ptr<Granted>> granted_, spare_;
   size_t first_ = 0;

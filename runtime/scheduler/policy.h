@@ -43,8 +43,8 @@ struct Candidate {
   uint64_t order = 0;  // of that, among all
 };
 
-// Chooses among launches that want the same devices, which are a *lane*: all
-// programs are on all of a lane's devices or on none. What is granted is never
+// Chooses among launches that want the same devices, which are a *group*: all
+// programs are on all of a group's devices or on none. What is granted is never
 // taken back, and small, so whoever is chosen keeps the others waiting for no
 // more than a chunk (docs/scheduling.md). Invariant: the choice is a function
 // of what the policy was told, so that a simulation can be repeated. One owner
@@ -54,18 +54,18 @@ class SchedulingPolicy {
   virtual ~SchedulingPolicy() = default;
 
   // The index of whom the next grant is; there is at least one candidate.
-  virtual size_t Choose(uint32_t lane, TimeNs now,
+  virtual size_t Choose(uint32_t group, TimeNs now,
                         absl::Span<const Candidate> candidates) = 0;
 
-  // A client has work on the lane from now on, that waits or runs; it has no
+  // A client has work on the group from now on, that waits or runs; it has no
   // more.
-  virtual void Begin(uint32_t /*lane*/, uint32_t /*client*/) {}
-  virtual void End(uint32_t /*lane*/, uint32_t /*client*/) {}
-  // It takes so much of the lane's time more, or less, than it was charged with
-  // before: an estimate when it is granted, the rest when that is over.
+  virtual void Begin(uint32_t /*group*/, uint32_t /*client*/) {}
+  virtual void End(uint32_t /*group*/, uint32_t /*client*/) {}
+  // It takes so much of the group's time more, or less, than it was charged
+  // with before: an estimate when it is granted, the rest when that is over.
   // The weight is positive.
-  virtual void Charge(uint32_t /*lane*/, uint32_t /*client*/, double /*weight*/,
-                      double /*time_ns*/) {}
+  virtual void Charge(uint32_t /*group*/, uint32_t /*client*/,
+                      double /*weight*/, double /*time_ns*/) {}
   // The second one is new, and was part of the first.
   virtual void Split(uint32_t /*from*/, uint32_t /*to*/) {}
   // The client is gone.

@@ -12,7 +12,7 @@
 
 namespace pathways {
 
-size_t PriorityPolicy::Choose(uint32_t lane, TimeNs now,
+size_t PriorityPolicy::Choose(uint32_t group, TimeNs now,
                               absl::Span<const Candidate> candidates) {
   int32_t top = candidates[0].priority;
   for (const Candidate& one : candidates) top = std::max(top, one.priority);
@@ -35,7 +35,7 @@ size_t PriorityPolicy::Choose(uint32_t lane, TimeNs now,
     }
   }
   if (oldest != nullptr) return static_cast<size_t>(oldest - &candidates[0]);
-  return index_[equals_.Choose(lane, now, best_)];
+  return index_[equals_.Choose(group, now, best_)];
 }
 
 }  // namespace pathways

@@ -24,17 +24,17 @@ class PriorityPolicy final : public SchedulingPolicy {
  public:
   static constexpr TimeNs kAgeNs = 100'000'000;
 
-  size_t Choose(uint32_t lane, TimeNs now,
+  size_t Choose(uint32_t group, TimeNs now,
                 absl::Span<const Candidate> candidates) override;
-  void Begin(uint32_t lane, uint32_t client) override {
-    equals_.Begin(lane, client);
+  void Begin(uint32_t group, uint32_t client) override {
+    equals_.Begin(group, client);
   }
-  void End(uint32_t lane, uint32_t client) override {
-    equals_.End(lane, client);
+  void End(uint32_t group, uint32_t client) override {
+    equals_.End(group, client);
   }
-  void Charge(uint32_t lane, uint32_t client, double weight,
+  void Charge(uint32_t group, uint32_t client, double weight,
               double time_ns) override {
-    equals_.Charge(lane, client, weight, time_ns);
+    equals_.Charge(group, client, weight, time_ns);
   }
   void Split(uint32_t from, uint32_t to) override { equals_.Split(from, to); }
   void Forget(uint32_t client) override { equals_.Forget(client); }

@@ -20,7 +20,7 @@ namespace pathways {
 void HostTransfers::Pull(uint32_t client, HostStore::Ref object, Send send) {
   const uint64_t id = object->id;
   if (!object->status.ok()) {
-    return send(client, TransferMessage(kPulledMessage, id), {});
+    return send(client, TransferMessage(kTransferDoneMessage, id), {});
   }
   std::vector<BlockPull::Range> all = {{0, NumPieces(object->bytes)}};
   auto [pulling, added] = pulls_.try_emplace(
@@ -50,8 +50,8 @@ void HostTransfers::Stop(uint64_t object, Send send) {
 }
 
 void HostTransfers::End(Pulls::iterator pulling, Send send) {
-  send(pulling->second.client, TransferMessage(kPulledMessage, pulling->first),
-       {});
+  send(pulling->second.client,
+       TransferMessage(kTransferDoneMessage, pulling->first), {});
   pulls_.erase(pulling);
 }
 

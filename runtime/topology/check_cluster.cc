@@ -17,7 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "runtime/proto/cluster.pb.h"
-#include "runtime/topology/names.h"
+#include "runtime/topology/defaults.h"
 #include "runtime/topology/topology.h"
 
 namespace pathways {

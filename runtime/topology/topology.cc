@@ -18,7 +18,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "runtime/proto/cluster.pb.h"
-#include "runtime/topology/names.h"
+#include "runtime/topology/defaults.h"
 
 namespace pathways {
 

@@ -38,20 +38,20 @@ Slice StepSlice(const LogIndex& index, const TraceEvent& step) {
 }
 
 // Launches from their submission to their end, or that of the log.
-Lanes Submitted(const LogIndex& index,
-                const std::vector<const TraceEvent*>& events) {
+TrackRows Submitted(const LogIndex& index,
+                    const std::vector<const TraceEvent*>& events) {
   std::map<std::pair<uint32_t, uint32_t>, TimeNs> drained;
   for (const TraceEvent* e : events) {
     if (e->Kind() != TraceKind::kDrained) continue;
     drained[{e->program, e->other}] = e->time;
   }
-  Lanes lanes;
+  TrackRows rows;
   for (const TraceEvent* e : events) {
     if (e->Kind() != TraceKind::kSubmitted) continue;
     auto end = drained.find({e->program, e->other});
     Args args;
     args.Add("launch", e->other);
-    lanes.Add(
+    rows.Add(
         {Span(e->time, end == drained.end() ? index.log().end : end->second,
               "submit",
               absl::StrCat(index.ProgramName(e->program), ", steps ",
@@ -60,7 +60,7 @@ Lanes Submitted(const LogIndex& index,
               args.text()),
          {}});
   }
-  return lanes;
+  return rows;
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ Args CallArgs(const TraceEvent& call) {
 }  // namespace
 
 void LaunchTracks::AddClient(TrackGroup* group) {
-  Lanes calls, runs;
+  TrackRows calls, runs;
   for (const TraceEvent& e : index_.log().events) {
     if (e.Kind() != TraceKind::kCall) continue;
     const LaunchLog::Launch* launch = launches_.Find(e.other);
@@ -71,22 +71,22 @@ Slice LaunchTracks::CallSlice(const TraceEvent& call,
 
 void LaunchTracks::AddScheduler(uint32_t scheduler, const std::string& name,
                                 TrackGroup* group) {
-  Lanes lanes;
+  TrackRows rows;
   for (const LaunchLog::OnIsland& launch : launches_.GrantedBy(scheduler)) {
-    lanes.Add(Granted(launch));
+    rows.Add(Granted(launch));
   }
-  lanes.Place(name, &group->tracks);
+  rows.Place(name, &group->tracks);
 }
 
 // What of its beginning or end is not in the log is left out, or lasts.
-Lanes::Group LaunchTracks::Granted(const LaunchLog::OnIsland& launch) {
+TrackRows::Group LaunchTracks::Granted(const LaunchLog::OnIsland& launch) {
   const TraceEvent& e = *launch.granted;
   const TimeNs begin = launch.joined == nullptr ? e.time : launch.joined->time;
   const TimeNs end =
       launch.done == nullptr ? index_.log().end : launch.done->time;
   Args args;
   args.Add("launch", TraceLaunch(e.value));
-  Lanes::Group group{
+  TrackRows::Group group{
       Span(begin, end, "scheduler", LaunchName(index_, e), args.text()), {}};
   if (begin < e.time) {
     group.inner.push_back(Span(begin, e.time, "scheduler", "held back"));

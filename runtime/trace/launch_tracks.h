@@ -36,7 +36,7 @@ class LaunchTracks {
 
  private:
   Slice CallSlice(const TraceEvent& call, const LaunchLog::Launch* launch);
-  Lanes::Group Granted(const LaunchLog::OnIsland& launch);
+  TrackRows::Group Granted(const LaunchLog::OnIsland& launch);
 
   const LogIndex& index_;
   const LaunchLog launches_;

@@ -29,7 +29,8 @@ class Links {
  public:
   explicit Links(const TraceLog& log) : log_(log) {}
 
-  void Add(const TraceActor& from, const TraceActor& to, Lanes::Group message) {
+  void Add(const TraceActor& from, const TraceActor& to,
+           TrackRows::Group message) {
     // Within an island, between islands, with the controller.
     static const char* const kKinds[] = {"ici", "dcn", "control"};
     const int kind = from.host < 0 || to.host < 0 ? 2
@@ -40,26 +41,26 @@ class Links {
       link.name = absl::StrCat(kKinds[kind], ": ", HostName(log_, from), " -> ",
                                HostName(log_, to));
     }
-    link.lanes.Add(std::move(message));
+    link.rows.Add(std::move(message));
   }
   TrackGroup Place() {
     TrackGroup group{"links", {}, {}};
-    for (auto& [key, link] : links_) link.lanes.Place(link.name, &group.tracks);
+    for (auto& [key, link] : links_) link.rows.Place(link.name, &group.tracks);
     return group;
   }
 
  private:
   struct Link {
     std::string name;
-    Lanes lanes;
+    TrackRows rows;
   };
   const TraceLog& log_;
   std::map<std::tuple<int, int, int>, Link> links_;  // by kind, hosts
 };
 
 // A message whose way is known; `sent` null: a control message.
-Lanes::Group Crossing(const LogIndex& index, const TraceEvent& crossed,
-                      const TraceEvent* sent) {
+TrackRows::Group Crossing(const LogIndex& index, const TraceEvent& crossed,
+                          const TraceEvent* sent) {
   const TimeNs wire = static_cast<TimeNs>(crossed.value);
   const TimeNs wired = wire + crossed.target;
   const TimeNs arrival = std::max<TimeNs>(crossed.time + crossed.firing, wired);
@@ -67,7 +68,7 @@ Lanes::Group Crossing(const LogIndex& index, const TraceEvent& crossed,
   args.Add("bytes", crossed.item);
   std::string name =
       sent == nullptr ? "control" : MessageName(index, *sent, &args);
-  Lanes::Group group{
+  TrackRows::Group group{
       Span(crossed.time, arrival, "link", std::move(name), args.text()), {}};
   auto add = [&](TimeNs begin, TimeNs end, const char* part) {
     if (begin < end) group.inner.push_back(Span(begin, end, "link", part));

@@ -29,7 +29,7 @@ void TrackGroup::Add(Counter counter) {
   if (!counter.values.empty()) counters.push_back(std::move(counter));
 }
 
-void Lanes::Place(const std::string& name, std::vector<Track>* tracks) {
+void TrackRows::Place(const std::string& name, std::vector<Track>* tracks) {
   std::vector<Group> groups = std::exchange(groups_, {});
   std::stable_sort(groups.begin(), groups.end(),
                    [](const Group& a, const Group& b) {
@@ -45,15 +45,15 @@ void Lanes::Place(const std::string& name, std::vector<Track>* tracks) {
       busy.erase(busy.begin());
     }
     if (free.empty()) {
-      const size_t lane = tracks->size() - first;
-      free.insert(lane);
+      const size_t row = tracks->size() - first;
+      free.insert(row);
       tracks->push_back(
-          {lane == 0 ? name : absl::StrCat(name, " ", lane + 1), {}});
+          {row == 0 ? name : absl::StrCat(name, " ", row + 1), {}});
     }
-    const size_t lane = *free.begin();
+    const size_t row = *free.begin();
     free.erase(free.begin());
-    busy.insert({group.outer.end, lane});
-    std::vector<Slice>& slices = (*tracks)[first + lane].slices;
+    busy.insert({group.outer.end, row});
+    std::vector<Slice>& slices = (*tracks)[first + row].slices;
     slices.push_back(std::move(group.outer));
     for (Slice& slice : group.inner) slices.push_back(std::move(slice));
   }

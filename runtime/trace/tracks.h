@@ -74,7 +74,7 @@ struct TrackGroup {
 
 // Slices that may overlap, on as few tracks as it takes. What is inside of a
 // slice goes where it is.
-class Lanes {
+class TrackRows {
  public:
   struct Group {
     Slice outer;

@@ -114,7 +114,7 @@ class Transport {
   virtual bool Poll() = 0;
   // Nobody is going to poll for a while: what comes is for the thread of the
   // transport's own, which would find out by itself after a moment.
-  virtual void Rest() {}
+  virtual void OnIdle() {}
   // Ends all connections, without sending what is kept; no handler runs after
   // it, and none is called for peers that were up. Listen and Dial then say
   // Unavailable, all else does nothing. Idempotent.

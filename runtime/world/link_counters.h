@@ -18,7 +18,7 @@
 #include "runtime/base/counter.h"
 #include "runtime/base/line_allocator.h"
 #include "runtime/base/mutex.h"
-#include "runtime/world/uplink.h"
+#include "runtime/world/remote_channel.h"
 
 namespace pathways {
 

@@ -29,7 +29,7 @@ bool Mailbox::PostAll(absl::Span<const Posted> posted,
                       const std::atomic<bool>& closed, bool quietly) {
   {
     MutexLock lock(&mutex_);
-    // Drain empties the inbox with this lock held, after the flag was set.
+    // DropAll empties the inbox with this lock held, after the flag was set.
     if (closed.load(std::memory_order_seq_cst)) return false;
     inbox_.insert(inbox_.end(), posted.begin(), posted.end());
   }
@@ -49,10 +49,10 @@ const std::vector<Posted>& Mailbox::TakePosted() {
 
 bool Mailbox::empty() const {
   if (has_posted()) return false;
-  for (int lane = 0; lane < kNumLanes; ++lane) {
-    if (!own_[lane].empty()) return false;
+  for (int queue = 0; queue < kNumQueues; ++queue) {
+    if (!own_[queue].empty()) return false;
     for (int from = 0; from < workers_; ++from) {
-      if (!remote_[lane][from].empty()) return false;
+      if (!remote_[queue][from].empty()) return false;
     }
   }
   return true;
@@ -70,12 +70,12 @@ Envelope Mailbox::TakeTimer() {
   return envelope;
 }
 
-void Mailbox::Drain(void (*drop)(const Envelope& envelope)) {
-  for (Lane lane : {kDirectLane, kBulkLane, kTurnLane}) {
+void Mailbox::DropAll(void (*drop)(const Envelope& envelope)) {
+  for (MailboxQueue queue : {kDirectQueue, kBulkQueue, kTurnQueue}) {
     for (int from = 0; from < workers_; ++from) {
-      while (Envelope* envelope = Front(lane, from)) {
+      while (Envelope* envelope = Front(queue, from)) {
         drop(*envelope);
-        Pop(lane, from);
+        Pop(queue, from);
       }
     }
   }

@@ -30,17 +30,18 @@ struct Posted {
   Envelope envelope;
 };
 
-// Messages of one lane do not stand behind those of another one. kTurnLane:
+// Messages of one queue do not stand behind those of another one. kTurnQueue:
 // each may take long.
-enum Lane { kDirectLane, kBulkLane, kTurnLane, kNumLanes };
+enum MailboxQueue { kDirectQueue, kBulkQueue, kTurnQueue, kNumQueues };
 
 // The queues of one worker, its owner, and its sleep. A worker pushes messages
-// into queues that are its own here, one in each lane; other threads post them.
-// All else is the owner's but for asleep and Wake. Invariants: (1) what one
-// worker pushes into a lane, and what one thread posts, comes out in order; (2)
-// to push takes no lock and no memory but blocks of the pool; (3) an owner that
-// sleeps, or is about to, does not miss what is pushed or posted, if who pushed
-// then wakes whom he finds asleep. What envelopes own stays there until Drain.
+// into queues that are its own here, one in each queue; other threads post
+// them. All else is the owner's but for asleep and Wake. Invariants: (1) what
+// one worker pushes into a queue, and what one thread posts, comes out in
+// order; (2) to push takes no lock and no memory but blocks of the pool; (3) an
+// owner that sleeps, or is about to, does not miss what is pushed or posted, if
+// who pushed then wakes whom he finds asleep. What envelopes own stays there
+// until DropAll.
 class Mailbox {
  public:
   // Memory is set aside for so many posts, as when the owner does not run for a
@@ -51,22 +52,22 @@ class Mailbox {
 
   // By the worker `from`; by the owner itself PushOwn, which is faster.
   template <typename T>
-  void Push(Lane lane, int from, Envelope::Kind kind, const T& body,
+  void Push(MailboxQueue queue, int from, Envelope::Kind kind, const T& body,
             ActorId sender, LocalId to) {
     if (from == owner_) {
-      own_[lane].Push(*pool_, kind, body, sender, to);
+      own_[queue].Push(*pool_, kind, body, sender, to);
     } else {
-      remote_[lane][from].Push(*pool_, kind, body, sender, to);
+      remote_[queue][from].Push(*pool_, kind, body, sender, to);
     }
   }
   template <typename T>
-  void PushOwn(Lane lane, Envelope::Kind kind, const T& body, ActorId sender,
-               LocalId to) {
-    own_[lane].Push(*pool_, kind, body, sender, to);
+  void PushOwn(MailboxQueue queue, Envelope::Kind kind, const T& body,
+               ActorId sender, LocalId to) {
+    own_[queue].Push(*pool_, kind, body, sender, to);
   }
   // The owner finds all of them or none, and is woken, unless who posts sees to
-  // it (`quietly`). False: `closed` is true, and nothing was kept; Drain by who
-  // set it leaves nothing behind.
+  // it (`quietly`). False: `closed` is true, and nothing was kept; DropAll by
+  // who set it leaves nothing behind.
   bool PostAll(absl::Span<const Posted> posted, const std::atomic<bool>& closed,
                bool quietly = false);
   bool Post(const Posted& posted, const std::atomic<bool>& closed,
@@ -76,18 +77,19 @@ class Mailbox {
 
   // The first message from a worker, which stays valid until Pop; null: none.
   // From the owner itself FrontOwn and PopOwn are faster.
-  Envelope* Front(Lane lane, int from) {
-    return from == owner_ ? FrontOwn(lane) : remote_[lane][from].Front(*pool_);
+  Envelope* Front(MailboxQueue queue, int from) {
+    return from == owner_ ? FrontOwn(queue)
+                          : remote_[queue][from].Front(*pool_);
   }
-  void Pop(Lane lane, int from) {
+  void Pop(MailboxQueue queue, int from) {
     if (from == owner_) {
-      PopOwn(lane);
+      PopOwn(queue);
     } else {
-      remote_[lane][from].Pop();
+      remote_[queue][from].Pop();
     }
   }
-  Envelope* FrontOwn(Lane lane) { return own_[lane].Front(*pool_); }
-  void PopOwn(Lane lane) { own_[lane].Pop(); }
+  Envelope* FrontOwn(MailboxQueue queue) { return own_[queue].Front(*pool_); }
+  void PopOwn(MailboxQueue queue) { own_[queue].Pop(); }
   bool has_posted() const {
     return has_posted_.load(std::memory_order_seq_cst);
   }
@@ -134,7 +136,7 @@ class Mailbox {
   }
 
   // Empties all with `drop`. No other thread is in here but to post.
-  void Drain(void (*drop)(const Envelope& envelope));
+  void DropAll(void (*drop)(const Envelope& envelope));
 
  private:
   struct Timer {
@@ -151,9 +153,9 @@ class Mailbox {
 
   BlockPool* pool_ = nullptr;
   int owner_ = 0, workers_ = 0;
-  LocalQueue own_[kNumLanes];
-  std::unique_ptr<RemoteQueue[]> remote_[kNumLanes];  // by sending worker
-  std::vector<Timer> timers_;                         // a heap
+  LocalQueue own_[kNumQueues];
+  std::unique_ptr<RemoteQueue[]> remote_[kNumQueues];  // by sending worker
+  std::vector<Timer> timers_;                          // a heap
   uint64_t next_timer_ = 0;
   std::vector<Posted> taken_;  // the inbox's memory, taken in turn
   // Written by others.

@@ -60,7 +60,7 @@ class PeerWatch {
     Lives& lives = hosts_[peer.host];
     if (peer.epoch <= lives.down || peer.epoch < lives.up) return;
     lives.down = peer.epoch;
-    TellAll({peer, false}, tell);
+    NotifyAll({peer, false}, tell);
   }
   // Tells first that the life before is over, if nobody was told.
   void ReportUp(Peer peer, Tell tell) {
@@ -69,10 +69,10 @@ class PeerWatch {
     if (peer.epoch <= lives.up || peer.epoch <= lives.down) return;
     if (lives.down + 1 < peer.epoch) {
       lives.down = peer.epoch - 1;
-      TellAll({{peer.host, lives.down}, false}, tell);
+      NotifyAll({{peer.host, lives.down}, false}, tell);
     }
     lives.up = peer.epoch;
-    TellAll({peer, true}, tell);
+    NotifyAll({peer, true}, tell);
   }
 
  private:
@@ -82,7 +82,7 @@ class PeerWatch {
     uint32_t down = 0;  // the last that is over
   };
 
-  void TellAll(const News& news, Tell tell)
+  void NotifyAll(const News& news, Tell tell)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     for (LocalId watcher : watchers_) tell(watcher, news);
   }

@@ -110,33 +110,35 @@ void ProcessLinks::Place(uint32_t self, World* world,
   process_of_ = std::move(process_of);
 }
 
-Uplink ProcessLinks::uplink() {
-  Uplink uplink;
-  uplink.send = [this](ActorId from, ActorId to, const WireMessage& message,
-                       Payload payload) {
+RemoteChannel ProcessLinks::remote_channel() {
+  RemoteChannel remote_channel;
+  remote_channel.send = [this](ActorId from, ActorId to,
+                               const WireMessage& message, Payload payload) {
     if (const std::optional<PeerId> peer = PeerOf(to)) {
       Send(*peer, FrameOf(from, to, message, payload), BytesOf(payload));
     }
   };
-  uplink.send_control = [this](ActorId from, ActorId to, std::string bytes) {
+  remote_channel.send_control = [this](ActorId from, ActorId to,
+                                       std::string bytes) {
     if (const std::optional<PeerId> peer = PeerOf(to)) {
       Send(*peer, LinkFrame::Control(from, to, bytes.size()), bytes);
     }
   };
-  uplink.lend = [this](ActorId from, ActorId to, const WireMessage& message,
-                       Payload payload, LocalId owner,
-                       const LocalMessage& returned) {
+  remote_channel.lend = [this](ActorId from, ActorId to,
+                               const WireMessage& message, Payload payload,
+                               LocalId owner, const LocalMessage& returned) {
     return Lend(from, to, message, {payload, owner, returned});
   };
-  uplink.take = [this](uint64_t offer, LocalId owner, const Landing& landing) {
+  remote_channel.take = [this](uint64_t offer, LocalId owner,
+                               const ReceiveBuffer& landing) {
     TakeOffer(offer, owner, landing);
   };
-  uplink.refuse = [this](uint64_t offer) { RefuseOffer(offer); };
-  uplink.open_stage = [this] { return std::make_unique<Stage>(this); };
-  uplink.poll = [this] { return transport_->Poll(); };
-  uplink.rest = [this] { transport_->Rest(); };
-  uplink.stats = [this] { return stats(); };
-  return uplink;
+  remote_channel.refuse = [this](uint64_t offer) { RefuseOffer(offer); };
+  remote_channel.open_stage = [this] { return std::make_unique<Stage>(this); };
+  remote_channel.poll = [this] { return transport_->Poll(); };
+  remote_channel.on_idle = [this] { transport_->OnIdle(); };
+  remote_channel.stats = [this] { return stats(); };
+  return remote_channel;
 }
 
 std::optional<uint32_t> ProcessLinks::ProcessOf(ActorId actor) const {
@@ -347,7 +349,7 @@ void ProcessLinks::OnOffer(PeerId peer, const WireFrame& wire, uint64_t token) {
 }
 
 void ProcessLinks::TakeOffer(uint64_t number, LocalId owner,
-                             const Landing& landing) {
+                             const ReceiveBuffer& landing) {
   const std::optional<LentPayloads::Offer> offer = lent_.TakeOffer(number);
   if (!offer.has_value() ||
       !lent_.Await(offer->peer, offer->token,
@@ -392,7 +394,7 @@ void ProcessLinks::OnPayload(PeerId peer, uint64_t token) {
 }
 
 void ProcessLinks::NotLanded(LocalId owner, LocalMessage landed) {
-  landed.flags |= kNotLanded;
+  landed.flags |= kNotReceived;
   world_->SendLocal(kNobody, owner, landed);
 }
 

@@ -31,7 +31,7 @@
 #include "runtime/transport/transport.h"
 #include "runtime/world/lent_payloads.h"
 #include "runtime/world/link_counters.h"
-#include "runtime/world/uplink.h"
+#include "runtime/world/remote_channel.h"
 #include "runtime/world/world.h"
 
 namespace pathways {
@@ -67,7 +67,7 @@ class ProcessLinks final : public TransportEvents {
   void Open(Transport* transport) { transport_ = transport; }
   // For the world's options. What a worker says in one go to a process goes as
   // one frame (wire.md).
-  Uplink uplink();
+  RemoteChannel remote_channel();
   // Before the first Link: which process this is, its world, and the process of
   // an actor: negative, or kMaxProcesses and more: nobody's.
   void Place(uint32_t self, World* world,
@@ -106,7 +106,7 @@ class ProcessLinks final : public TransportEvents {
   // Of World::Lend and Actor::OnOffer.
   bool Lend(ActorId from, ActorId to, const WireMessage& message,
             const LentPayloads::Lent& lent);
-  void TakeOffer(uint64_t number, LocalId owner, const Landing& landing);
+  void TakeOffer(uint64_t number, LocalId owner, const ReceiveBuffer& landing);
   void RefuseOffer(uint64_t number);
   void Answer(PeerId peer, LinkFrame::Kind kind, uint64_t token);
   void NotLanded(LocalId owner, LocalMessage landed);

@@ -194,8 +194,8 @@ void SimWorld::SendNow(ActorId from, ActorId to, const WireMessage& message,
   if (driver_.stopped()) return;
   const LocalId sender = Find(from), receiver = Find(to);
   if (receiver == kNobody) {
-    if (options_.uplink.send) {
-      return options_.uplink.send(from, to, message, payload);
+    if (options_.remote_channel.send) {
+      return options_.remote_channel.send(from, to, message, payload);
     }
     undelivered_.fetch_add(1, std::memory_order_relaxed);
     return;
@@ -227,8 +227,8 @@ void SimWorld::SendControlNow(ActorId from, ActorId to, std::string bytes) {
   if (driver_.stopped()) return;
   const LocalId sender = Find(from), receiver = Find(to);
   if (receiver == kNobody) {
-    if (options_.uplink.send_control) {
-      return options_.uplink.send_control(from, to, std::move(bytes));
+    if (options_.remote_channel.send_control) {
+      return options_.remote_channel.send_control(from, to, std::move(bytes));
     }
     undelivered_.fetch_add(1, std::memory_order_relaxed);
     return;
@@ -276,13 +276,13 @@ void SimWorld::SendAfterNow(LocalId from, LocalId to, TimeNs delay,
 
 void SimWorld::WatchPeers(LocalId actor) {
   peers_.Add(actor, [this](LocalId watcher, const PeerWatch::News& news) {
-    TellPeer(watcher, news, 0);
+    NotifyPeer(watcher, news, 0);
   });
 }
 
 void SimWorld::ReportNow(const PeerWatch::News& news, TimeNs delay) {
   const auto tell = [&](LocalId watcher, const PeerWatch::News& each) {
-    TellPeer(watcher, each, delay);
+    NotifyPeer(watcher, each, delay);
   };
   if (news.is_up) {
     peers_.ReportUp(news.peer, tell);
@@ -291,8 +291,8 @@ void SimWorld::ReportNow(const PeerWatch::News& news, TimeNs delay) {
   }
 }
 
-void SimWorld::TellPeer(LocalId watcher, const PeerWatch::News& news,
-                        TimeNs delay) {
+void SimWorld::NotifyPeer(LocalId watcher, const PeerWatch::News& news,
+                          TimeNs delay) {
   if (driver_.stopped()) return;
   const ActorInfo& info = actors_[IndexOf(watcher)];
   if (info.actor == nullptr || info.placement.host == news.peer.host) return;
@@ -413,7 +413,7 @@ void SimWorld::HandleChanged(LocalId to, SimQueue::Event& event) {
 void SimWorld::LookAhead() {
   // How many events before its own a step is taken.
   constexpr size_t kEvent = SimQueue::kAhead - 1, kInfo = 26, kActor = 22;
-  constexpr size_t kSteps[Actor::kSoonSteps] = {18, 14, 10, 6, 3};
+  constexpr size_t kSteps[Actor::kPrefetchSteps] = {18, 14, 10, 6, 3};
   SimQueue::Slot slot;
   if (queue_.Peek(kEvent, &slot)) {
     PrefetchBytes(&queue_.At(slot), sizeof(SimQueue::Event));
@@ -424,15 +424,15 @@ void SimWorld::LookAhead() {
   if (queue_.Peek(kActor, &slot)) {
     PrefetchBytes(actors_[queue_.At(slot).envelope.to].actor, 1);
   }
-  for (int step = 0; step < Actor::kSoonSteps; ++step) {
+  for (int step = 0; step < Actor::kPrefetchSteps; ++step) {
     if (!queue_.Peek(kSteps[step], &slot)) continue;
     const Envelope& envelope = queue_.At(slot).envelope;
     const Actor* actor = actors_[envelope.to].actor;
     if (actor == nullptr) continue;
     if (envelope.kind == Envelope::kLocal) {
-      actor->OnLocalSoon(envelope.As<LocalMessage>(), step);
+      actor->PrefetchLocal(envelope.As<LocalMessage>(), step);
     } else if (envelope.kind == Envelope::kWire) {
-      actor->OnWireSoon(envelope.from, envelope.As<WireBody>().message, step);
+      actor->PrefetchWire(envelope.from, envelope.As<WireBody>().message, step);
     }
   }
 }

@@ -34,12 +34,12 @@
 #include "runtime/world/link.h"
 #include "runtime/world/mix.h"
 #include "runtime/world/peer_watch.h"
+#include "runtime/world/remote_channel.h"
 #include "runtime/world/sim_driver.h"
 #include "runtime/world/sim_event.h"
 #include "runtime/world/sim_faults.h"
 #include "runtime/world/sim_links.h"
 #include "runtime/world/sim_queue.h"
-#include "runtime/world/uplink.h"
 #include "runtime/world/world.h"
 
 namespace pathways {
@@ -71,7 +71,7 @@ struct SimOptions {
   // For tests of what finds bugs: may change what is about to be delivered,
   // and says how often it is, once if it is empty.
   std::function<int(SimDelivery&)> mutation;
-  Uplink uplink;  // to actors of other processes
+  RemoteChannel remote_channel;  // to actors of other processes
   // Called before each delivery; must not call the world.
   std::function<void(const SimEvent&)> observer;
   // Called for each message between hosts that is not dropped; must not call
@@ -210,7 +210,7 @@ class SimWorld final : public World {
   void SendAfterNow(LocalId from, LocalId to, TimeNs delay,
                     const LocalMessage& message);
   void ReportNow(const PeerWatch::News& news, TimeNs delay);
-  void TellPeer(LocalId watcher, const PeerWatch::News& news, TimeNs delay);
+  void NotifyPeer(LocalId watcher, const PeerWatch::News& news, TimeNs delay);
   void StopHostNow(int32_t host, TimeNs tell_after);
   void Suspend(int32_t host, bool suspended);
   void SuspendNow(int32_t host, bool suspended);

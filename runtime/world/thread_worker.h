@@ -29,8 +29,8 @@ namespace pathways {
 // Rounds of a busy worker between two looks at the clock, a power of two.
 inline constexpr uint32_t kRoundsPerClock = 32;
 
-inline Lane LaneOf(const LocalMessage& message) {
-  return (message.flags & kTurn) != 0 ? kTurnLane : kDirectLane;
+inline MailboxQueue QueueOf(const LocalMessage& message) {
+  return (message.flags & kTurn) != 0 ? kTurnQueue : kDirectQueue;
 }
 
 struct alignas(kLineBytes) ThreadWorld::Worker {
@@ -38,19 +38,19 @@ struct alignas(kLineBytes) ThreadWorld::Worker {
   int index = 0;
   uint32_t rounds = 0;
   SplitMix random{0};
-  // Where the message lies that is being handled: its lane, and the worker it
+  // Where the message lies that is being handled: its queue, and the worker it
   // came from.
-  Lane lane = kDirectLane;
+  MailboxQueue queue = kDirectQueue;
   int serving = 0;
   int next_bulk = 0;         // the worker whose bulk message comes next
   uint32_t quiet = 0;        // rounds since something came from elsewhere
   uint32_t passed_by = 0;    // rounds since one was looked for
   bool turned = false;       // the last round had a kTurn
   TimeNs last_bulk = 0;      // when one was looked for because of that
-  bool polls = false;        // is in Uplink::poll: it sends for others
+  bool polls = false;        // is in RemoteChannel::poll: it sends for others
   uint32_t not_yielded = 0;  // rounds without work since it let others run
   bool staged = false;       // the stage keeps something
-  std::unique_ptr<UplinkStage> stage;  // null: the uplink has none
+  std::unique_ptr<UplinkStage> stage;  // null: the remote_channel has none
   std::thread thread;  // changed by the watchdog's alone, until that has ended
   std::atomic<uint32_t> ended{1};  // its thread, or there is none
   struct {
@@ -65,7 +65,7 @@ struct alignas(kLineBytes) ThreadWorld::Worker {
 };
 
 // The worker that this thread is, if it is one: for all its life, but where it
-// is a guest's.
+// is a follower's.
 inline constinit thread_local void* this_worker = nullptr;
 
 inline ThreadWorld::Worker* ThreadWorld::Self() const {
@@ -74,15 +74,15 @@ inline ThreadWorld::Worker* ThreadWorld::Self() const {
 }
 
 template <typename T>
-void ThreadWorld::Route(Worker& self, Lane lane, Envelope::Kind kind,
+void ThreadWorld::Route(Worker& self, MailboxQueue queue, Envelope::Kind kind,
                         const T& body, ActorId from, LocalId to) {
   const int32_t target = actors_.hot(IndexOf(to)).worker;
   if (target == self.index) {
-    self.mailbox.PushOwn(lane, kind, body, from, to);
+    self.mailbox.PushOwn(queue, kind, body, from, to);
     return;
   }
   Mailbox& other = workers_[target].mailbox;
-  other.Push(lane, self.index, kind, body, from, to);
+  other.Push(queue, self.index, kind, body, from, to);
   if (other.asleep()) {
     self.stats.wakes.Add(1);
     other.Wake();

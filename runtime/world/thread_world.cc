@@ -84,9 +84,10 @@ absl::StatusOr<std::unique_ptr<ThreadWorld>> ThreadWorld::Create(
         options.workers, " workers asked for, expected 1 to ",
         ThreadOptions::kMaxWorkers, ", or 0 for one for each core"));
   }
-  if (options.guests && options.workers != 1) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "guests take turns with one worker, ", options.workers, " asked for"));
+  if (options.followers && options.workers != 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("followers take turns with one worker, ", options.workers,
+                     " asked for"));
   }
   if (options.links) {
     if (absl::Status s = CheckLinkModels(*options.links); !s.ok()) return s;
@@ -107,8 +108,9 @@ ThreadWorld::ThreadWorld(ThreadOptions options) : options_(std::move(options)) {
   if (options_.spin_ns < 0) {
     const bool has_cores = num_workers_ <= cores;
     wait_spin_ns_ = has_cores ? kFarSpinNs : 0;
-    options_.spin_ns =
-        has_cores && !options_.uplink.poll ? kDefaultSpinNs : wait_spin_ns_;
+    options_.spin_ns = has_cores && !options_.remote_channel.poll
+                           ? kDefaultSpinNs
+                           : wait_spin_ns_;
   }
   if (options_.clock == nullptr) {
     options_.clock = std::make_shared<SteadyClock>();
@@ -121,7 +123,7 @@ ThreadWorld::ThreadWorld(ThreadOptions options) : options_(std::move(options)) {
   watched_ =
       options_.fault_hook || options_.control_fault_hook || options_.links;
   start_ = options_.clock->Now();
-  const int64_t queues = int64_t{kNumLanes} * num_workers_ * num_workers_;
+  const int64_t queues = int64_t{kNumQueues} * num_workers_ * num_workers_;
   pool_.Provision(std::min(queues, kMaxPairBlocks));
   workers_ = std::make_unique<Worker[]>(num_workers_);
   for (int i = 0; i < num_workers_; ++i) {
@@ -130,11 +132,11 @@ ThreadWorld::ThreadWorld(ThreadOptions options) : options_(std::move(options)) {
     worker.index = i;
     worker.random = SplitMix(Mix(options_.seed, i));
     worker.mailbox.Open(&pool_, i, num_workers_);
-    const auto& open_stage = options_.uplink.open_stage;
+    const auto& open_stage = options_.remote_channel.open_stage;
     if (open_stage) worker.stage = open_stage();
     gates_.push_back(NewGate(worker));
   }
-  if (options_.guests) seat_.emplace(&workers_[0].mailbox);
+  if (options_.followers) leader_token_.emplace(&workers_[0].mailbox);
 }
 
 absl::Status ThreadWorld::StartThreads() {
@@ -187,7 +189,7 @@ void ThreadWorld::Reserve(LocalId to, int64_t messages) {
       reserved_.fetch_add(messages, std::memory_order_relaxed) + messages;
   // Each queue may hold one block that is full in part and one that is empty
   // but not given back yet.
-  const int64_t queues = int64_t{kNumLanes} * num_workers_ * num_workers_;
+  const int64_t queues = int64_t{kNumQueues} * num_workers_ * num_workers_;
   pool_.Provision(std::min(total / MessageBlock::kSlots +
                                2 * std::min(queues, total) +
                                std::min(queues, kMaxPairBlocks),
@@ -229,7 +231,7 @@ void ThreadWorld::SendLocal(LocalId from, LocalId to,
   assert((from == kNobody ||
           actors_.hot(IndexOf(from)).host == actors_.hot(IndexOf(to)).host) &&
          "a local message must not cross hosts");
-  Route(*self, LaneOf(message), Envelope::kLocal, message, kNoActor, to);
+  Route(*self, QueueOf(message), Envelope::kLocal, message, kNoActor, to);
 }
 
 void ThreadWorld::Send(ActorId from, ActorId to, const WireMessage& message,
@@ -255,8 +257,8 @@ void ThreadWorld::Send(ActorId from, ActorId to, const WireMessage& message,
                       Envelope::Of(Envelope::kWire, body, from, receiver),
                       payload.bytes, fault);
   }
-  Route(*self, IsBulk(message.kind) ? kBulkLane : kDirectLane, Envelope::kWire,
-        body, from, receiver);
+  Route(*self, IsBulk(message.kind) ? kBulkQueue : kDirectQueue,
+        Envelope::kWire, body, from, receiver);
 }
 
 void ThreadWorld::SendControl(ActorId from, ActorId to, std::string bytes) {
@@ -285,7 +287,7 @@ void ThreadWorld::SendControl(ActorId from, ActorId to, std::string bytes) {
     return Arrive(actors_.hot(IndexOf(receiver)).worker,
                   absl::MakeConstSpan(&posted, 1));
   }
-  Route(*self, kDirectLane, Envelope::kControl, body, from, receiver);
+  Route(*self, kDirectQueue, Envelope::kControl, body, from, receiver);
 }
 
 void ThreadWorld::PassControl(ActorId from, ActorId to, ControlBody* body) {
@@ -297,12 +299,12 @@ void ThreadWorld::PassControl(ActorId from, ActorId to, ControlBody* body) {
     return World::PassControl(from, to, body);
   }
   if (self == nullptr) {
-    if (from == kNoActor && !seat_) {
+    if (from == kNoActor && !leader_token_) {
       Rouse(actors_.hot(IndexOf(receiver)).worker);
     }
     return Post(-1, Envelope::Of(Envelope::kBody, body, from, receiver));
   }
-  Route(*self, kDirectLane, Envelope::kBody, body, from, receiver);
+  Route(*self, kDirectQueue, Envelope::kBody, body, from, receiver);
 }
 
 void ThreadWorld::SendAfter(LocalId from, LocalId to, TimeNs delay,
@@ -321,28 +323,28 @@ void ThreadWorld::SendAfter(LocalId from, LocalId to, TimeNs delay,
 }
 
 // Always by the inbox, which keeps one order for all threads.
-void ThreadWorld::Tell(LocalId watcher, const PeerWatch::News& news) {
+void ThreadWorld::Notify(LocalId watcher, const PeerWatch::News& news) {
   if (actors_.hot(IndexOf(watcher)).host == news.peer.host) return;
   Post(-1, Envelope::Of(Envelope::kPeer, news, kNoActor, watcher));
 }
 
 void ThreadWorld::WatchPeers(LocalId actor) {
   peers_.Add(actor, [this](LocalId watcher, const PeerWatch::News& news) {
-    Tell(watcher, news);
+    Notify(watcher, news);
   });
 }
 
 void ThreadWorld::ReportPeerDown(int32_t host, uint32_t epoch) {
   peers_.ReportDown({host, epoch},
                     [this](LocalId watcher, const PeerWatch::News& news) {
-                      Tell(watcher, news);
+                      Notify(watcher, news);
                     });
 }
 
 void ThreadWorld::ReportPeerUp(int32_t host, uint32_t epoch) {
   peers_.ReportUp({host, epoch},
                   [this](LocalId watcher, const PeerWatch::News& news) {
-                    Tell(watcher, news);
+                    Notify(watcher, news);
                   });
 }
 
@@ -440,7 +442,7 @@ void ThreadWorld::WakeAll() {
 
 bool ThreadWorld::RunUntil(absl::FunctionRef<bool()> done) {
   assert(Self() == nullptr && "a handler must not wait for its world");
-  if (seat_) return WaitAsGuest(done);
+  if (leader_token_) return WaitAsFollower(done);
   return notifier_.Wait(done, stopping_, wait_spin_ns_);
 }
 
@@ -467,7 +469,7 @@ void ThreadWorld::Stop() {
   for (int i = 0; i < num_workers_; ++i) {
     if (workers_[i].thread.joinable()) workers_[i].thread.join();
   }
-  for (int i = 0; i < num_workers_; ++i) workers_[i].mailbox.Drain(&Drop);
+  for (int i = 0; i < num_workers_; ++i) workers_[i].mailbox.DropAll(&Drop);
 }
 
 // Whoever sends to a worker that rests wakes it, and a worker that was woken

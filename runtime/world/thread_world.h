@@ -34,13 +34,13 @@
 #include "runtime/world/actor_table.h"
 #include "runtime/world/clock.h"
 #include "runtime/world/fault.h"
+#include "runtime/world/leader_token.h"
 #include "runtime/world/link.h"
 #include "runtime/world/mailbox.h"
 #include "runtime/world/message_queue.h"
 #include "runtime/world/notifier.h"
 #include "runtime/world/peer_watch.h"
-#include "runtime/world/seat.h"
-#include "runtime/world/uplink.h"
+#include "runtime/world/remote_channel.h"
 #include "runtime/world/watchdog.h"
 #include "runtime/world/world.h"
 
@@ -56,13 +56,13 @@ struct ThreadOptions {
   std::shared_ptr<Clock> clock;  // null: SteadyClock
   // Real time that a worker without work spins before it sleeps, and a thread
   // that waits for the world; negative: the default, which is 30 us, 100 us
-  // with an uplink that is polled and for who waits, and none with more workers
-  // than cores.
+  // with an remote_channel that is polled and for who waits, and none with more
+  // workers than cores.
   TimeNs spin_ns = -1;
   // Threads that wait for the world (RunUntil) work in the place of its only
   // worker, whose thread then does nothing: handlers run on any of them, but
   // not more than one at a time. No handler enters a kernel then.
-  bool guests = false;
+  bool followers = false;
   uint64_t seed = 1;  // of Random, and of jitter
   // What messages between hosts cost; without, nothing. A message whose link
   // costs something takes an allocation and a lock, and its receiver's worker
@@ -70,7 +70,7 @@ struct ThreadOptions {
   std::optional<LinkModels> links;
   FaultHook fault_hook;
   ControlFaultHook control_fault_hook;
-  Uplink uplink;  // to actors of other processes
+  RemoteChannel remote_channel;  // to actors of other processes
   // Kernels that do not return. Without its times nobody looks for them.
   WatchOptions watch;
 };
@@ -90,9 +90,9 @@ struct WorkerStats {
 
 // Thread-safe as World says; Register and Reserve may be called from any
 // thread at any time. Invariants: (1) handlers of actors of one worker run one
-// at a time, on its thread (or a guest's); (2) messages from one actor to
+// at a time, on its thread (or a follower's); (2) messages from one actor to
 // another, and from one outside thread to an actor, arrive in the order sent,
-// apart from planted faults, but that bulk messages (World::Send) have a lane
+// apart from planted faults, but that bulk messages (World::Send) have a queue
 // of their own: a worker handles one of them when it has no other message, or
 // has handled others for some rounds; (3) no Send fails or waits for a
 // receiver. A hot message between actors never takes a lock or allocates while
@@ -101,10 +101,10 @@ struct WorkerStats {
 // memory is kept until the world is destroyed.
 //
 // What an actor says to other processes in handlers that the worker runs one
-// after another goes to the uplink's stage, if it has one. The stage is flushed
-// as soon as the worker has no more messages for that actor at hand, before it
-// handles a large message, enters a kernel, or looks for others' work, and when
-// a handler says that it takes long: so nothing waits for that.
+// after another goes to the remote_channel's stage, if it has one. The stage is
+// flushed as soon as the worker has no more messages for that actor at hand,
+// before it handles a large message, enters a kernel, or looks for others'
+// work, and when a handler says that it takes long: so nothing waits for that.
 //
 // A thread whose kernel outlives its limit (WatchOptions) is given up: another
 // one takes over its worker, with all that was queued there, but for the
@@ -132,7 +132,7 @@ class ThreadWorld final : public World {
             Payload payload) override;
   // Not over links whose faults and costs are those of the bytes.
   bool Lends(ActorId to) const override {
-    return actors_.Find(to) == kNobody ? options_.uplink.lend != nullptr
+    return actors_.Find(to) == kNobody ? options_.remote_channel.lend != nullptr
                                        : !watched_;
   }
   bool Lend(ActorId from, ActorId to, const WireMessage& message,
@@ -174,7 +174,7 @@ class ThreadWorld final : public World {
   // message was under way between workers, and no timer was due: until a timer
   // is due, only threads outside of the world can make something happen. A
   // worker in a kernel does not sleep. Tests turn a clock by this. Any thread;
-  // not where guests work.
+  // not where followers work.
   bool AtRest() const;
   uint64_t faults() const { return faults_.load(std::memory_order_relaxed); }
   // Threads that were given up.
@@ -217,10 +217,11 @@ class ThreadWorld final : public World {
   // Until there is something to do; false: there was nothing for spin_ns, or it
   // is over.
   bool Spin(Worker& self, absl::FunctionRef<bool()> is_over);
-  // RunUntil, where guests work.
-  bool WaitAsGuest(absl::FunctionRef<bool()> done);
-  // Until it is done, or there is nothing to do any more. With the seat.
-  void WorkAsGuest(Worker& self, absl::FunctionRef<bool()> done);
+  // RunUntil, where followers work.
+  bool WaitAsFollower(absl::FunctionRef<bool()> done);
+  // Until it is done, or there is nothing to do any more. With the leader
+  // token.
+  void WorkAsFollower(Worker& self, absl::FunctionRef<bool()> done);
   bool IsInCall() const;
   void WakeForPosted();
   // Whether messages of other processes came.
@@ -246,8 +247,8 @@ class ThreadWorld final : public World {
   bool Deliver(Worker& self, Envelope& envelope);
   bool DeliverRare(Worker& self, Actor* actor, Envelope& envelope);
   template <typename T>
-  void Route(Worker& self, Lane lane, Envelope::Kind kind, const T& body,
-             ActorId from, LocalId to);
+  void Route(Worker& self, MailboxQueue queue, Envelope::Kind kind,
+             const T& body, ActorId from, LocalId to);
   void RouteAgain(Worker& self, const Envelope& envelope);
   // From a thread that is not a worker; negative: not a timer.
   void Post(TimeNs deadline, const Envelope& envelope);
@@ -257,7 +258,7 @@ class ThreadWorld final : public World {
   // seldom stays on one worker, and cores come out of deep sleep together in
   // the time of one. A worker that is on the caller's core wakes with the post.
   void Rouse(int worker);
-  void Tell(LocalId watcher, const PeerWatch::News& news);
+  void Notify(LocalId watcher, const PeerWatch::News& news);
   bool Crosses(ActorId from, LocalId to) const;
   // What faults and links do to a message between hosts, of `bytes`.
   void SendAcross(Worker& self, const Envelope& envelope, uint64_t bytes,
@@ -282,7 +283,8 @@ class ThreadWorld final : public World {
   ActorTable actors_;
   BlockPool pool_;
   std::unique_ptr<Worker[]> workers_;
-  std::optional<Seat> seat_;        // of the only worker, if there are guests
+  std::optional<LeaderToken>
+      leader_token_;  // of the only worker, if there are followers
   std::vector<KernelGate*> gates_;  // by worker; owned, unless given up
   Actor retired_;  // gets what is sent to those that have retired
   std::unique_ptr<Watchdog> watchdog_;
@@ -294,7 +296,8 @@ class ThreadWorld final : public World {
   std::atomic<uint64_t> faults_{0}, lost_{0};
   std::atomic<uint64_t> undelivered_{0};
   PeerWatch peers_;
-  std::atomic<int> awake_{0};  // workers, where they poll for the uplink
+  std::atomic<int> awake_{
+      0};  // workers, where they poll for the remote_channel
   std::atomic<bool> stopping_{false};
   Mutex stop_mutex_;  // held while threads are joined
   Notifier notifier_;

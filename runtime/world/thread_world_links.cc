@@ -20,14 +20,14 @@
 namespace pathways {
 namespace {
 
-Lane LaneOf(const Envelope& envelope) {
+MailboxQueue QueueOf(const Envelope& envelope) {
   if (envelope.kind == Envelope::kLocal) {
-    return LaneOf(envelope.As<LocalMessage>());
+    return QueueOf(envelope.As<LocalMessage>());
   }
   const bool is_wire =
       envelope.kind == Envelope::kWire || envelope.kind == Envelope::kOwned;
-  return is_wire && IsBulk(envelope.As<WireBody>().message.kind) ? kBulkLane
-                                                                 : kDirectLane;
+  return is_wire && IsBulk(envelope.As<WireBody>().message.kind) ? kBulkQueue
+                                                                 : kDirectQueue;
 }
 
 // Messages that are brought to a worker together, at most: those of a batch
@@ -67,8 +67,8 @@ void ThreadWorld::SendFar(ActorId from, ActorId to, const WireMessage& message,
   Worker* self = Self();
   if (UplinkStage* stage = StageOf(self)) {
     self->staged = stage->Send(from, to, message, payload);
-  } else if (options_.uplink.send) {
-    options_.uplink.send(from, to, message, payload);
+  } else if (options_.remote_channel.send) {
+    options_.remote_channel.send(from, to, message, payload);
   } else {
     undelivered_.fetch_add(1, std::memory_order_relaxed);
   }
@@ -88,14 +88,14 @@ bool ThreadWorld::Lend(ActorId from, ActorId to, const WireMessage& message,
   }
   // What was said before is not to wait for so much.
   if (self->staged) Flush(*self);
-  return options_.uplink.lend(from, to, message, payload, actors_.Find(from),
-                              returned);
+  return options_.remote_channel.lend(from, to, message, payload,
+                                      actors_.Find(from), returned);
 }
 
 void ThreadWorld::LendNear(Worker& self, const WireBody& wire, ActorId from,
                            LocalId receiver, const LocalMessage& returned) {
   auto* lent = new LentBody{wire, actors_.Find(from), returned};
-  Route(self, IsBulk(wire.message.kind) ? kBulkLane : kDirectLane,
+  Route(self, IsBulk(wire.message.kind) ? kBulkQueue : kDirectQueue,
         Envelope::kLent, lent, from, receiver);
 }
 
@@ -114,11 +114,12 @@ bool ThreadWorld::Offer(ActorId from, ActorId to, const WireMessage& message,
 void ThreadWorld::TakeOffer(Actor* actor, const Envelope& envelope) {
   const auto& [message, payload] = envelope.As<WireBody>();
   const auto offer = reinterpret_cast<uint64_t>(payload.data);
-  const Landing landing = actor->OnOffer(envelope.from, message, payload.bytes);
+  const ReceiveBuffer landing =
+      actor->OnOffer(envelope.from, message, payload.bytes);
   if (landing.memory == nullptr) {
-    options_.uplink.refuse(offer);
+    options_.remote_channel.refuse(offer);
   } else {
-    options_.uplink.take(offer, LocalId{envelope.to}, landing);
+    options_.remote_channel.take(offer, LocalId{envelope.to}, landing);
   }
 }
 
@@ -126,8 +127,8 @@ void ThreadWorld::SendControlFar(ActorId from, ActorId to, std::string bytes) {
   Worker* self = Self();
   if (UplinkStage* stage = StageOf(self)) {
     self->staged = stage->SendControl(from, to, std::move(bytes));
-  } else if (options_.uplink.send_control) {
-    options_.uplink.send_control(from, to, std::move(bytes));
+  } else if (options_.remote_channel.send_control) {
+    options_.remote_channel.send_control(from, to, std::move(bytes));
   } else {
     undelivered_.fetch_add(1, std::memory_order_relaxed);
   }
@@ -241,7 +242,7 @@ void ThreadWorld::SendAt(Worker& self, TimeNs time, const Envelope& envelope) {
   const LocalId to{envelope.to};
   if (time < 0) return RouteAgain(self, envelope);
   Posted* carrier = new Posted{time, envelope};
-  Route(self, LaneOf(envelope), Envelope::kLater, carrier, kNoActor, to);
+  Route(self, QueueOf(envelope), Envelope::kLater, carrier, kNoActor, to);
 }
 
 // All bodies are copied whole, whatever they are.
@@ -250,7 +251,7 @@ void ThreadWorld::RouteAgain(Worker& self, const Envelope& envelope) {
     alignas(8) std::byte bytes[sizeof(Envelope::body)];
   } body;
   std::memcpy(body.bytes, envelope.body, sizeof(body));
-  Route(self, LaneOf(envelope), static_cast<Envelope::Kind>(envelope.kind),
+  Route(self, QueueOf(envelope), static_cast<Envelope::Kind>(envelope.kind),
         body, envelope.from, LocalId{envelope.to});
 }
 

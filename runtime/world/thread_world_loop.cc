@@ -59,13 +59,13 @@ bool ThreadWorld::Deliver(Worker& self, Envelope& envelope) {
 bool ThreadWorld::RunLocal(Worker& self) {
   int taken = 0;
   uint64_t handled = 0;
-  self.lane = kDirectLane;
+  self.queue = kDirectQueue;
   self.serving = self.index;
   while (taken < kBatch && !stopping_.load(std::memory_order_relaxed)) {
-    Envelope* envelope = self.mailbox.FrontOwn(kDirectLane);
+    Envelope* envelope = self.mailbox.FrontOwn(kDirectQueue);
     if (envelope == nullptr) break;
     handled += Deliver(self, *envelope);
-    self.mailbox.PopOwn(kDirectLane);
+    self.mailbox.PopOwn(kDirectQueue);
     ++taken;
   }
   if (taken == 0) return false;
@@ -81,10 +81,10 @@ bool ThreadWorld::RunRemote(Worker& self) {
     self.serving = from;
     for (int i = 0; i < kBatch && !stopping_.load(std::memory_order_relaxed);
          ++i) {
-      Envelope* envelope = self.mailbox.Front(kDirectLane, from);
+      Envelope* envelope = self.mailbox.Front(kDirectQueue, from);
       if (envelope == nullptr) break;
       handled += Deliver(self, *envelope);
-      self.mailbox.Pop(kDirectLane, from);
+      self.mailbox.Pop(kDirectQueue, from);
       any = true;
     }
   }
@@ -95,15 +95,15 @@ bool ThreadWorld::RunRemote(Worker& self) {
 }
 
 bool ThreadWorld::RunTurn(Worker& self) {
-  Envelope* envelope = self.mailbox.FrontOwn(kTurnLane);
+  Envelope* envelope = self.mailbox.FrontOwn(kTurnQueue);
   if (envelope == nullptr || stopping_.load(std::memory_order_relaxed)) {
     return false;
   }
-  self.lane = kTurnLane;
+  self.queue = kTurnQueue;
   self.serving = self.index;
   const bool handled = Deliver(self, *envelope);
-  self.mailbox.PopOwn(kTurnLane);
-  self.lane = kDirectLane;
+  self.mailbox.PopOwn(kTurnQueue);
+  self.queue = kDirectQueue;
   self.stats.messages.Add(handled);
   return true;
 }
@@ -112,13 +112,13 @@ bool ThreadWorld::RunBulk(Worker& self) {
   for (int i = 0; i < num_workers_; ++i) {
     const int from = self.next_bulk;
     self.next_bulk = from + 1 == num_workers_ ? 0 : from + 1;
-    Envelope* envelope = self.mailbox.Front(kBulkLane, from);
+    Envelope* envelope = self.mailbox.Front(kBulkQueue, from);
     if (envelope == nullptr) continue;
-    self.lane = kBulkLane;
+    self.queue = kBulkQueue;
     self.serving = from;
     const bool handled = Deliver(self, *envelope);
-    self.mailbox.Pop(kBulkLane, from);
-    self.lane = kDirectLane;
+    self.mailbox.Pop(kBulkQueue, from);
+    self.queue = kDirectQueue;
     self.stats.messages.Add(handled);
     if (from != self.index) self.stats.remote.Add(handled);
     return true;
@@ -163,7 +163,7 @@ void ThreadWorld::Resume(Worker& self) {
   this_worker = &self;
   prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
   // Where the lost thread was bound to, it may still be busy.
-  self.mailbox.Pop(self.lane, self.serving);
+  self.mailbox.Pop(self.queue, self.serving);
   Work(self);
 }
 
@@ -189,8 +189,8 @@ bool ThreadWorld::GiveUp(int index, const KernelCall& call) {
   if (lost) {
     lost_.fetch_add(1, std::memory_order_relaxed);
     gates_[index] = NewGate(worker);  // the old one is for the lost thread
-    if (options_.watch.casualties) {
-      for (LocalId actor : options_.watch.casualties(call)) Retire(actor);
+    if (options_.watch.victims) {
+      for (LocalId actor : options_.watch.victims(call)) Retire(actor);
     }
     worker.thread.detach();
     worker.thread.swap(next);
@@ -258,7 +258,9 @@ bool ThreadWorld::Round(Worker& self) {
 }
 
 void ThreadWorld::Idle(Worker& self) {
-  const auto makes_room = [this] { return seat_ && seat_->wanted(); };
+  const auto makes_room = [this] {
+    return leader_token_ && leader_token_->wanted();
+  };
   if (Spin(self, makes_room)) {
     self.stats.spins.Add(1);
   } else {
@@ -294,7 +296,7 @@ bool ThreadWorld::Spin(Worker& self, absl::FunctionRef<bool()> is_over) {
     // all rounds, as messages without end may end each look for them soon.
     const bool shares =
         (notifier_.spinning_on(core) && !notifier_.has_looked()) ||
-        notifier_.waking() || options_.uplink.poll;
+        notifier_.waking() || options_.remote_channel.poll;
     if ((shares && i % kRoundsPerYield == 0) ||
         (++self.not_yielded >= kRoundsPerClock && crowded)) {
       self.not_yielded = 0;
@@ -305,9 +307,9 @@ bool ThreadWorld::Spin(Worker& self, absl::FunctionRef<bool()> is_over) {
 }
 
 bool ThreadWorld::Polled(Worker& self) {
-  if (!options_.uplink.poll) return false;
+  if (!options_.remote_channel.poll) return false;
   self.polls = true;
-  const bool moved = options_.uplink.poll();
+  const bool moved = options_.remote_channel.poll();
   self.polls = false;
   return moved;
 }
@@ -331,16 +333,16 @@ bool ThreadWorld::SharesCore(Worker& self) {
 }
 
 void ThreadWorld::Sleep(Worker& self) {
-  const auto& rest = options_.uplink.rest;
-  const bool makes_room = seat_ && seat_->wanted();
-  if (rest && awake_.fetch_sub(1, std::memory_order_relaxed) == 1 &&
+  const auto& on_idle = options_.remote_channel.on_idle;
+  const bool makes_room = leader_token_ && leader_token_->wanted();
+  if (on_idle && awake_.fetch_sub(1, std::memory_order_relaxed) == 1 &&
       !makes_room) {
-    rest();
+    on_idle();
   }
   const auto limit_of = [&](TimeNs deadline) -> TimeNs {
     if (stopping_.load(std::memory_order_seq_cst)) return 0;
     TimeNs limit = -1;
-    if (deadline != Seat::kNever) {
+    if (deadline != LeaderToken::kNever) {
       if (deadline <= Now()) return 0;
       limit = options_.clock->RealDelay(deadline + start_);
       // Waking takes time too: up to the timer, the worker spins.
@@ -349,20 +351,21 @@ void ThreadWorld::Sleep(Worker& self) {
     return limit;
   };
   self.stats.sleeps.Add(1);
-  if (seat_) {
-    seat_->Nap(limit_of);
+  if (leader_token_) {
+    leader_token_->Park(limit_of);
   } else {
     bool rests = false;
     self.mailbox.Sleep([&] {
       const TimeNs* first = self.mailbox.first_timer();
-      const TimeNs limit = limit_of(first == nullptr ? Seat::kNever : *first);
+      const TimeNs limit =
+          limit_of(first == nullptr ? LeaderToken::kNever : *first);
       rests = limit != 0;
       if (rests) self.rests.fetch_add(1, std::memory_order_seq_cst);
       return limit;
     });
     if (rests) self.rests.fetch_add(1, std::memory_order_seq_cst);
   }
-  if (rest) awake_.fetch_add(1, std::memory_order_relaxed);
+  if (on_idle) awake_.fetch_add(1, std::memory_order_relaxed);
 }
 
 }  // namespace pathways

@@ -40,7 +40,7 @@ struct WatchOptions {
   std::function<void(const KernelCall& call, TimeNs ns)> on_long;
   // The actors that die with a thread in this kernel: all that may be half
   // changed, and all of its worker, among them the one whose handler it is.
-  std::function<std::vector<LocalId>(const KernelCall& call)> casualties;
+  std::function<std::vector<LocalId>(const KernelCall& call)> victims;
   // They are dead, and the others of the worker go on. May send.
   std::function<void(const KernelCall& call)> on_lost;
 };

@@ -51,8 +51,8 @@ inline constexpr uint16_t kBackground = 0x8000;
 // elsewhere before the next one.
 inline constexpr uint16_t kTurn = 0x2000;
 
-// One that the world sets in Landing::landed.
-inline constexpr uint16_t kNotLanded = 0x4000;
+// One that the world sets in ReceiveBuffer::landed.
+inline constexpr uint16_t kNotReceived = 0x4000;
 
 // Payloads of so many bytes may be lent: for fewer, a copy costs less than to
 // ask where they are wanted.
@@ -77,11 +77,11 @@ struct LocalMessage {
 static_assert(sizeof(LocalMessage) == 56);
 
 // Where an actor wants a payload.
-struct Landing {
+struct ReceiveBuffer {
   // Nobody else touches it until `landed` has come.
   void* memory = nullptr;
-  // Comes once; with kNotLanded in its flags when the payload does not come any
-  // more: then the memory holds whatever has come.
+  // Comes once; with kNotReceived in its flags when the payload does not come
+  // any more: then the memory holds whatever has come.
   LocalMessage landed;
 };
 
@@ -102,8 +102,8 @@ class Actor {
   // A hot message of an actor of another process, as OnWire, that has `bytes`
   // beside it which are still there. Where they are to be put, and what the
   // actor gets, as OnLocal, when they are; no memory: nobody wants them.
-  virtual Landing OnOffer(ActorId from, const WireMessage& message,
-                          uint64_t bytes) {
+  virtual ReceiveBuffer OnOffer(ActorId from, const WireMessage& message,
+                                uint64_t bytes) {
     (void)from, (void)message, (void)bytes;
     return {};
   }
@@ -124,16 +124,16 @@ class Actor {
   }
   // What may come to this soon, as OnLocal or OnWire. Has the processor ask for
   // memory that the handler will read, and does nothing else. Called in
-  // kSoonSteps steps, other handlers between, so that each may read what the
-  // one before it asked for; steps may be left out. On the actor's worker.
-  virtual void OnLocalSoon(const LocalMessage& message, int step) const {
+  // kPrefetchSteps steps, other handlers between, so that each may read what
+  // the one before it asked for; steps may be left out. On the actor's worker.
+  virtual void PrefetchLocal(const LocalMessage& message, int step) const {
     (void)message, (void)step;
   }
-  virtual void OnWireSoon(ActorId from, const WireMessage& message,
-                          int step) const {
+  virtual void PrefetchWire(ActorId from, const WireMessage& message,
+                            int step) const {
     (void)from, (void)message, (void)step;
   }
-  static constexpr int kSoonSteps = 5;
+  static constexpr int kPrefetchSteps = 5;
   // A host is gone, with all that had this epoch there, or an older one. Once
   // for each (see World::WatchPeers).
   virtual void OnPeerDown(int32_t host, uint32_t epoch) {
@@ -206,8 +206,8 @@ class World {
   //
   // Of a hot message the world reads kBackground and the size of the payload,
   // to charge the link. A receiver that is not of this process is spoken to
-  // through the world's Uplink (uplink.h); without one the message is dropped,
-  // and counted in undelivered().
+  // through the world's RemoteChannel (remote_channel.h); without one the
+  // message is dropped, and counted in undelivered().
   virtual void Send(ActorId from, ActorId to, const WireMessage& message,
                     Payload payload) = 0;
   void Send(ActorId from, ActorId to, const WireMessage& message) {

@@ -101,7 +101,7 @@ def kill_one(pw_run, example, rng, transports, expected):
     options = []
     if recovers:
         options = [f"--recover={rng.choice(['retry', 'rebind'])}",
-                   f"--cut-every={rng.choice([1, 4, 16])}"]
+                   f"--checkpoint-every={rng.choice([1, 4, 16])}"]
         options += [f"--expected={name}=@{expected}/{name}.npy" for name in RESULTS]
     client = train(pw_run, example, rng.choice([2, 4]), rng.choice(transports), options)
     workers = []

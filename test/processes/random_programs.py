@@ -255,7 +255,7 @@ def outcome(pw_run, path, program, mode, folder, seed):
     shutil.rmtree(cuts, ignore_errors=True)
     if mode == "resumed" and STEPS > 1:
         # It does only some of the steps.
-        launch(pw_run, path, ["--cut-every=2", f"--cuts={cuts}"], inputs, [],
+        launch(pw_run, path, ["--checkpoint-every=2", f"--checkpoint-dir={cuts}"], inputs, [],
                1 + seed % (STEPS - 1))
     for step in range(STEPS if mode == "apart" else 1):
         for file in files:
@@ -275,7 +275,7 @@ def outcome(pw_run, path, program, mode, folder, seed):
 def flags_of(mode, program, folder, seed):
     rng = random.Random(f"{mode}/{seed}")
     recovery = [f"--recover={rng.choice(['retry', 'rebind'])}",
-                f"--cut-every={rng.randint(1, STEPS)}"]
+                f"--checkpoint-every={rng.randint(1, STEPS)}"]
     if mode == "pieces":
         return recovery + rng.choice([[], ["--processes=2"], ["--world=sim"]])
     if mode == "lossy":
@@ -285,7 +285,7 @@ def flags_of(mode, program, folder, seed):
             " noticed_after_seconds: 1e-4 restart_after_seconds: 0.01 } }\n")
         return MODES[mode] + recovery + [f"--faults={faults}", f"--seed={seed}"]
     if mode == "resumed":
-        return ["--cut-every=2", f"--cuts={pathlib.Path(folder, 'cuts')}", "--resume"]
+        return ["--checkpoint-every=2", f"--checkpoint-dir={pathlib.Path(folder, 'cuts')}", "--resume"]
     return MODES[mode] + ([CHAOS.format(seed)] if mode.startswith("chaos") else [])
 
 

@@ -17,7 +17,7 @@
 #include "runtime/node/host_options.h"
 #include "runtime/node/metrics.h"
 #include "runtime/node/process.h"
-#include "runtime/transport/socket/text_page.h"
+#include "runtime/transport/socket/http_text_server.h"
 #include "tools/pw-node/commands.h"
 #include "tools/pw-node/note.h"
 

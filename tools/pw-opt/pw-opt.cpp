@@ -12,7 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "pathways/Lowering/Passes.h"
-#include "pathways/Support/Shield.h"
+#include "pathways/Support/CrashRecovery.h"
 #include "pathways/Transforms/Passes.h"
 
 #include "mlir/InitAllDialects.h"

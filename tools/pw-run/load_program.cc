@@ -31,14 +31,14 @@ bool Compile(const Options& options, std::string text,
   compile.topology = options.topology;
   compile.oversubscribe = options.oversubscribe;
   compile.mesh = absl::StrJoin(options.mesh, ",");
-  compile.explainShardings = options.explain_shardings;
-  compile.stepsInFlight = options.steps_in_flight;
+  compile.explain_shardings = options.explain_shardings;
+  compile.steps_in_flight = options.steps_in_flight;
   compile.program = options.program;
   compile.profile = options.profile;
-  compile.kernelCache = options.kernel_cache;
-  compile.kernelCacheBytes = options.kernel_cache_bytes;
-  compile.explainReshards = options.explain_reshard;
-  compile.explainKernels = options.explain_kernels;
+  compile.kernel_cache = options.kernel_cache;
+  compile.kernel_cache_bytes = options.kernel_cache_bytes;
+  compile.explain_reshards = options.explain_reshard;
+  compile.explain_kernels = options.explain_kernels;
   Result<Compiled> compiled =
       pathways::compile(Program{std::move(text), file_name}, compile);
   if (!compiled) {
@@ -51,7 +51,7 @@ bool Compile(const Options& options, std::string text,
   loaded->remarks = compiled->remarks;
   for (const KernelCost& cost : compiled->kernels) {
     CodeOrigin& origin = loaded->kernels[cost.kernel];
-    origin = {cost.isCached, cost.seconds, {}};
+    origin = {cost.is_cached, cost.seconds, {}};
     for (const OpPath& path : cost.paths) {
       origin.paths.push_back({path.place, path.op, path.path});
     }
@@ -61,9 +61,9 @@ bool Compile(const Options& options, std::string text,
     text.title =
         absl::StrCat(choice.place, ": ", choice.from, " -> ", choice.to);
     for (const ReshardRoute& route : choice.routes) {
-      text.routes.push_back({route.steps, route.iciBytes, route.dcnBytes,
-                             route.numSteps, route.peakBytes, route.nanoseconds,
-                             route.isCounted});
+      text.routes.push_back({route.steps, route.ici_bytes, route.dcn_bytes,
+                             route.num_steps, route.peak_bytes,
+                             route.nanoseconds, route.is_counted});
     }
   }
   loaded->bytes = compiled->plan.bytes();

@@ -553,7 +553,8 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
           std::make_pair("--output", !o.outputs.empty()),
           std::make_pair("--save", !o.saves.empty()),
           std::make_pair("--expected", !o.expected.empty()),
-          std::make_pair("--recover and --cuts", o.recovery.has_value())}) {
+          std::make_pair("--recover and --checkpoint-dir",
+                         o.recovery.has_value())}) {
       if (!given) continue;
       return absl::InvalidArgumentError(absl::StrCat(
           name, ": there are no values with --costs-only, leave it out"));

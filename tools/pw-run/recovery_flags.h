@@ -26,11 +26,11 @@ struct RecoveryFlags {
   // After they were read. InvalidArgument: they do not go together.
   absl::Status Check();
   // Whether there is anything to recover with.
-  bool any() const { return !mode.empty() || !options.folder.empty(); }
+  bool any() const { return !mode.empty() || !options.checkpoint_dir.empty(); }
 };
 
-// "3 cuts of 4096 bytes, made in 0.3% of the time; 1 loss, 8 steps launched
-// again": what a run had of it; empty: nothing.
+// "3 checkpoints of 4096 bytes, made in 0.3% of the time; 1 loss, 8 steps
+// launched again": what a run had of it; empty: nothing.
 std::string RecoveryText(const RecoveryReport& report);
 
 }  // namespace pathways::pw_run

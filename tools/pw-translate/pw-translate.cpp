@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "mlir/Tools/mlir-translate/MlirTranslateMain.h"
-#include "pathways/Support/Shield.h"
+#include "pathways/Support/CrashRecovery.h"
 #include "pathways/Target/PlanFile.h"
 #include "llvm/Support/CommandLine.h"
 

@@ -9,7 +9,7 @@
 #ifndef PATHWAYS_SUPPORT_TASKPOOL_H
 #define PATHWAYS_SUPPORT_TASKPOOL_H
 
-#include "pathways/Support/Shield.h"
+#include "pathways/Support/CrashRecovery.h"
 #include "llvm/Support/ThreadPool.h"
 #include <condition_variable>
 #include <deque>

@@ -9,16 +9,16 @@
 /// \file
 /// What writes one contraction. Matmul.cpp chooses and writes the loops and
 /// tiles; Packing.cpp brings together what of the operands is used together;
-/// Quads.cpp has what is different for bytes.
+/// Int8Dot.cpp has what is different for bytes.
 ///
 //===----------------------------------------------------------------------===//
 
-#ifndef LIB_CODEGEN_CONTRACTIONWRITER_H
-#define LIB_CODEGEN_CONTRACTIONWRITER_H
+#ifndef LIB_CODEGEN_CONTRACTION_CONTRACTIONWRITER_H
+#define LIB_CODEGEN_CONTRACTION_CONTRACTIONWRITER_H
 
 #include "CodegenInternal.h"
-#include "Lanes.h"
 #include "LoopWriter.h"
+#include "Vectorize.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
@@ -133,7 +133,7 @@ private:
   Lanes vectors; ///< of C
   int64_t tileRows = 1, tileVectors = 1;
   bool turnsB = false, packsB = false, packsA = false;
-  bool usesQuads = false;     ///< see Quads.cpp
+  bool usesQuads = false;     ///< see Int8Dot.cpp
   Value quads;                ///< of B
   Value corrections;          ///< by row of the block of A
   Value panels;               ///< of B: panel, k, column; none: B as it is
@@ -145,4 +145,4 @@ private:
 
 } // namespace mlir::pathways::kernel
 
-#endif // LIB_CODEGEN_CONTRACTIONWRITER_H
+#endif // LIB_CODEGEN_CONTRACTION_CONTRACTIONWRITER_H

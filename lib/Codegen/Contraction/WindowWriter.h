@@ -1,4 +1,4 @@
-//===- WindowWriter.h - Windows in registers ------------------ -*- C++ -*-===//
+//===- WindowWriter.h - Windows in registers --------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -12,12 +12,12 @@
 ///
 //===----------------------------------------------------------------------===//
 
-#ifndef LIB_CODEGEN_WINDOWWRITER_H
-#define LIB_CODEGEN_WINDOWWRITER_H
+#ifndef LIB_CODEGEN_CONTRACTION_WINDOWWRITER_H
+#define LIB_CODEGEN_CONTRACTION_WINDOWWRITER_H
 
 #include "CodegenInternal.h"
-#include "Lanes.h"
 #include "LoopWriter.h"
+#include "Vectorize.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/IRMapping.h"
@@ -154,4 +154,4 @@ private:
 
 } // namespace mlir::pathways::kernel
 
-#endif // LIB_CODEGEN_WINDOWWRITER_H
+#endif // LIB_CODEGEN_CONTRACTION_WINDOWWRITER_H

@@ -17,8 +17,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "CodegenInternal.h"
-#include "Lanes.h"
 #include "LoopWriter.h"
+#include "Vectorize.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

@@ -16,9 +16,9 @@
 
 #include "CodegenInternal.h"
 #include "Contraction.h"
-#include "Lanes.h"
 #include "LoopWriter.h"
 #include "Paths.h"
+#include "Vectorize.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef LIB_CODEGEN_OBJECTWRITER_H
-#define LIB_CODEGEN_OBJECTWRITER_H
+#ifndef LIB_CODEGEN_OBJECT_OBJECTWRITER_H
+#define LIB_CODEGEN_OBJECT_OBJECTWRITER_H
 
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
@@ -54,4 +54,4 @@ private:
 
 } // namespace mlir::pathways::kernel
 
-#endif // LIB_CODEGEN_OBJECTWRITER_H
+#endif // LIB_CODEGEN_OBJECT_OBJECTWRITER_H

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef LIB_CODEGEN_VECTORACCESS_H
-#define LIB_CODEGEN_VECTORACCESS_H
+#ifndef LIB_CODEGEN_OBJECT_VECTORACCESS_H
+#define LIB_CODEGEN_OBJECT_VECTORACCESS_H
 
 namespace mlir {
 class LLVMTypeConverter;
@@ -24,4 +24,4 @@ void addVectorAccessPatterns(const LLVMTypeConverter &converter,
 
 } // namespace mlir::pathways::kernel
 
-#endif // LIB_CODEGEN_VECTORACCESS_H
+#endif // LIB_CODEGEN_OBJECT_VECTORACCESS_H

@@ -13,7 +13,7 @@
 
 #include "CodegenInternal.h"
 #include "Contraction.h"
-#include "Prepare/NarrowOperands.h"
+#include "Prepare/HalfPrecisionOperands.h"
 #include "Rewrite.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"

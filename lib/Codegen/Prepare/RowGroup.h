@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PATHWAYS_LIB_CODEGEN_ROWGROUP_H
-#define PATHWAYS_LIB_CODEGEN_ROWGROUP_H
+#ifndef LIB_CODEGEN_PREPARE_ROWGROUP_H
+#define LIB_CODEGEN_PREPARE_ROWGROUP_H
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include <optional>
@@ -84,4 +84,4 @@ void forEachUse(Operation *op, llvm::function_ref<void(Value)> visit);
 
 } // namespace mlir::pathways::kernel
 
-#endif // PATHWAYS_LIB_CODEGEN_ROWGROUP_H
+#endif // LIB_CODEGEN_PREPARE_ROWGROUP_H

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef LIB_CODEGEN_STRAIGHTCODE_H
-#define LIB_CODEGEN_STRAIGHTCODE_H
+#ifndef LIB_CODEGEN_PREPARE_STRAIGHTCODE_H
+#define LIB_CODEGEN_PREPARE_STRAIGHTCODE_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "pathways/Dialect/Pathways/Pathways.h"
@@ -26,4 +26,4 @@ LogicalResult makeStraight(func::FuncOp clone, func::FuncOp body, MeshAttr mesh,
 
 } // namespace mlir::pathways::kernel
 
-#endif // LIB_CODEGEN_STRAIGHTCODE_H
+#endif // LIB_CODEGEN_PREPARE_STRAIGHTCODE_H

@@ -144,7 +144,7 @@ void PolledContext::SendReadersToContext() {
   for (const auto& reader : readers) reader->WaitInContext();
 }
 
-void PolledContext::Rest() {
+void PolledContext::OnIdle() {
   if (!polled_.exchange(false) && !waits_.load()) return;
   // Under the lock: the own thread looks, then waits, under it.
   MutexLock lock(&mutex_);

@@ -22,7 +22,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "runtime/base/mutex.h"
-#include "runtime/transport/poll_gate.h"
+#include "runtime/transport/run_guard.h"
 
 namespace pathways {
 
@@ -70,7 +70,7 @@ class PolledContext {
   // False: there was nothing to run.
   bool Poll();
   // Who polled does not any more: the own thread takes over now.
-  void Rest();
+  void OnIdle();
   // Not from what it runs. Idempotent.
   void Stop();
 
@@ -94,7 +94,7 @@ class PolledContext {
   asio::io_context context_;
   asio::executor_work_guard<asio::io_context::executor_type> work_{
       context_.get_executor()};
-  PollGate gate_;
+  RunGuard gate_;
   std::atomic<bool> polled_{false};  // since the own thread looked last
   // The own thread runs the context, until it is told to leave; it has not
   // left.

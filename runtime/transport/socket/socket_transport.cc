@@ -74,7 +74,7 @@ class SocketTransport : public Transport {
     if (auto connection = Find(peer)) connection->Close();
   }
   bool Poll() override { return polled_.Poll(); }
-  void Rest() override { polled_.Rest(); }
+  void OnIdle() override { polled_.OnIdle(); }
   void Stop() override;
 
  private:

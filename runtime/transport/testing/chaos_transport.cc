@@ -129,7 +129,7 @@ void ChaosTransport::OnPeerDown(PeerId peer, const absl::Status& why) {
       peer, line.cut ? absl::UnavailableError("the connection broke") : why);
 }
 
-void ChaosTransport::Add(PeerId peer, Lane lane, Late late) {
+void ChaosTransport::Add(PeerId peer, MessageClass message_class, Late late) {
   // The peer may be down, which is for the other transport to say.
   const SteadyTime now = Now();
   Line& line = lines_[peer];
@@ -140,7 +140,8 @@ void ChaosTransport::Add(PeerId peer, Lane lane, Late late) {
   if (Chance(options_.cut)) CutLine(peer);
   SteadyTime due = now;
   if (Chance(options_.delay)) due += SomeDelay();
-  due = line.in_order[lane] = std::max(due, line.in_order[lane]);
+  due = line.in_order[message_class] =
+      std::max(due, line.in_order[message_class]);
   line.bytes += late.bytes();
   if (late.keeps_order) {
     for (SteadyTime& in_order : line.in_order) {
@@ -149,12 +150,13 @@ void ChaosTransport::Add(PeerId peer, Lane lane, Late late) {
   } else {
     if (Chance(options_.reorder)) due += SomeDelay();
     if (Chance(options_.drop)) due += options_.retry;
-    if (lane != kPayload && Chance(options_.duplicate)) {
+    if (message_class != kPayload && Chance(options_.duplicate)) {
       line.bytes += late.bytes();
-      line.late[lane].emplace(std::pair(due + SomeDelay(), ++sent_), late);
+      line.late[message_class].emplace(std::pair(due + SomeDelay(), ++sent_),
+                                       late);
     }
   }
-  line.late[lane].emplace(std::pair(due, ++sent_), std::move(late));
+  line.late[message_class].emplace(std::pair(due, ++sent_), std::move(late));
   SteadyTime next;
   Release(&next);
   changed_.notify_all();
@@ -191,7 +193,8 @@ bool ChaosTransport::Release(SteadyTime* next) {
     const bool idle =
         of_peer.empty() && !of_peer.closing && !of_peer.cut &&
         of_peer.free <= now &&
-        *std::max_element(of_peer.in_order, of_peer.in_order + kLanes) <= now;
+        *std::max_element(of_peer.in_order,
+                          of_peer.in_order + kMessageClasses) <= now;
     line = idle ? lines_.erase(line) : std::next(line);
   }
   return moved;
@@ -201,14 +204,14 @@ bool ChaosTransport::ReleaseLine(PeerId peer, Line* line, SteadyTime now,
                                  SteadyTime* next) {
   bool moved = false;
   if (line->cut) return moved;
-  for (int lane = 0; lane < kLanes;) {
-    auto& late = line->late[lane];
+  for (int message_class = 0; message_class < kMessageClasses;) {
+    auto& late = line->late[message_class];
     const SteadyTime due =
         late.empty() ? SteadyTime::Never()
                      : std::max(late.begin()->first.first, line->free);
     if (due > now) {
       *next = std::min(*next, due);
-      ++lane;
+      ++message_class;
       continue;
     }
     Late first = std::move(late.begin()->second);
@@ -218,9 +221,10 @@ bool ChaosTransport::ReleaseLine(PeerId peer, Line* line, SteadyTime now,
       line->free =
           now + absl::Seconds(first.bytes() / options_.bytes_per_second);
     }
-    SendNow(peer, static_cast<Lane>(lane), std::move(first));
+    SendNow(peer, static_cast<MessageClass>(message_class), std::move(first));
     moved = true;
-    lane = 0;  // the wire may be taken now, and critical ones are first
+    message_class =
+        0;  // the wire may be taken now, and critical ones are first
   }
   if (line->closing && line->empty()) {
     line->closing = false;
@@ -230,12 +234,14 @@ bool ChaosTransport::ReleaseLine(PeerId peer, Line* line, SteadyTime now,
   return moved;
 }
 
-void ChaosTransport::SendNow(PeerId peer, Lane lane, Late late) {
-  if (lane == kPayload) {
+void ChaosTransport::SendNow(PeerId peer, MessageClass message_class,
+                             Late late) {
+  if (message_class == kPayload) {
     inner_->Put(peer, late.token, late.lent, std::move(late.sent));
   } else {
-    inner_->Send(peer, lane == kCritical ? Urgency::kCritical : Urgency::kBulk,
-                 late.header, late.payload);
+    inner_->Send(
+        peer, message_class == kCritical ? Urgency::kCritical : Urgency::kBulk,
+        late.header, late.payload);
   }
 }
 

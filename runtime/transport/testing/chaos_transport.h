@@ -60,11 +60,11 @@ class ChaosTransport : public Transport, private TransportEvents {
   uint64_t backlog(PeerId peer) const override;
   void Close(PeerId peer) override;
   bool Poll() override;
-  void Rest() override { inner_->Rest(); }
+  void OnIdle() override { inner_->OnIdle(); }
   void Stop() override;
 
  private:
-  enum Lane { kCritical, kBulk, kPayload, kLanes };
+  enum MessageClass { kCritical, kBulk, kPayload, kMessageClasses };
   struct Late {  // a message, or what was lent
     std::string header, payload;
     uint64_t token = 0;
@@ -78,9 +78,10 @@ class ChaosTransport : public Transport, private TransportEvents {
   // What is on its way to one peer.
   struct Line {
     // By when it is due, and which was sent first.
-    std::map<std::pair<SteadyTime, uint64_t>, Late> late[kLanes];
-    SteadyTime in_order[kLanes];  // none of the lane is due before this
-    SteadyTime free;              // the wire has no room before this
+    std::map<std::pair<SteadyTime, uint64_t>, Late> late[kMessageClasses];
+    SteadyTime in_order[kMessageClasses];  // none of the message_class is due
+                                           // before this
+    SteadyTime free;                       // the wire has no room before this
     uint64_t bytes = 0;
     bool closing = false, cut = false;
     bool empty() const {
@@ -97,7 +98,7 @@ class ChaosTransport : public Transport, private TransportEvents {
   void OnPeerDown(PeerId peer, const absl::Status& why) override;
 
   // Decides what becomes of it.
-  void Add(PeerId peer, Lane lane, Late late)
+  void Add(PeerId peer, MessageClass message_class, Late late)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void CutLine(PeerId peer) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool Chance(double share) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -106,7 +107,7 @@ class ChaosTransport : public Transport, private TransportEvents {
   bool Release(SteadyTime* next) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool ReleaseLine(PeerId peer, Line* line, SteadyTime now, SteadyTime* next)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void SendNow(PeerId peer, Lane lane, Late late)
+  void SendNow(PeerId peer, MessageClass message_class, Late late)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   SteadyTime Now() const;
   void Watch();

@@ -13,7 +13,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
-#include "runtime/transport/poll_gate.h"
+#include "runtime/transport/run_guard.h"
 #include "runtime/transport/testing/in_process_link.h"
 
 namespace pathways {
@@ -222,7 +222,7 @@ class InProcessTransport : public Transport {
   const std::shared_ptr<InProcessNetwork> network_;
   const std::shared_ptr<InProcessStation> station_;
   TransportEvents* const events_;
-  PollGate gate_;
+  RunGuard gate_;
   Mutex mutex_;
   std::vector<std::function<void()>> refused_ ABSL_GUARDED_BY(mutex_);
 };

@@ -246,17 +246,17 @@ void UcxConnection::OnClosed(void* request, ucs_status_t, void* connection) {
   self->home_->list(self);
 }
 
-void UcxConnection::Tell() {
+void UcxConnection::Notify() {
   std::vector<std::function<void()>> calls;
   {
     MutexLock lock(&mutex_);
     calls.swap(calls_);
   }
   for (auto& call : calls) call();
-  if (state_ == State::kClosed && !is_with_ucx()) TellOver();
+  if (state_ == State::kClosed && !is_with_ucx()) NotifyOver();
 }
 
-void UcxConnection::TellOver() {
+void UcxConnection::NotifyOver() {
   state_ = State::kOver;
   std::vector<std::function<void()>> calls;
   {

@@ -98,7 +98,7 @@ class UcxConnection : public std::enable_shared_from_this<UcxConnection>,
   // Sends what is queued, or of that only critical messages. False: nothing.
   bool Flush(bool all);
   // Calls what is to be called.
-  void Tell();
+  void Notify();
   // When it is to be called next.
   UcxWork::Time Tick(UcxWork::Time now);
   // Closes the endpoint without a word. False: UCX has still to do with it.
@@ -154,7 +154,7 @@ class UcxConnection : public std::enable_shared_from_this<UcxConnection>,
   static void OnClosed(void* request, ucs_status_t status, void* connection);
   void FinishSend(size_t bytes);
   void CloseEndpoint();
-  void TellOver();
+  void NotifyOver();
   bool is_with_ucx() const { return sending_ || telling_ || closing_endpoint_; }
 
   const Home* const home_;

@@ -122,7 +122,7 @@ bool UcxLoop::Poll() {
   return moved;
 }
 
-void UcxLoop::Rest() {
+void UcxLoop::OnIdle() {
   if (!polled_.exchange(false)) return;
   // Under the lock: the own thread looks, then waits, under it.
   MutexLock lock(&mutex_);

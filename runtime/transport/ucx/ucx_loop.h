@@ -68,7 +68,7 @@ class UcxLoop {
 
   // False: there was nothing, or somebody is at it.
   bool Poll();
-  void Rest();
+  void OnIdle();
   // This thread alone is inside from now on. Not from inside. False: it had
   // been called before.
   bool Stop();

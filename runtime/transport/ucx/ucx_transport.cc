@@ -92,7 +92,7 @@ class UcxTransport : public Transport, private UcxWork {
     if (Connection connection = Find(peer)) connection->Close();
   }
   bool Poll() override { return loop_.Poll(); }
-  void Rest() override { loop_.Rest(); }
+  void OnIdle() override { loop_.OnIdle(); }
   void Stop() override;
 
  private:
@@ -238,7 +238,7 @@ absl::StatusOr<PeerId> UcxTransport::Dial(absl::string_view text,
   if (status == UCS_OK) Adopt(connection, made);
   loop_.Leave();
   if (status != UCS_OK) return UcxError(what, status);
-  loop_.Rest();  // somebody is to move it
+  loop_.OnIdle();  // somebody is to move it
   absl::StatusOr<PeerId> peer =
       connection->WaitUntilUp(absl::ToChronoNanoseconds(timeout));
   if (peer.ok()) return peer;
@@ -414,7 +414,7 @@ bool UcxTransport::Move() {
   for (const Connection& connection : at_hand_) {
     connection->listed.store(false);
     moved |= connection->Flush(/*all=*/true);
-    connection->Tell();
+    connection->Notify();
   }
   moved |= !calls.empty();
   at_hand_.clear();

@@ -4,29 +4,29 @@
 // RUN: rm -rf %t && mkdir %t
 // DEFINE: %{exits} = %python %S/Inputs/exits.py
 // DEFINE: %{run} = pw-run %s --program=sum --steps=1000 --input=a=0
-// DEFINE: %{pieces} = --recover=retry --cut-every=100
+// DEFINE: %{pieces} = --recover=retry --checkpoint-every=100
 // RUN: %{run} --topology=1x1x4 --expected=b=499500
 // RUN: %{run} --topology=1x1x4 %{pieces} --expected=b=499500
 // RUN: %{run} --topology=1x2x2 %{pieces} --expected=b=499500 --world=sim
 // RUN: %{run} --topology=1x2x2 %{pieces} --expected=b=499500 --processes
-// RUN: %{run} --topology=1x4x2 --recover=rebind --cut-every=7 --expected=b=499500
+// RUN: %{run} --topology=1x4x2 --recover=rebind --checkpoint-every=7 --expected=b=499500
 // RUN: %{run} --topology=1x2x2 --first-step=1000 --expected=b=1499500
 // RUN: %{run} --topology=1x2x2 --first-step=1000 %{pieces} --expected=b=1499500
 // RUN: %{run} --topology=1x2x2 --dispatch=sequential --first-step=1000 --expected=b=1499500
 
 // Each step's result is that of its number.
-// RUN: pw-run %s --program=number --topology=1x2x2 --steps=8 --input=a=-1 --output=b=- --recover=retry --cut-every=3 --first-step=40 | FileCheck %s --check-prefix=EACH
+// RUN: pw-run %s --program=number --topology=1x2x2 --steps=8 --input=a=-1 --output=b=- --recover=retry --checkpoint-every=3 --first-step=40 | FileCheck %s --check-prefix=EACH
 // EACH: b: 8xi64 = [40, 41, 42, 43, 44, 45, 46, 47]
 
 // An error counts from there.
-// RUN: %{exits} 5 pw-run %s --program=stop --topology=1x2x2 --steps=9 --input=a=0 --first-step=40 --recover=retry --cut-every=2 2>&1 | FileCheck %s --check-prefix=STOP
+// RUN: %{exits} 5 pw-run %s --program=stop --topology=1x2x2 --steps=9 --input=a=0 --first-step=40 --recover=retry --checkpoint-every=2 2>&1 | FileCheck %s --check-prefix=STOP
 // STOP: pw-run: error: {{.*}}'{{expect_45.*}}' of program 'stop' failed at step 45 on shard 0
 
 // A checkpoint is of a run that begins at its step.
-// RUN: %{run} --topology=1x1x4 --cut-every=600 --cuts=%t/cuts --first-step=5 --expected=b=504500
-// RUN: %{exits} 2 pw-run %s --program=sum --steps=2000 --input=a=0 --topology=1x1x4 --cut-every=600 --cuts=%t/cuts --resume 2>&1 | FileCheck %s --check-prefix=OTHER
-// OTHER: pw-run: error: '{{.*}}cuts/cut-1000' is a cut of a run that begins at step 5, not at step 0 [PW5301]
-// RUN: pw-run %s --program=sum --steps=2000 --input=a=0 --topology=1x1x4 --cut-every=600 --cuts=%t/cuts --resume --first-step=5 --expected=b=2009000
+// RUN: %{run} --topology=1x1x4 --checkpoint-every=600 --checkpoint-dir=%t/checkpoints --first-step=5 --expected=b=504500
+// RUN: %{exits} 2 pw-run %s --program=sum --steps=2000 --input=a=0 --topology=1x1x4 --checkpoint-every=600 --checkpoint-dir=%t/checkpoints --resume 2>&1 | FileCheck %s --check-prefix=OTHER
+// OTHER: pw-run: error: '{{.*}}checkpoints/checkpoint-1000' is a checkpoint of a run that begins at step 5, not at step 0 [PW5301]
+// RUN: pw-run %s --program=sum --steps=2000 --input=a=0 --topology=1x1x4 --checkpoint-every=600 --checkpoint-dir=%t/checkpoints --resume --first-step=5 --expected=b=2009000
 
 // RUN: %{exits} 2 %{run} --topology=1x1x4 --first-step=-3 2>&1 | FileCheck %s --check-prefix=NEGATIVE
 // NEGATIVE: --first-step: Value -3 not in range 0 to 1099511627776
@@ -43,10 +43,10 @@
 // DEFINE: %{add} = pw-run %s --program=add --steps=40 --input=x=ramp --input=acc=zeros
 // RUN: %{add} --topology=1x4x2 --output=acc=@%t/acc.npy
 // DEFINE: %{same} = --expected=acc=@%t/acc.npy --rtol=0 --atol=0
-// RUN: %{add} --topology=1x4x2 --recover=retry --cut-every=7 %{same}
-// RUN: %{add} --topology=1x4x2 --recover=rebind --cut-every=9 --cuts-on-hosts %{same}
-// RUN: %{add} --topology=1x4x2 --cut-every=16 --cuts=%t/add %{same}
-// RUN: FileCheck %s --check-prefix=RANKS < %t/add/cut-40/acc/index.json
+// RUN: %{add} --topology=1x4x2 --recover=retry --checkpoint-every=7 %{same}
+// RUN: %{add} --topology=1x4x2 --recover=rebind --checkpoint-every=9 --checkpoints-on-hosts %{same}
+// RUN: %{add} --topology=1x4x2 --checkpoint-every=16 --checkpoint-dir=%t/add %{same}
+// RUN: FileCheck %s --check-prefix=RANKS < %t/add/checkpoint-40/acc/index.json
 // RANKS: "version": 2,
 // RANKS: "shape": [4, 8],
 // RANKS: "sharding": {{\[\["d"\], \[\]\]}},

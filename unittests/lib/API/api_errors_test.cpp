@@ -229,7 +229,7 @@ TEST(ApiTest, ErrorsSayWhat) {
 
   for (int steps : {-1, 0, 1025}) {
     auto flight =
-        compile(runningSum(), {.topology = "1x1x2", .stepsInFlight = steps});
+        compile(runningSum(), {.topology = "1x1x2", .steps_in_flight = steps});
     ASSERT_FALSE(flight);
     EXPECT_EQ(flight.error().code, ErrorCode::InvalidArgument);
     EXPECT_EQ(flight.error().message,

@@ -225,22 +225,22 @@ TEST(ApiTest, KernelsAreCompiledOnce) {
   // Of this process: others that test keep theirs beside it.
   std::string folder = ::testing::TempDir() + "/api_test_kernels_XXXXXX";
   ASSERT_NE(mkdtemp(folder.data()), nullptr);
-  CompileOptions options{.topology = "1x1x2", .kernelCache = folder};
+  CompileOptions options{.topology = "1x1x2", .kernel_cache = folder};
   auto first = take(compile(runningSum(), options));
   auto again = take(compile(runningSum(), options));
-  options.kernelCache = "";
+  options.kernel_cache = "";
   auto none = take(compile(runningSum(), options));
   for (const Compiled *compiled : {&first, &again, &none}) {
     ASSERT_EQ(compiled->kernels.size(), 1u);
     EXPECT_EQ(compiled->kernels[0].kernel, "add");
     EXPECT_GT(compiled->kernels[0].seconds, 0);
-    EXPECT_EQ(compiled->kernels[0].isCached, compiled == &again);
+    EXPECT_EQ(compiled->kernels[0].is_cached, compiled == &again);
     EXPECT_EQ(compiled->plan.bytes(), none.plan.bytes());
     EXPECT_THAT(compiled->remarks, IsEmpty());
   }
   std::filesystem::remove_all(folder);
 
-  options.kernelCache = "/proc/none";
+  options.kernel_cache = "/proc/none";
   auto refused = compile(runningSum(), options);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::InvalidArgument);

@@ -313,13 +313,13 @@ TEST(MovementTest, RandomReshardsMoveWhatWasSaid) {
     SCOPED_TRACE("seed " + std::to_string(i) + ", " + topology + "\n" +
                  reshard.text);
     auto compiled = compile({reshard.text},
-                            {.topology = topology, .explainReshards = true});
+                            {.topology = topology, .explain_reshards = true});
     ASSERT_TRUE(compiled) << compiled.error().message;
     ReshardRoute said;
     if (!compiled->reshards.empty())
       said = compiled->reshards[0].routes.at(0);
-    ASSERT_TRUE(said.isCounted);
-    planned += said.numSteps > 1 + int(reshard.isPartial);
+    ASSERT_TRUE(said.is_counted);
+    planned += said.num_steps > 1 + int(reshard.isPartial);
 
     // By the tables.
     const PlanData plan = take(ParsePlan(compiled->plan.bytes()));
@@ -331,8 +331,8 @@ TEST(MovementTest, RandomReshardsMoveWhatWasSaid) {
       ici += bytes;
     for (const auto &[link, bytes] : cost.dcn_bytes)
       dcn += bytes;
-    ASSERT_EQ(said.iciBytes, int64_t(ici)) << said.steps;
-    ASSERT_EQ(said.dcnBytes, int64_t(dcn)) << said.steps;
+    ASSERT_EQ(said.ici_bytes, int64_t(ici)) << said.steps;
+    ASSERT_EQ(said.dcn_bytes, int64_t(dcn)) << said.steps;
     moved += ici + dcn;
 
     // By a run.
@@ -341,7 +341,7 @@ TEST(MovementTest, RandomReshardsMoveWhatWasSaid) {
     const HostArray expected = reshard.isPartial ? addUp(given) : given;
     const Outcome outcome = run(compiled->plan, topology, std::move(given), i);
     ASSERT_TRUE(outcome.result.data == expected.data) << said.steps;
-    ASSERT_EQ(uint64_t(said.hostBytes), outcome.hostBytes) << said.steps;
+    ASSERT_EQ(uint64_t(said.host_bytes), outcome.hostBytes) << said.steps;
   }
   std::printf("%llu of %llu in several moves, %llu bytes in all\n",
               (unsigned long long)planned, (unsigned long long)count,
@@ -503,9 +503,9 @@ TEST(MovementTest, LinksPlacesAndProfilesChangeTheWayAndNoBit) {
       const TopologyFile file(hosts, *links);
       const std::string &topology = file.path;
       SCOPED_TRACE(topology + " " + profile);
-      auto compiled = take(compile(
-          {kSums},
-          {.topology = topology, .profile = profile, .explainReshards = true}));
+      auto compiled = take(compile({kSums}, {.topology = topology,
+                                             .profile = profile,
+                                             .explain_reshards = true}));
       std::string way;
       for (const ReshardChoice &choice : compiled.reshards)
         way += choice.routes[0].steps + "\n";

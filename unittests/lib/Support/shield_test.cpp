@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "pathways/Support/Shield.h"
+#include "pathways/Support/CrashRecovery.h"
 
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/PrettyStackTrace.h"
@@ -23,7 +23,7 @@
 #include <vector>
 
 using mlir::pathways::Crash;
-using mlir::pathways::runShielded;
+using mlir::pathways::runWithCrashRecovery;
 
 namespace {
 
@@ -39,7 +39,7 @@ void readNowhere() { (void)*const_cast<volatile int *>(nowhere); }
 }
 
 std::string whatOf(llvm::function_ref<void()> body) {
-  std::optional<Crash> crash = runShielded(body);
+  std::optional<Crash> crash = runWithCrashRecovery(body);
   return crash ? crash->what : "returned";
 }
 
@@ -67,14 +67,14 @@ TEST(ShieldTest, SaysHowACallEnded) {
 }
 
 TEST(ShieldTest, SaysWhatWasBeingDone) {
-  auto crash = runShielded([] {
+  auto crash = runWithCrashRecovery([] {
     llvm::PrettyStackTraceString outer("reading"), inner("reading 'x'");
     readNowhere();
   });
   ASSERT_TRUE(crash);
   EXPECT_EQ(crash->str(), "segmentation fault (reading 'x')");
   // What was being done then is not being done now.
-  crash = runShielded(readNowhere);
+  crash = runWithCrashRecovery(readNowhere);
   ASSERT_TRUE(crash);
   EXPECT_EQ(crash->str(), "segmentation fault");
 }
@@ -94,12 +94,12 @@ TEST(ShieldTest, SaysWhereAReaderWas) {
   std::string text(1000, 'x');
   for (bool recurses : {false, true})
     for (size_t place : {1, 500, 999}) {
-      auto crash = runShielded(
+      auto crash = runWithCrashRecovery(
           [&] { read(text.data(), text.data() + place, recurses); }, text);
       ASSERT_TRUE(crash);
       EXPECT_EQ(crash->offset, place);
     }
-  EXPECT_EQ(runShielded(readNowhere, text)->offset, std::nullopt);
+  EXPECT_EQ(runWithCrashRecovery(readNowhere, text)->offset, std::nullopt);
 }
 
 TEST(ShieldTest, TheInnermostCallEnds) {
@@ -188,7 +188,7 @@ TEST(ShieldTest, HandlersAndStackAreGivenBack) {
 
 TEST(ShieldTest, SignalsOfOthersGoWhereTheyWent) {
   OwnHandler own;
-  auto crash = runShielded([] {
+  auto crash = runWithCrashRecovery([] {
     for (int i = 0; i < 3; ++i) {
       std::thread other([] {
         EXPECT_TRUE(ownHandlerSees(readNowhere));
@@ -214,7 +214,7 @@ TEST(ShieldTest, AHandlerThatCameLaterMayCallOurs) {
   OwnHandler own;
   chained = 0;
   struct sigaction later = {}, ours;
-  auto crash = runShielded([&] {
+  auto crash = runWithCrashRecovery([&] {
     later.sa_sigaction = [](int number, siginfo_t *info, void *context) {
       chained = chained + 1;
       found(number, info, context);
@@ -239,12 +239,12 @@ void crashInACircle() {
     found(number, info, context);
   };
   later.sa_flags = SA_SIGINFO | SA_NODEFER;
-  (void)runShielded([&] {
+  (void)runWithCrashRecovery([&] {
     struct sigaction ours;
     sigaction(SIGSEGV, &later, &ours);
     found = ours.sa_sigaction;
   });
-  (void)runShielded([] { std::thread(readNowhere).join(); });
+  (void)runWithCrashRecovery([] { std::thread(readNowhere).join(); });
 }
 
 TEST(ShieldDeathTest, WithoutAShieldNothingChanges) {
@@ -253,11 +253,13 @@ TEST(ShieldDeathTest, WithoutAShieldNothingChanges) {
   EXPECT_EXIT(llvm::report_fatal_error("no room"),
               testing::KilledBySignal(SIGABRT), "LLVM ERROR: no room");
   // On a thread beside a shielded one, too.
-  EXPECT_EXIT((void)runShielded([] { std::thread(readNowhere).join(); }),
-              testing::KilledBySignal(SIGSEGV), "");
-  EXPECT_EXIT((void)runShielded([] { std::thread(std::abort).join(); }),
-              testing::KilledBySignal(SIGABRT), "");
-  EXPECT_EXIT((void)runShielded([] { kill(getpid(), SIGABRT); }),
+  EXPECT_EXIT(
+      (void)runWithCrashRecovery([] { std::thread(readNowhere).join(); }),
+      testing::KilledBySignal(SIGSEGV), "");
+  EXPECT_EXIT(
+      (void)runWithCrashRecovery([] { std::thread(std::abort).join(); }),
+      testing::KilledBySignal(SIGABRT), "");
+  EXPECT_EXIT((void)runWithCrashRecovery([] { kill(getpid(), SIGABRT); }),
               testing::KilledBySignal(SIGABRT), "");
   // A handler above ours and below it is not asked for ever.
   EXPECT_EXIT(crashInACircle(), testing::KilledBySignal(SIGSEGV), "");

@@ -14,7 +14,7 @@
 #include <cstdlib>
 
 using llvm::ThreadPoolTaskGroup;
-using mlir::pathways::runShielded;
+using mlir::pathways::runWithCrashRecovery;
 using mlir::pathways::TaskPool;
 
 namespace {
@@ -69,7 +69,7 @@ TEST(TaskPoolTest, ACrashOfATaskEndsWhoWaits) {
   for (unsigned most : {1u, 2u, 4u}) {
     TaskPool pool(most);
     std::atomic<int> count = 0;
-    auto crash = runShielded([&] {
+    auto crash = runWithCrashRecovery([&] {
       ThreadPoolTaskGroup outer(pool);
       for (int i = 0; i < 4; ++i)
         outer.async([&, i] {

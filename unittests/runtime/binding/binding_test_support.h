@@ -1,4 +1,4 @@
-//===- controller_test_support.h - Plans without code -----------*- C++ -*-===//
+//===- binding_test_support.h - Plans without code --------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

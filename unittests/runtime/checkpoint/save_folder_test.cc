@@ -22,7 +22,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "runtime/checkpoint/array_writer.h"
-#include "runtime/checkpoint/cut_folder.h"
+#include "runtime/checkpoint/checkpoint_folder.h"
 #include "unittests/runtime/checkpoint/test_folder.h"
 
 namespace pathways {
@@ -121,36 +121,40 @@ TEST(SaveFolderTest, MakesTheFoldersThatItIsToBeIn) {
 
 TEST(CutFolderTest, WhatTheDeadHaveLeftGoesWithTheNextCut) {
   TestFolder folder;
-  const std::string cuts = folder / "deep/cuts";
-  const absl::StatusOr<std::string> none = OpenCutFolder(cuts + "/");
+  const std::string checkpoints = folder / "deep/checkpoints";
+  const absl::StatusOr<std::string> none =
+      OpenCheckpointFolder(checkpoints + "/");
   ASSERT_TRUE(none.ok()) << none.status();
   EXPECT_EQ(*none, "");
   const auto save = [&](int64_t steps) {
-    auto cut = SaveFolder::Create(CutPath(cuts, steps));
-    ASSERT_TRUE(cut.ok()) << cut.status();
-    EXPECT_TRUE((*cut)->AddFile("x", {}).ok());
-    EXPECT_TRUE((*cut)->Commit().ok());
+    auto checkpoint = SaveFolder::Create(CheckpointPath(checkpoints, steps));
+    ASSERT_TRUE(checkpoint.ok()) << checkpoint.status();
+    EXPECT_TRUE((*checkpoint)->AddFile("x", {}).ok());
+    EXPECT_TRUE((*checkpoint)->Commit().ok());
   };
   save(8);
   save(16);
   const auto die = [&] {
-    auto cut = SaveFolder::Create(CutPath(cuts, 12));
-    (void)(*cut)->AddFile("x", {});
+    auto checkpoint = SaveFolder::Create(CheckpointPath(checkpoints, 12));
+    (void)(*checkpoint)->AddFile("x", {});
     raise(SIGKILL);
   };
   EXPECT_EXIT(die(), ::testing::KilledBySignal(SIGKILL), "");
-  std::filesystem::create_directory(cuts + "/cut-8.mine");
-  std::filesystem::create_directory(cuts + "/mine");
-  EXPECT_EQ(*OpenCutFolder(cuts), CutPath(cuts, 16));
-  auto writing = SaveFolder::Create(CutPath(cuts, 10));
+  std::filesystem::create_directory(checkpoints + "/checkpoint-8.mine");
+  std::filesystem::create_directory(checkpoints + "/mine");
+  EXPECT_EQ(*OpenCheckpointFolder(checkpoints),
+            CheckpointPath(checkpoints, 16));
+  auto writing = SaveFolder::Create(CheckpointPath(checkpoints, 10));
   save(24);
-  EXPECT_THAT(folder.List("deep/cuts"),
-              ElementsAre("cut-10.saving0", "cut-12.saving0", "cut-16",
-                          "cut-24", "cut-8", "cut-8.mine", "mine"));
-  RemoveCutsBefore(cuts + "/", 24);
+  EXPECT_THAT(folder.List("deep/checkpoints"),
+              ElementsAre("checkpoint-10.saving0", "checkpoint-12.saving0",
+                          "checkpoint-16", "checkpoint-24", "checkpoint-8",
+                          "checkpoint-8.mine", "mine"));
+  RemoveCheckpointsBefore(checkpoints + "/", 24);
   // What is being written stays, and what is none.
-  EXPECT_THAT(folder.List("deep/cuts"),
-              ElementsAre("cut-10.saving0", "cut-24", "cut-8.mine", "mine"));
+  EXPECT_THAT(folder.List("deep/checkpoints"),
+              ElementsAre("checkpoint-10.saving0", "checkpoint-24",
+                          "checkpoint-8.mine", "mine"));
 }
 
 // Of processes that were killed, and of that place alone.

@@ -84,9 +84,9 @@ TEST_F(ClientTransfersTest, HostsAreGivenWhatTheyAskFor) {
   EXPECT_EQ(sent[0].message.target, 3u);
   EXPECT_EQ(sent[0].message.flags, 0);
   EXPECT_EQ(sent[0].payload.data, values->data() + 4);
-  EXPECT_TRUE(On(Message(kPulledMessage, kObject)).empty());
+  EXPECT_TRUE(On(Message(kTransferDoneMessage, kObject)).empty());
   EXPECT_EQ(values.use_count(), 2);
-  EXPECT_TRUE(On(Message(kPulledMessage, kObject), {}, 5).empty());
+  EXPECT_TRUE(On(Message(kTransferDoneMessage, kObject), {}, 5).empty());
   EXPECT_EQ(values.use_count(), 1);
   EXPECT_EQ(transfers_.size(), 0u);
 }
@@ -136,9 +136,9 @@ TEST_F(SavedTransfersTest, AreReadAtOnceWithoutAReader) {
   EXPECT_EQ(sent[0].host, 5);
   EXPECT_EQ(sent[0].message.target, 3u);
   ExpectBlock(sent[0], "efgh");
-  On(Message(kPulledMessage, kObject));
+  On(Message(kTransferDoneMessage, kObject));
   EXPECT_EQ(saved_.use_count(), 2);
-  On(Message(kPulledMessage, kObject), {}, 5);
+  On(Message(kTransferDoneMessage, kObject), {}, 5);
   EXPECT_EQ(saved_.use_count(), 1);
 }
 
@@ -174,8 +174,8 @@ TEST_F(SavedTransfersTest, WhatCannotBeReadIsSaidWhenTheLaunchEnds) {
   ASSERT_EQ(sent.size(), 1u);
   EXPECT_EQ(sent[0].message.flags, kPoisoned);
   // Hosts that give up say that they are done.
-  On(Message(kPulledMessage, kObject));
-  On(Message(kPulledMessage, kObject), {}, 5);
+  On(Message(kTransferDoneMessage, kObject));
+  On(Message(kTransferDoneMessage, kObject), {}, 5);
   const absl::Status status = transfers_.EndLaunch(kLaunch);
   EXPECT_TRUE(absl::IsDataLoss(status)) << status;
   EXPECT_TRUE(transfers_.EndLaunch(kLaunch).ok());

@@ -211,15 +211,15 @@ TEST_P(ContributionsTest, ARunInPiecesKeepsThem) {
     RecoveryOptions options;
     options.mode =
         where == 3 ? RecoveryOptions::kFail : RecoveryOptions::kRebind;
-    options.cut_every = 3;
-    if (where == 1) options.folder = folder / "cuts";
-    options.on_hosts = where == 2;
+    options.checkpoint_every = 3;
+    if (where == 1) options.checkpoint_dir = folder / "cuts";
+    options.checkpoints_on_hosts = where == 2;
     auto results = client().RunToEnd(
         program_, Arguments(Floats({1}, {0.5f}), 0, kSteps), kSteps, options);
     ASSERT_TRUE(results.ok()) << results.status();
     EXPECT_EQ(Get(results->arrays[0]), right);
     EXPECT_EQ(Get(results->arrays[1]), all);
-    EXPECT_EQ(results->report.cut_bytes, 4u * kRanks);
+    EXPECT_EQ(results->report.checkpoint_bytes, 4u * kRanks);
     // Results go on, too.
     EXPECT_EQ(Get(RunHalf(results->arrays[0], 0)), [&] {
       const ArrayHandle kept = *client().Keep(*whole, "acc");
@@ -228,7 +228,7 @@ TEST_P(ContributionsTest, ARunInPiecesKeepsThem) {
   }
   RecoveryOptions options;
   options.mode = RecoveryOptions::kRetry;
-  options.cut_every = 2;
+  options.checkpoint_every = 2;
   auto results = client().RunToEnd(program_, Arguments(acc_, kHalf, kHalf),
                                    kHalf, options);
   ASSERT_TRUE(results.ok()) << results.status();
@@ -257,12 +257,13 @@ TEST(ContributionsLossTest, ALossChangesNoBit) {
     if (!program.ok()) continue;
     RecoveryOptions options;
     options.mode = retries ? RecoveryOptions::kRetry : RecoveryOptions::kRebind;
-    options.cut_every = control == 0 ? 0 : 2;
-    options.on_hosts = control % 5 == 1;
+    options.checkpoint_every = control == 0 ? 0 : 2;
+    options.checkpoints_on_hosts = control % 5 == 1;
     auto results = (*client)->RunToEnd(
         *program, Arguments(Floats({1}, {0.5f}), 0, kSteps), kSteps, options);
     // The host was lost while the program that copies checkpoints was loaded.
-    if (options.on_hosts && absl::IsUnavailable(results.status())) continue;
+    if (options.checkpoints_on_hosts && absl::IsUnavailable(results.status()))
+      continue;
     ASSERT_TRUE(results.ok()) << results.status();
     auto acc = (*client)->Get(results->arrays[0]);
     ASSERT_TRUE(acc.ok()) << acc.status();

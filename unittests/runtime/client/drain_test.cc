@@ -220,7 +220,7 @@ TEST_P(DrainTest, ARunMovesAtACut) {
   std::vector<std::string> events;
   RecoveryOptions options;
   options.mode = RecoveryOptions::kRebind;
-  options.cut_every = 1;
+  options.checkpoint_every = 1;
   options.on_event = [&](const std::string& what) {
     events.push_back(what);
     // It has left host0, and comes back.
@@ -256,7 +256,7 @@ TEST_P(DrainTest, ARunBeginsElsewhereAndComesBack) {
   std::vector<std::string> events;
   RecoveryOptions options;
   options.mode = RecoveryOptions::kRebind;
-  options.cut_every = 1;
+  options.checkpoint_every = 1;
   options.on_event = [&](const std::string& what) { events.push_back(what); };
   for (const int moves : {0, 1, 0}) {
     LaunchArguments arguments;

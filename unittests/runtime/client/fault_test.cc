@@ -137,7 +137,7 @@ TEST_P(LossTest, WhoeverSentTheLostContributionIsNamed) {
 }
 
 TEST_P(LossTest, LostControlEdgeIsNamed) {
-  auto runtime = StartTurned("1x2x1", Options(Lose(kAllMessage, 4)));
+  auto runtime = StartTurned("1x2x1", Options(Lose(kBroadcastMessage, 4)));
   PlanBuilder b("after", 2);
   const uint32_t s = b.AddSlice("s", {{"x", 1}}, 0, 0);
   const uint32_t t = b.AddSlice("t", {{"x", 1}}, 0, 1);

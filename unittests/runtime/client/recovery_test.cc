@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/checkpoint/cut_folder.h"
+#include "runtime/checkpoint/checkpoint_folder.h"
 #include "runtime/cluster/sim_cluster.h"
 #include "runtime/faults/fault_schedule.h"
 #include "unittests/runtime/checkpoint/test_folder.h"
@@ -37,17 +37,18 @@ TEST_P(RecoveryTest, ManyLaunchesAreAsOne) {
       SCOPED_TRACE(absl::StrCat(every, in_files ? " in files" : ""));
       RecoveryOptions options;
       options.mode = RecoveryOptions::kRebind;
-      options.cut_every = every;
-      if (in_files) options.folder = folder / absl::StrCat("c", ++count);
+      options.checkpoint_every = every;
+      if (in_files)
+        options.checkpoint_dir = folder / absl::StrCat("c", ++count);
       auto results =
           runtime->RunToEnd(program, Values3().Arguments(), kSteps, options);
       ASSERT_TRUE(results.ok()) << results.status();
       ExpectRight(*runtime, *results);
       const RecoveryReport& report = results->report;
-      EXPECT_EQ(report.cuts, every == 0 ? 0
-                             : in_files ? (kSteps + every - 1) / every
-                                        : (kSteps - 1) / every);
-      EXPECT_EQ(report.cut_bytes, report.cuts > 0 ? 8u : 0u);
+      EXPECT_EQ(report.checkpoints, every == 0 ? 0
+                                    : in_files ? (kSteps + every - 1) / every
+                                               : (kSteps - 1) / every);
+      EXPECT_EQ(report.checkpoint_bytes, report.checkpoints > 0 ? 8u : 0u);
       EXPECT_EQ(report.losses, 0);
       EXPECT_EQ(report.repeated_steps, 0);
     }
@@ -73,7 +74,7 @@ TEST_P(RecoveryTest, StepsAreNumberedFromTheFirstOne) {
   ASSERT_TRUE(w.ok()) << w.status();
   EXPECT_EQ(Values(*w), values.After(kSteps));
   RecoveryOptions options;
-  options.cut_every = 3;
+  options.checkpoint_every = 3;
   auto results =
       runtime->RunToEnd(program, values.Arguments(), kSteps, options, launch);
   ASSERT_TRUE(results.ok()) << results.status();
@@ -104,8 +105,8 @@ TEST_P(RecoveryTest, StepsAreNumberedFromTheFirstOne) {
 TEST_P(RecoveryTest, AResumedRunBeginsWhereTheFirstOneDid) {
   const TestFolder folder;
   RecoveryOptions options;
-  options.cut_every = 3;
-  options.folder = folder / "cuts";
+  options.checkpoint_every = 3;
+  options.checkpoint_dir = folder / "checkpoints";
   options.resume = true;
   auto runtime = Start("1x2x1", Options());
   const ProgramHandle program = LoadPlan(*runtime, RecurrencePlan("p"));
@@ -121,10 +122,11 @@ TEST_P(RecoveryTest, AResumedRunBeginsWhereTheFirstOneDid) {
       runtime->RunToEnd(program, half.Arguments(), 5, options, launch).ok());
   EXPECT_EQ(
       runtime->RunToEnd(program, values.Arguments(), kSteps, options).status(),
-      absl::InvalidArgumentError(absl::StrCat(
-          "'", folder / "cuts",
-          "/cut-5' is a cut of a run that begins at step 7, not at step 0 "
-          "[PW5301]")));
+      absl::InvalidArgumentError(
+          absl::StrCat("'", folder / "checkpoints",
+                       "/checkpoint-5' is a checkpoint of a run that begins at "
+                       "step 7, not at step 0 "
+                       "[PW5301]")));
   auto results =
       runtime->RunToEnd(program, values.Arguments(), kSteps, options, launch);
   ASSERT_TRUE(results.ok()) << results.status();
@@ -148,8 +150,8 @@ TEST_P(RecoveryTest, ArraysOnHostsAreCopiedBefore) {
     auto run = runtime->Launch(program, arguments, kSteps);
     ASSERT_TRUE(run.ok() && runtime->Await(*run).ok());
     RecoveryOptions options;
-    options.cut_every = 4;
-    if (in_files) options.folder = folder / "cuts";
+    options.checkpoint_every = 4;
+    if (in_files) options.checkpoint_dir = folder / "checkpoints";
     auto results = runtime->RunToEnd(program, arguments, kSteps, options);
     ASSERT_TRUE(results.ok()) << results.status();
     ExpectRight(*runtime, *results);
@@ -159,13 +161,13 @@ TEST_P(RecoveryTest, ArraysOnHostsAreCopiedBefore) {
 TEST_P(RecoveryTest, AnotherProcessResumes) {
   const TestFolder folder;
   RecoveryOptions options;
-  options.cut_every = 3;
-  options.folder = folder / "cuts";
+  options.checkpoint_every = 3;
+  options.checkpoint_dir = folder / "checkpoints";
   options.resume = true;  // nothing is there yet
   {
     auto runtime = Start("1x2x1", Options());
     const ProgramHandle program = LoadPlan(*runtime, RecurrencePlan("p"));
-    // Half of it: the end is a cut, too.
+    // Half of it: the end is a checkpoint, too.
     Values3 values;
     std::vector<float> xs = Values(values.x);
     xs.resize(10);
@@ -184,10 +186,10 @@ TEST_P(RecoveryTest, AnotherProcessResumes) {
   options.resume = false;
   EXPECT_EQ(runtime->RunToEnd(program, Values3().Arguments(), kSteps, options)
                 .status(),
-            absl::AlreadyExistsError(
-                absl::StrCat("'", folder / "cuts",
-                             "/cut-10' was saved by an earlier run; resume "
-                             "that run, or use another folder [PW5301]")));
+            absl::AlreadyExistsError(absl::StrCat(
+                "'", folder / "checkpoints",
+                "/checkpoint-10' was saved by an earlier run; resume "
+                "that run, or use another folder [PW5301]")));
   options.resume = true;
   const absl::Status fewer =
       runtime->RunToEnd(program, Values3().Arguments(), kSteps, options)
@@ -199,11 +201,12 @@ TEST_P(RecoveryTest, AnotherProcessResumes) {
   const absl::Status wrong =
       runtime->RunToEnd(other, Values3().Arguments(), kSteps, options).status();
   EXPECT_EQ(wrong.code(), absl::StatusCode::kInvalidArgument) << wrong;
-  EXPECT_THAT(std::string(wrong.message()),
-              HasSubstr("is a cut of program 'p' (no fingerprint), not of "
-                        "program 'q' (no fingerprint)"));
+  EXPECT_THAT(
+      std::string(wrong.message()),
+      HasSubstr("is a checkpoint of program 'p' (no fingerprint), not of "
+                "program 'q' (no fingerprint)"));
   // A file of it is damaged.
-  const std::string block = folder / "cuts/cut-10/w/block-0.npy";
+  const std::string block = folder / "checkpoints/checkpoint-10/w/block-0.npy";
   std::string bytes = ReadFile(block);
   bytes.back() ^= 1;
   WriteFile(block, bytes);
@@ -223,8 +226,8 @@ TEST_P(RecoveryTest, ARunIsResumedWithItsOwnInputsAlone) {
   const ProgramHandle program = LoadPlan(*runtime, RecurrencePlan("p"));
   const TestFolder folder;
   RecoveryOptions options;
-  options.cut_every = 3;
-  options.folder = folder / "cuts";
+  options.checkpoint_every = 3;
+  options.checkpoint_dir = folder / "checkpoints";
   auto first =
       runtime->RunToEnd(program, Values3().Arguments(), kSteps, options);
   ASSERT_TRUE(first.ok()) << first.status();
@@ -245,13 +248,13 @@ TEST_P(RecoveryTest, ARunIsResumedWithItsOwnInputsAlone) {
     EXPECT_EQ(other.code(), absl::StatusCode::kInvalidArgument) << other;
     EXPECT_FALSE(IsOfSteps(other));
     const std::string of[] = {"its", "of its first 10 steps the", "its"};
-    EXPECT_THAT(
-        std::string(other.message()),
-        ::testing::MatchesRegex(absl::StrCat(
-            "input '.' is not that of the run which saved '.*/cuts/cut-10': ",
-            of[argument],
-            " CRC-32 is 0x[0-9a-f]{8}, and was 0x[0-9a-f]{8} then "
-            "\\[PW5301\\]")));
+    EXPECT_THAT(std::string(other.message()),
+                ::testing::MatchesRegex(absl::StrCat(
+                    "input '.' is not that of the run which saved "
+                    "'.*/checkpoints/checkpoint-10': ",
+                    of[argument],
+                    " CRC-32 is 0x[0-9a-f]{8}, and was 0x[0-9a-f]{8} then "
+                    "\\[PW5301\\]")));
   }
   const absl::Status later = resume(1, 2 * kSteps);
   EXPECT_TRUE(later.ok()) << later;
@@ -269,7 +272,7 @@ TEST_P(RecoveryTest, WhatIsNoLossEndsIt) {
   const ProgramHandle program = LoadPlan(*runtime, b.Finish());
   RecoveryOptions options;
   options.mode = RecoveryOptions::kRetry;
-  options.cut_every = 1;
+  options.checkpoint_every = 1;
   LaunchArguments arguments;
   arguments.emplace_back(Floats({4, 2}, {1, 1, 1, 1, 1, -1, 1, 1}));
   const absl::Status failed =
@@ -287,7 +290,7 @@ TEST_P(RecoveryTest, WhatIsNoLossEndsIt) {
       HasSubstr("'check' of program 'checked' failed at step 1002"));
 
   for (int64_t every : {-1, 1}) {
-    options.cut_every = every;
+    options.checkpoint_every = every;
     options.max_losses = every;
     options.resume = every == 1;
     const absl::Status wrong =
@@ -331,8 +334,8 @@ TEST(RecoveryLossTest, GoesOnFromTheLastCut) {
     const TestFolder folder;
     RecoveryOptions options;
     options.mode = retries ? RecoveryOptions::kRetry : RecoveryOptions::kRebind;
-    options.cut_every = 2;
-    if (in_files) options.folder = folder / "cuts";
+    options.checkpoint_every = 2;
+    if (in_files) options.checkpoint_dir = folder / "checkpoints";
     auto results =
         (*client)->RunToEnd(*program, Values3().Arguments(), kSteps, options);
     ASSERT_TRUE(results.ok()) << results.status();
@@ -374,7 +377,7 @@ TEST(RecoveryLossTest, ARetryGoesOnWhereItWas) {
     if (!moved.ok() || used() != there) continue;  // it was lost before
     RecoveryOptions options;
     options.mode = RecoveryOptions::kRetry;
-    options.cut_every = 2;
+    options.checkpoint_every = 2;
     auto results =
         (*client)->RunToEnd(*program, Values3().Arguments(), kSteps, options);
     ASSERT_TRUE(results.ok()) << results.status();
@@ -414,7 +417,7 @@ TEST(RecoveryLossTest, AHundredOfAHundred) {
     RecoveryOptions recovery;
     recovery.mode =
         seed % 2 == 0 ? RecoveryOptions::kRetry : RecoveryOptions::kRebind;
-    recovery.cut_every = 2;
+    recovery.checkpoint_every = 2;
     recovery.max_losses = 10;
     auto results =
         (*client)->RunToEnd(*program, Values3().Arguments(), kSteps, recovery);
@@ -471,7 +474,7 @@ TEST(RecoveryLossTest, ARetryWaitsSoLong) {
   const ProgramHandle program = LoadPlan(**client, RecurrencePlan("p"));
   RecoveryOptions options;
   options.mode = RecoveryOptions::kRebind;  // to nothing: there are too few
-  options.cut_every = 1;
+  options.checkpoint_every = 1;
   options.load.wait_ns = 5'000'000;
   std::string why;
   options.load.on_waiting = [&](const std::string& text) { why = text; };

@@ -73,7 +73,7 @@ class SimProcesses {
     }
     return hosts;
   }
-  uint32_t LifeOf(int32_t host) const { return places_[host].epoch; }
+  uint32_t EpochOf(int32_t host) const { return places_[host].epoch; }
   // The process stops for ever, and all others are told.
   void Kill(uint32_t p) {
     for (int32_t host : HostsOf(p)) world().StopHost(host, /*tell_after=*/0);
@@ -110,7 +110,7 @@ class SimProcesses {
   ClusterOptions options_;
   const uint32_t client_process_;
   std::vector<int32_t> first_hosts_;
-  std::vector<HostPlace> places_;  // now
+  std::vector<HostLocation> places_;  // now
   ProcessWorld world_;
   std::vector<std::unique_ptr<Cluster>> processes_;
   std::vector<std::unique_ptr<Cluster>> past_;  // that were replaced

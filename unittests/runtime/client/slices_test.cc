@@ -98,7 +98,7 @@ class SlicesTest : public ::testing::TestWithParam<ClusterOptions::WorldKind> {
     std::future<std::string> why = told.get_future();
     std::future<absl::StatusOr<T>> result;
     bool first = true;
-    std::function<void(const std::string&)> Tell() {
+    std::function<void(const std::string&)> Notify() {
       return [this](const std::string& text) {
         if (std::exchange(first, false)) told.set_value(text);
       };
@@ -178,7 +178,7 @@ TEST_P(SlicesTest, WhatFitsNowhereIsRefusedOrWaits) {
   Waiter<ProgramHandle> waiter;
   waiter.result = std::async(std::launch::async, [&] {
     LoadOptions options = Anywhere();
-    options.on_waiting = waiter.Tell();
+    options.on_waiting = waiter.Notify();
     return other->Load(Copy("third", 512), options);
   });
   EXPECT_EQ(waiter.why.get(), kWhy);
@@ -382,7 +382,7 @@ TEST_P(SlicesTest, ASliceIsWaitedFor) {
   Waiter<SliceHandle> waiter;
   waiter.result = std::async(std::launch::async, [&] {
     return other->ReserveSlice(
-        {.name = "theirs", .shape = {2}, .on_waiting = waiter.Tell()});
+        {.name = "theirs", .shape = {2}, .on_waiting = waiter.Notify()});
   });
   EXPECT_EQ(
       waiter.why.get(),

@@ -38,7 +38,7 @@ TEST_P(ClusterTest, RefusesWhatIsOutOfRange) {
 
 TEST_P(ClusterTest, RefusesADirectoryOfAnotherCluster) {
   ProcessPart part;
-  part.directory = Directory({0}, std::vector<HostPlace>(2));
+  part.directory = Directory({0}, std::vector<HostLocation>(2));
   EXPECT_EQ(Cluster::Create(MakeCluster("1x1x1"), Options(), part).status(),
             absl::InvalidArgumentError("a directory of 1 islands and 2 hosts, "
                                        "expected 1 and 1"));

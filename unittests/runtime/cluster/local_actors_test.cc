@@ -46,7 +46,7 @@ TEST_F(LocalActorsTest, AHostHasItsDevices) {
 
 // The controller and host 1 are here, host 0 is elsewhere.
 TEST_F(LocalActorsTest, OfSeveralProcessesThoseOfOne) {
-  std::vector<HostPlace> places(2);
+  std::vector<HostLocation> places(2);
   places[0].process = 1;
   places[1].epoch = 4;
   context_.directory = Directory({0, 1}, places);

@@ -60,7 +60,7 @@ TEST(SimClusterTest, AHostComesAgainAndRuns) {
       absl::UnavailableError(
           "program 'golden' needs host1, which is gone (life 1) [PW4101]"));
   cluster->world().RunFor(1'500'000);
-  EXPECT_EQ(cluster->LifeOf(1), 2u);
+  EXPECT_EQ(cluster->EpochOf(1), 2u);
   EXPECT_TRUE(client->Unload(program).ok());
   RunGoldenTwice(*client);
 }

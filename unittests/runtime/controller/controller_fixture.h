@@ -61,7 +61,7 @@ class ControllerTest : public ::testing::Test {
     controller_->OnControl(kNoActor, control.SerializeAsString());
   }
   void FromHost(uint32_t host, proto::Control control) {
-    control.set_replaced(replaced_[host]);
+    control.set_restarts(replaced_[host]);
     controller_->OnControl(context_.directory.executor(host),
                            control.SerializeAsString());
   }

@@ -66,10 +66,10 @@ TEST_F(ControllerTest, AHostThatLivesAgainBeginsAnew) {
   for (const testing::Sent& one : world_.Take()) {
     const auto control = one.As<proto::Control>();
     if (!control.has_load_program()) continue;
-    replaced.push_back(control.replaced());
+    replaced.push_back(control.restarts());
     ASSERT_EQ(control.load_program().lives_size(), 1);
     EXPECT_EQ(control.load_program().lives(0).host(), 1u);
-    EXPECT_EQ(control.load_program().lives(0).replaced(), 1u);
+    EXPECT_EQ(control.load_program().lives(0).restarts(), 1u);
   }
   EXPECT_THAT(replaced, ElementsAre(0, 1));
   Reply(0, q);
@@ -88,13 +88,13 @@ TEST_F(ControllerTest, AHostThatLivesAgainBeginsAnew) {
     const auto control = one.As<proto::Control>();
     if (one.to == context_.directory.executor(1) &&
         control.has_prepare_launch()) {
-      EXPECT_EQ(control.replaced(), 1u);
+      EXPECT_EQ(control.restarts(), 1u);
       numbers.push_back(control.prepare_launch().sequence());
     }
     if (!control.has_start()) continue;
     stores.assign(control.start().stores().begin(),
                   control.start().stores().end());
-    EXPECT_THAT(control.start().replaced(), ElementsAre(0, 1));
+    EXPECT_THAT(control.start().restarts(), ElementsAre(0, 1));
   }
   EXPECT_THAT(numbers, ElementsAre(1));
   EXPECT_THAT(stores, ElementsAre(3, 1));

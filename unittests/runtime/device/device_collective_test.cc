@@ -69,7 +69,7 @@ class DeviceCollectiveTest
     return host_.devices[device]->counters().gangs.get();
   }
   std::vector<Sent> Piece(uint64_t firing, uint16_t flags = 0) {
-    return host_.TellWire(
+    return host_.NotifyWire(
         0, PieceOf(host_.plan(), firing, ++sequence_, /*shard=*/0, flags));
   }
 
@@ -104,9 +104,9 @@ TEST_P(DeviceCollectiveTest, AMessageGoesToAnotherWorkerThatWaits) {
 
 TEST_P(DeviceCollectiveTest, WhoWaitsLeavesWithTheProgram) {
   host_.Grant(1, 1, 0, 0, 2, 0, 2);
-  EXPECT_THAT(
-      ControlsOf(host_.TellFromController(Stop(1)), proto::Control::kStopReply),
-      SizeIs(1));
+  EXPECT_THAT(ControlsOf(host_.NotifyFromController(Stop(1)),
+                         proto::Control::kStopReply),
+              SizeIs(1));
   EXPECT_THAT(Done(Piece(0)), IsEmpty());
   EXPECT_EQ(gangs(0) + gangs(1), 0u);
 }
@@ -151,7 +151,7 @@ class LateMemberTest : public ::testing::TestWithParam<std::vector<uint32_t>> {
     host_.Load(b.Finish());
   }
   std::vector<Sent> Piece(uint64_t firing, uint16_t flags = 0) {
-    return host_.TellWire(
+    return host_.NotifyWire(
         0, PieceOf(host_.plan(), firing, firing + 1, /*shard=*/1, flags));
   }
   uint64_t fetched(int device) const {

@@ -41,13 +41,13 @@ TEST_F(DeviceEntriesTest, AFiringWaitsForATokenAndTakesItOnce) {
   Attach();
   EXPECT_THAT(Grant(0, 4, 4), ElementsAre(kForwardPiece, kForwardPiece));
   const uint32_t credit = CreditOfSend();
-  EXPECT_THAT(Tell(kLocalToken, nullptr, credit, /*step=*/2),
+  EXPECT_THAT(Notify(kLocalToken, nullptr, credit, /*step=*/2),
               ElementsAre(kForwardPiece));
   EXPECT_EQ(executor_.last.step, 2u);
   // The same again is for no firing that waits.
-  EXPECT_THAT(Tell(kLocalToken, nullptr, credit, /*step=*/3),
+  EXPECT_THAT(Notify(kLocalToken, nullptr, credit, /*step=*/3),
               ElementsAre(kForwardPiece, kDeviceDone));
-  EXPECT_THAT(Tell(kLocalToken, nullptr, UINT32_MAX), IsEmpty());
+  EXPECT_THAT(Notify(kLocalToken, nullptr, UINT32_MAX), IsEmpty());
 }
 
 // A send whose piece is read where it lies gives nothing of its buffer back.
@@ -60,77 +60,79 @@ TEST_F(DeviceEntriesTest, ABufferIsWrittenAgainWhenNobodyReadsIt) {
     EXPECT_THAT(Grant(0, 8, 8), ElementsAre(kForwardPiece, kForwardPiece));
     if (bytes < static_cast<int64_t>(kMinLentBytes)) {
       EXPECT_EQ(executor_.last.flags, 0u);
-      EXPECT_THAT(Tell(kLocalToken, nullptr, credit, /*step=*/2),
+      EXPECT_THAT(Notify(kLocalToken, nullptr, credit, /*step=*/2),
                   ElementsAre(kForwardPiece));
-      Tell(kDetach);
+      Notify(kDetach);
       continue;
     }
     EXPECT_EQ(executor_.last.flags, kInPlace);
     // The other host has room, but this one has nothing new to send.
     for (uint64_t step : {2, 3}) {
-      EXPECT_THAT(Tell(kLocalToken, nullptr, credit, step), IsEmpty());
+      EXPECT_THAT(Notify(kLocalToken, nullptr, credit, step), IsEmpty());
     }
     const uint32_t entry =
         program_->devices[0]->first_entry[ActionOf(*program_->plan, "m.send")];
-    EXPECT_THAT(Tell(kPayloadReturned, nullptr, entry, /*step=*/0),
+    EXPECT_THAT(Notify(kPayloadReturned, nullptr, entry, /*step=*/0),
                 ElementsAre(kForwardPiece));
     EXPECT_EQ(executor_.last.step, 2u);
     // Nobody has it any more, or ever had.
-    EXPECT_THAT(Tell(kPayloadReturned, nullptr, entry, /*step=*/0), IsEmpty());
-    EXPECT_THAT(Tell(kPayloadReturned, nullptr, entry - 1, 0), IsEmpty());
-    EXPECT_THAT(Tell(kPayloadReturned, nullptr, UINT32_MAX, 0), IsEmpty());
-    EXPECT_THAT(Tell(kLocalToken, nullptr, credit, /*step=*/4), IsEmpty());
+    EXPECT_THAT(Notify(kPayloadReturned, nullptr, entry, /*step=*/0),
+                IsEmpty());
+    EXPECT_THAT(Notify(kPayloadReturned, nullptr, entry - 1, 0), IsEmpty());
+    EXPECT_THAT(Notify(kPayloadReturned, nullptr, UINT32_MAX, 0), IsEmpty());
+    EXPECT_THAT(Notify(kLocalToken, nullptr, credit, /*step=*/4), IsEmpty());
     // In any order.
-    EXPECT_THAT(Tell(kPayloadReturned, nullptr, entry, /*step=*/2), IsEmpty());
-    EXPECT_THAT(Tell(kPayloadReturned, nullptr, entry, /*step=*/1),
+    EXPECT_THAT(Notify(kPayloadReturned, nullptr, entry, /*step=*/2),
+                IsEmpty());
+    EXPECT_THAT(Notify(kPayloadReturned, nullptr, entry, /*step=*/1),
                 ElementsAre(kForwardPiece, kForwardPiece));
     EXPECT_EQ(executor_.last.step, 4u);
   }
 }
 
-class DeviceLanesTest : public DeviceEntriesTest {
+class DeviceRecordsTest : public DeviceEntriesTest {
  protected:
-  DeviceLanesTest() : DeviceEntriesTest(CpuBackends()) { is_far_ = true; }
+  DeviceRecordsTest() : DeviceEntriesTest(CpuBackends()) { is_far_ = true; }
 };
 
 // A piece for another process goes with what others have for it, from where it
 // lies if it is small.
-TEST_F(DeviceLanesTest, SmallPiecesForAnotherProcessGoTogether) {
-  for (const uint64_t bytes : {kMaxLaneBytes, kMaxLaneBytes + 4}) {
+TEST_F(DeviceRecordsTest, SmallPiecesForAnotherProcessGoTogether) {
+  for (const uint64_t bytes : {kMaxMemberBytes, kMaxMemberBytes + 4}) {
     Build(MovePlan("p", 1, 0, /*to=*/1, 0, static_cast<int64_t>(bytes / 4)));
     // Nobody writes what is sent.
     const SlotRef& from = program_->devices[0]->pieces[0].from;
     std::memset(from.at(0), 'a', bytes);
     std::memset(from.at(1), 'b', bytes);
     Attach();
-    if (bytes > kMaxLaneBytes) {
+    if (bytes > kMaxMemberBytes) {
       EXPECT_THAT(Grant(0, 4, 4), ElementsAre(kForwardPiece, kForwardPiece));
       EXPECT_EQ(*static_cast<const char*>(executor_.last.payload), 'b');
       break;
     }
-    EXPECT_THAT(Grant(0, 4, 4), ElementsAre(kForwardLanes));
-    auto* parcel = static_cast<LaneParcel*>(executor_.last.payload);
-    EXPECT_TRUE(parcel->is_away());
-    ASSERT_THAT(parcel->records(), ::testing::SizeIs(2));
+    EXPECT_THAT(Grant(0, 4, 4), ElementsAre(kForwardRecords));
+    auto* batch = static_cast<RecordBatch*>(executor_.last.payload);
+    EXPECT_TRUE(batch->in_flight());
+    ASSERT_THAT(batch->records(), ::testing::SizeIs(2));
     for (int i : {0, 1}) {
-      const LaneRecord& record = parcel->records()[i];
+      const TokenRecord& record = batch->records()[i];
       EXPECT_EQ(record.host, 1);
       EXPECT_EQ(record.message.kind, kPiecesMessage);
       EXPECT_EQ(record.message.step, static_cast<uint64_t>(i));
       EXPECT_EQ(record.message.item, 1u);
-      EXPECT_EQ(
-          std::string(record.data, record.bytes),
-          std::string(sizeof(LaneHeader), '\0') + std::string(bytes, "ab"[i]));
+      EXPECT_EQ(std::string(record.data, record.bytes),
+                std::string(sizeof(MemberHeader), '\0') +
+                    std::string(bytes, "ab"[i]));
     }
     // It is not there yet when the device has more to say.
-    EXPECT_THAT(Tell(kLocalToken, nullptr, CreditOfSend(), /*step=*/2),
-                ElementsAre(kForwardLanes));
-    EXPECT_NE(executor_.last.payload, parcel);
-    parcel->GiveBack();
-    EXPECT_THAT(Tell(kLocalToken, nullptr, CreditOfSend(), /*step=*/3),
-                ElementsAre(kDeviceDone, kForwardLanes));
-    EXPECT_EQ(executor_.last.payload, parcel);
-    Tell(kDetach);
+    EXPECT_THAT(Notify(kLocalToken, nullptr, CreditOfSend(), /*step=*/2),
+                ElementsAre(kForwardRecords));
+    EXPECT_NE(executor_.last.payload, batch);
+    batch->Return();
+    EXPECT_THAT(Notify(kLocalToken, nullptr, CreditOfSend(), /*step=*/3),
+                ElementsAre(kDeviceDone, kForwardRecords));
+    EXPECT_EQ(executor_.last.payload, batch);
+    Notify(kDetach);
   }
 }
 

@@ -48,9 +48,9 @@ class DeviceTest : public ::testing::Test {
     program_ = *std::move(built);
   }
   // Returns the kinds of what the executor is told.
-  std::vector<int> Tell(LocalKind kind, void* payload = nullptr,
-                        uint32_t target = 0, uint64_t step = 0,
-                        uint32_t incarnation = 1) {
+  std::vector<int> Notify(LocalKind kind, void* payload = nullptr,
+                          uint32_t target = 0, uint64_t step = 0,
+                          uint32_t incarnation = 1) {
     LocalMessage message;
     message.kind = kind;
     message.incarnation = incarnation;
@@ -62,7 +62,7 @@ class DeviceTest : public ::testing::Test {
     return std::exchange(executor_.kinds, {});
   }
   std::vector<int> Attach() {
-    return Tell(kAttach, program_->devices[0].get());
+    return Notify(kAttach, program_->devices[0].get());
   }
   // Firings [first, end) of a launch from 0 on, at a place of that number.
   std::vector<int> Grant(uint64_t first, uint64_t end, uint64_t launch_end) {
@@ -76,12 +76,12 @@ class DeviceTest : public ::testing::Test {
         store_.Create(2, kArgumentBytes, "a result");
     auto grant = std::make_unique<HostGrant>();
     grant->launch = &launch_;
-    grant->place = first + 1;
+    grant->position = first + 1;
     grant->first = first;
     grant->end = end;
     grant->cohorts = {{/*left=*/1, 0, {}}};
     grants_.push_back(std::move(grant));
-    return Tell(kGrantDevice, grants_.back().get());
+    return Notify(kGrantDevice, grants_.back().get());
   }
 
   class Executor final : public Actor {

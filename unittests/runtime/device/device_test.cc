@@ -21,7 +21,7 @@ using ::testing::SizeIs;
 TEST_F(DeviceTest, AnswersWhenAProgramComesAndGoes) {
   Build(MovePlan("p", 1));
   EXPECT_THAT(Attach(), ElementsAre(kAttached));
-  EXPECT_THAT(Tell(kDetach), ElementsAre(kDetached));
+  EXPECT_THAT(Notify(kDetach), ElementsAre(kDetached));
   // Nothing is left that a grant could run.
   EXPECT_THAT(Grant(0, 1, 1), IsEmpty());
 }
@@ -41,7 +41,7 @@ TEST_F(DeviceTest, RunsWhatIsGrantedAndNoMore) {
 TEST_F(DeviceTest, DropsWhatIsOfAnotherIncarnation) {
   Build(MovePlan("p", 1));
   Attach();
-  EXPECT_THAT(Tell(kDetach, nullptr, 0, 0, /*incarnation=*/2),
+  EXPECT_THAT(Notify(kDetach, nullptr, 0, 0, /*incarnation=*/2),
               ElementsAre(kDetached));
   EXPECT_THAT(Grant(0, 1, 1), ElementsAre(kDeviceDone));
 }
@@ -51,7 +51,7 @@ TEST_F(DeviceTest, SaysWhatItIsStuckAt) {
   Attach();
   Grant(0, 4, 4);
   DeviceReport report;
-  EXPECT_THAT(Tell(kInspect, &report), ElementsAre(kInspected));
+  EXPECT_THAT(Notify(kInspect, &report), ElementsAre(kInspected));
   ASSERT_THAT(report.report.stuck(), SizeIs(1));
   const proto::StuckShard& stuck = report.report.stuck(0);
   EXPECT_EQ(stuck.firing(), 2u);

@@ -52,11 +52,11 @@ TEST_F(LateDeviceTest, AProgramIsDetachedWhenNoneOfItsWorkIsUnderWay) {
   Build(EchoPlan());
   Attach();
   Grant(0, 1, 1);
-  EXPECT_THAT(Tell(kDetach), IsEmpty());
-  EXPECT_THAT(Tell(kDetach), IsEmpty());  // a second copy
+  EXPECT_THAT(Notify(kDetach), IsEmpty());
+  EXPECT_THAT(Notify(kDetach), IsEmpty());  // a second copy
   EXPECT_THAT(After(kLong), ElementsAre(kDetached));
   EXPECT_EQ(firings(), 0u);
-  EXPECT_THAT(Tell(kDetach), ElementsAre(kDetached));  // nothing is left
+  EXPECT_THAT(Notify(kDetach), ElementsAre(kDetached));  // nothing is left
 }
 
 }  // namespace

@@ -76,7 +76,7 @@ TEST_F(ValueMovesTest, APieceIsCopiedOrPacked) {
   MovePiece(&backend_, piece, 0);
   EXPECT_EQ(PlaceOf(piece, 0), reinterpret_cast<char*>(data_));
   EXPECT_THAT(data_, ElementsAre(9, 9, 6, 7));
-  piece.token.type = OutToken::kRemote;
+  piece.token.type = OutToken::kOtherHost;
   MovePiece(&backend_, piece, 0);
   EXPECT_THAT(data_, ElementsAre(6, 7, 6, 7));
 }

@@ -46,8 +46,8 @@ class RecordedHost {
     context.world = &world;
     context.topology = &topology_;
     context.directory = DirectoryOf(
-        topology_,
-        std::vector<HostPlace>(topology_.num_hosts(), HostPlace{0, epoch}));
+        topology_, std::vector<HostLocation>(topology_.num_hosts(),
+                                             HostLocation{0, epoch}));
     context.dispatch = dispatch;
     if (!has_values) context.backends = &NoBackends();
     executor = std::make_unique<HostExecutor>(&context, &actors_, host);
@@ -73,15 +73,15 @@ class RecordedHost {
 
   // What `from` says; then what the host's actors say among themselves. Returns
   // what others were told, in order.
-  std::vector<Sent> Tell(ActorId from, const proto::Control& control) {
+  std::vector<Sent> Notify(ActorId from, const proto::Control& control) {
     executor->OnControl(from, control.SerializeAsString());
     return world.DeliverAll();
   }
-  std::vector<Sent> TellFromController(const proto::Control& control) {
-    return Tell(directory().controller(), control);
+  std::vector<Sent> NotifyFromController(const proto::Control& control) {
+    return Notify(directory().controller(), control);
   }
-  std::vector<Sent> TellWire(int from, WireMessage message,
-                             const std::string& payload = "") {
+  std::vector<Sent> NotifyWire(int from, WireMessage message,
+                               const std::string& payload = "") {
     message.from_epoch = message.to_epoch = 1;
     executor->OnWire(directory().executor(from), message,
                      {payload.data(), payload.size()});
@@ -104,14 +104,14 @@ class RecordedHost {
     control.mutable_load_program()->set_program(program);
     control.mutable_load_program()->set_incarnation(1);
     *control.mutable_load_program()->mutable_plan() = name_;
-    return TellFromController(control);
+    return NotifyFromController(control);
   }
   const PreparedPlan& plan() const { return *plan_; }
 
   // Firings [first, first + steps) of a launch of `of` from `launch_first` on.
   // `store`: the number of what staged it.
   std::vector<Sent> Grant(uint64_t launch, uint64_t place,
-                          uint64_t previous_place, uint64_t first,
+                          uint64_t previous_position, uint64_t first,
                           uint64_t steps, uint64_t launch_first, uint64_t of,
                           uint64_t store = 0, bool skip = false) {
     if (!context.backends->has_values() && first == launch_first && !skip) {
@@ -121,16 +121,16 @@ class RecordedHost {
     proto::Grant* grant = control.mutable_grant();
     grant->set_incarnation(1);
     grant->set_launch(launch);
-    grant->set_place(place);
-    grant->set_previous_place(previous_place);
+    grant->set_position(place);
+    grant->set_previous_position(previous_position);
     grant->set_first(first);
     grant->set_steps(steps);
     grant->set_launch_first(launch_first);
     grant->set_launch_steps(of);
     grant->set_store(store);
     grant->set_skip(skip);
-    return Tell(directory().scheduler(topology_.island_of_host(host_)),
-                control);
+    return Notify(directory().scheduler(topology_.island_of_host(host_)),
+                  control);
   }
 
   // A launch, with arguments that a client sends: sizes alone, of one piece
@@ -160,7 +160,7 @@ class RecordedHost {
     for (int i = 0; i < interface.results_size(); ++i) {
       prepare->add_results(launch * 100 + i);
     }
-    TellFromController(control);
+    NotifyFromController(control);
     for (const auto& [object, bytes] : blocks) {
       executor->OnWire(directory().client(0),
                        TransferMessage(kBlockMessage, object, {0, 0}),

@@ -24,13 +24,13 @@ using ::testing::IsEmpty;
 
 class GrantSequencerTest : public ::testing::Test {
  protected:
-  // Places that are applied; negative: as a skip.
-  std::vector<int64_t> Take(uint64_t place, uint64_t previous, uint64_t store,
-                            bool skip = false) {
+  // Positions that are applied; negative: as a skip.
+  std::vector<int64_t> Take(uint64_t position, uint64_t previous,
+                            uint64_t store, bool skip = false) {
     ControlRef control = controls_.New();
     proto::Grant* grant = control->mutable_grant();
-    grant->set_place(place);
-    grant->set_previous_place(previous);
+    grant->set_position(position);
+    grant->set_previous_position(previous);
     grant->set_store(store);
     grant->set_skip(skip);
     std::vector<int64_t> applied;
@@ -54,8 +54,8 @@ class GrantSequencerTest : public ::testing::Test {
 
  private:
   static int64_t Text(const proto::Grant& grant) {
-    const int64_t place = static_cast<int64_t>(grant.place());
-    return grant.skip() ? -place : place;
+    const int64_t position = static_cast<int64_t>(grant.position());
+    return grant.skip() ? -position : position;
   }
 };
 
@@ -92,7 +92,7 @@ TEST_F(GrantSequencerTest, WhatIsHeldMayBeGivenUp) {
 // it has come, and the store has come as far as it says.
 TEST_F(GrantSequencerTest, AnyOrderOfArrival) {
   struct Known {
-    uint64_t place, store;
+    uint64_t position, store;
     bool came, skip;
   };
   const uint64_t seed = std::random_device()();
@@ -104,7 +104,7 @@ TEST_F(GrantSequencerTest, AnyOrderOfArrival) {
     // The first one stands for none.
     std::vector<Known> known = {{0, 0, true, false}};
     while (known.size() < 12) {
-      known.push_back({known.back().place + 1 + random() % 3,
+      known.push_back({known.back().position + 1 + random() % 3,
                        random() % 2 * (random() % 8), false, false});
     }
     size_t next = 1;
@@ -115,8 +115,8 @@ TEST_F(GrantSequencerTest, AnyOrderOfArrival) {
       } else {
         const size_t at = 1 + random() % (known.size() - 1);
         const bool skip = random() % 4 == 0;
-        applied =
-            Take(known[at].place, known[at - 1].place, known[at].store, skip);
+        applied = Take(known[at].position, known[at - 1].position,
+                       known[at].store, skip);
         known[at].came = true;
         known[at].skip |= skip;
       }
@@ -124,8 +124,8 @@ TEST_F(GrantSequencerTest, AnyOrderOfArrival) {
       for (; next < known.size() && known[next].came &&
              known[next].store <= staged_;
            ++next) {
-        const int64_t place = static_cast<int64_t>(known[next].place);
-        expected.push_back(known[next].skip ? -place : place);
+        const int64_t position = static_cast<int64_t>(known[next].position);
+        expected.push_back(known[next].skip ? -position : position);
       }
       ASSERT_EQ(applied, expected);
     }

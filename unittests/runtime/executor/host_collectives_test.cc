@@ -53,8 +53,8 @@ class HostCollectivesTest : public ::testing::Test {
     WireMessage message = own.wire;
     message.flags = flags;
     message.sequence = ++sequence_;
-    return host_.TellWire(1, message,
-                          std::string(own.payload.bytes + more_bytes, '\0'));
+    return host_.NotifyWire(1, message,
+                            std::string(own.payload.bytes + more_bytes, '\0'));
   }
 
   RecordedHost host_;
@@ -115,7 +115,7 @@ TEST_F(HostCollectivesTest, WhoIsMissingIsNamed) {
   query.mutable_query()->set_incarnation(1);
   query.mutable_query()->set_round(3);
   const std::vector<Control> reports =
-      ControlsOf(host_.TellFromController(query), Control::kReport);
+      ControlsOf(host_.NotifyFromController(query), Control::kReport);
   ASSERT_THAT(reports, SizeIs(1));
   ASSERT_THAT(reports[0].report().stuck(), SizeIs(2));
   for (const proto::StuckShard& stuck : reports[0].report().stuck()) {

@@ -75,15 +75,15 @@ TEST(HostDispatchTest, SequentialWaitsForTheHostOfTheSource) {
   // Of firing 1, so also of firing 0: recv, gang and fetch of both.
   message.sequence = 1;
   message.step = 1;
-  host.TellWire(0, message);
+  host.NotifyWire(0, message);
   EXPECT_EQ(host.executor->counters().sent[kEnqueue].get(), 6u);
   // Of firings that were not granted.
   message.sequence = 2;
   message.step = UINT64_MAX;
-  host.TellWire(0, message);
+  host.NotifyWire(0, message);
   message.sequence = 3;
   message.step = 9;
-  host.TellWire(0, message);
+  host.NotifyWire(0, message);
   EXPECT_EQ(host.executor->counters().sent[kEnqueue].get(), 6u);
 }
 
@@ -103,7 +103,7 @@ TEST(HostDispatchTest, AProgramThatIsStoppedTakesNoMoreTime) {
   host.Grant(7, 3, 0, 0, 1, 0, 1);
   Control stop;
   stop.mutable_stop_program()->set_incarnation(1);
-  EXPECT_THAT(ControlsOf(host.TellFromController(stop), Control::kStopReply),
+  EXPECT_THAT(ControlsOf(host.NotifyFromController(stop), Control::kStopReply),
               SizeIs(1));
   host.world.Advance(10 * kWork);
   EXPECT_THAT(host.world.DeliverAll(), IsEmpty());

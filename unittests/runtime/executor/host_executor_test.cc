@@ -26,7 +26,7 @@ using ::testing::SizeIs;
 TEST(HostExecutorTest, DropsWhatIsOfAProgramOfBefore) {
   RecordedHost host("1x1x2");
   host.Load(MovePlan("p", 2));
-  host.TellFromController(Stop(0));
+  host.NotifyFromController(Stop(0));
   EXPECT_THAT(Done(host.Grant(7, 3, 0, 0, 2, 0, 2)), ElementsAre(3));
 }
 
@@ -40,20 +40,20 @@ TEST(HostExecutorTest, CountsWireMessagesThatItDrops) {
   message.sequence = 1;
   message.target = UINT32_MAX;
   const HostCounters& counters = host.executor->counters();
-  host.TellWire(1, message);
+  host.NotifyWire(1, message);
   EXPECT_EQ(counters.duplicates.get(), 0u);
-  host.TellWire(1, message);
+  host.NotifyWire(1, message);
   EXPECT_EQ(counters.duplicates.get(), 1u);
   message.sequence = 2;
   message.incarnation = 9;
-  host.TellWire(1, message);
+  host.NotifyWire(1, message);
   EXPECT_EQ(counters.stale.get(), 1u);
   EXPECT_EQ(counters.foreign.get(), 0u);
-  host.TellWire(0, message);  // itself
+  host.NotifyWire(0, message);  // itself
   message.kind = 0;
-  host.TellWire(1, message);
+  host.NotifyWire(1, message);
   message.kind = kNumWireKinds;
-  host.TellWire(1, message);
+  host.NotifyWire(1, message);
   EXPECT_EQ(counters.foreign.get(), 3u);
 }
 
@@ -91,10 +91,10 @@ TEST(HostExecutorTest, TakesOnlyWhatIsOfTheLifeOfTheOtherHost) {
   Control load;
   load.mutable_load_program()->set_program(1);
   load.mutable_load_program()->set_incarnation(2);
-  proto::HostLife* life = load.mutable_load_program()->add_lives();
+  proto::HostEpoch* life = load.mutable_load_program()->add_lives();
   life->set_host(1);
-  life->set_replaced(2);
-  host.TellFromController(load);
+  life->set_restarts(2);
+  host.NotifyFromController(load);
   EXPECT_FALSE(comes(2, 3));
   EXPECT_TRUE(comes(3, 1));
   host.executor->OnPeerUp(1, 3);
@@ -108,16 +108,16 @@ TEST(HostExecutorTest, TakesOnlyWhatIsOfTheLifeOfTheOtherHost) {
 TEST(HostExecutorTest, DropsWhatIsForAnotherLife) {
   RecordedHost host("1x1x1");
   Control stop = Stop(1);
-  stop.set_replaced(1);
-  EXPECT_THAT(host.TellFromController(stop), IsEmpty());
+  stop.set_restarts(1);
+  EXPECT_THAT(host.NotifyFromController(stop), IsEmpty());
   EXPECT_EQ(host.executor->counters().stale.get(), 1u);
 
   RecordedHost again("1x1x1", /*host=*/0, {}, /*has_values=*/false,
                      /*epoch=*/2);
-  EXPECT_THAT(again.TellFromController(Stop(1)), IsEmpty());
-  const std::vector<Sent> sent = again.TellFromController(stop);
+  EXPECT_THAT(again.NotifyFromController(Stop(1)), IsEmpty());
+  const std::vector<Sent> sent = again.NotifyFromController(stop);
   ASSERT_THAT(sent, SizeIs(1));
-  EXPECT_EQ(sent[0].As<Control>().replaced(), 1u);
+  EXPECT_EQ(sent[0].As<Control>().restarts(), 1u);
 }
 
 TEST(HostExecutorTest, DropsWhatItsSenderMayNotSay) {
@@ -127,10 +127,10 @@ TEST(HostExecutorTest, DropsWhatItsSenderMayNotSay) {
       kNoActor, host.directory().client(0), host.directory().executor(1),
       host.directory().scheduler(1), host.directory().scheduler(0)};
   for (ActorId stranger : strangers) {
-    EXPECT_THAT(host.Tell(stranger, Stop(1)), IsEmpty()) << stranger;
+    EXPECT_THAT(host.Notify(stranger, Stop(1)), IsEmpty()) << stranger;
   }
   EXPECT_EQ(host.executor->counters().foreign.get(), 5u);
-  EXPECT_THAT(host.TellFromController(Stop(1)), SizeIs(1));
+  EXPECT_THAT(host.NotifyFromController(Stop(1)), SizeIs(1));
 }
 
 }  // namespace

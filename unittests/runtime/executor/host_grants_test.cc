@@ -24,9 +24,10 @@ using ::testing::SizeIs;
 TEST(HostGrantsTest, AppliesGrantsInTheOrderOfTheirPlaces) {
   RecordedHost host("1x1x2");
   host.Load(MovePlan("p", 2));
-  EXPECT_THAT(Done(host.Grant(/*launch=*/7, /*place=*/5, /*previous_place=*/3,
-                              /*first=*/2, /*steps=*/2, 0, 4)),
-              IsEmpty());
+  EXPECT_THAT(
+      Done(host.Grant(/*launch=*/7, /*place=*/5, /*previous_position=*/3,
+                      /*first=*/2, /*steps=*/2, 0, 4)),
+      IsEmpty());
   EXPECT_THAT(Done(host.Grant(7, 3, 0, 0, 2, 0, 4)), ElementsAre(3, 5));
   // Second copies.
   EXPECT_THAT(Done(host.Grant(7, 3, 0, 0, 2, 0, 4)), IsEmpty());

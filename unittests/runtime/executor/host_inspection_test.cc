@@ -25,7 +25,7 @@ std::vector<Control> Ask(RecordedHost* host, uint64_t round,
   Control control;
   control.mutable_query()->set_round(round);
   control.mutable_query()->set_incarnation(incarnation);
-  return ControlsOf(host->TellFromController(control), Control::kReport);
+  return ControlsOf(host->NotifyFromController(control), Control::kReport);
 }
 
 // A send whose receiver gives no credits back.

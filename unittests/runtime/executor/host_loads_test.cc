@@ -53,18 +53,22 @@ TEST(HostLoadsTest, GivesBackMemoryInTwoRounds) {
   host.Load(MovePlan("p", 2));
   EXPECT_GT(host.executor->arena(0).used(), 0u);
   // Not before it was stopped.
-  EXPECT_THAT(host.TellFromController(Free(1)), IsEmpty());
-  EXPECT_THAT(ControlsOf(host.TellFromController(Stop(1)), Control::kStopReply),
-              SizeIs(1));
+  EXPECT_THAT(host.NotifyFromController(Free(1)), IsEmpty());
+  EXPECT_THAT(
+      ControlsOf(host.NotifyFromController(Stop(1)), Control::kStopReply),
+      SizeIs(1));
   EXPECT_GT(host.executor->arena(0).used(), 0u);
-  EXPECT_THAT(ControlsOf(host.TellFromController(Free(1)), Control::kFreeReply),
-              SizeIs(1));
+  EXPECT_THAT(
+      ControlsOf(host.NotifyFromController(Free(1)), Control::kFreeReply),
+      SizeIs(1));
   EXPECT_EQ(host.executor->arena(0).used(), 0u);
   // Second copies are answered again.
-  EXPECT_THAT(ControlsOf(host.TellFromController(Stop(1)), Control::kStopReply),
-              SizeIs(1));
-  EXPECT_THAT(ControlsOf(host.TellFromController(Free(1)), Control::kFreeReply),
-              SizeIs(1));
+  EXPECT_THAT(
+      ControlsOf(host.NotifyFromController(Stop(1)), Control::kStopReply),
+      SizeIs(1));
+  EXPECT_THAT(
+      ControlsOf(host.NotifyFromController(Free(1)), Control::kFreeReply),
+      SizeIs(1));
   EXPECT_EQ(host.world.reserved[host.executor->local_id()], 0);
 }
 
@@ -73,14 +77,14 @@ TEST(HostLoadsTest, GivesBackMemoryInTwoRounds) {
 TEST(HostLoadsTest, ALateCopyOfALoadChangesNothing) {
   RecordedHost host("1x1x2");
   host.Load(MovePlan("p", 2));
-  host.TellFromController(Stop(1));
-  host.TellFromController(Free(1));
+  host.NotifyFromController(Stop(1));
+  host.NotifyFromController(Free(1));
   EXPECT_THAT(host.LoadAgain(), IsEmpty());
   EXPECT_EQ(host.executor->arena(0).used(), 0u);
   // Nor does one that a stop has overtaken.
   Control stop = Stop(1);
   stop.mutable_stop_program()->set_program(3);
-  host.TellFromController(stop);
+  host.NotifyFromController(stop);
   EXPECT_THAT(host.LoadAgain(/*program=*/3), IsEmpty());
 }
 
@@ -93,12 +97,12 @@ TEST(HostLoadsTest, AsksItsProcessForAPlanThatIsNotHere) {
   load->set_incarnation(2);
   load->mutable_plan()->set_hash(std::string(32, 'h'));
   // Where the controller is, so are the plans that it speaks of.
-  EXPECT_THAT(host.TellFromController(control), IsEmpty());
-  std::vector<HostPlace> places(2);
+  EXPECT_THAT(host.NotifyFromController(control), IsEmpty());
+  std::vector<HostLocation> places(2);
   places[1].process = 1;
   host.context.directory = Directory({0}, places);
   host.context.process = 1;
-  const std::vector<Sent> sent = host.TellFromController(control);
+  const std::vector<Sent> sent = host.NotifyFromController(control);
   ASSERT_THAT(sent, SizeIs(1));
   EXPECT_EQ(sent[0].to, host.directory().reporter(1));
   EXPECT_EQ(sent[0].As<Control>().plan_wanted().load().SerializeAsString(),
@@ -109,7 +113,7 @@ TEST(HostLoadsTest, AsksItsProcessForAPlanThatIsNotHere) {
   arrived.mutable_plan_arrived()->set_code(3);
   arrived.mutable_plan_arrived()->set_message("no");
   const std::vector<Control> replies = ControlsOf(
-      host.Tell(host.directory().reporter(1), arrived), Control::kLoadReply);
+      host.Notify(host.directory().reporter(1), arrived), Control::kLoadReply);
   ASSERT_THAT(replies, SizeIs(1));
   EXPECT_EQ(replies[0].load_reply().message(), "no");
   EXPECT_EQ(replies[0].load_reply().incarnation(), 2u);

@@ -52,14 +52,14 @@ TEST(HostLossesTest, LostDevicesCountAsHavingAnswered) {
   Control control;
   control.mutable_query()->set_round(3);
   control.mutable_query()->set_incarnation(1);
-  std::vector<Sent> sent = host.TellFromController(control);
+  std::vector<Sent> sent = host.NotifyFromController(control);
   EXPECT_THAT(ControlsOf(sent, Control::kWorkerLost), SizeIs(1));
   EXPECT_THAT(ControlsOf(sent, Control::kReport), SizeIs(1));
   control.mutable_stop_program()->set_incarnation(1);
-  sent = host.TellFromController(control);
+  sent = host.NotifyFromController(control);
   EXPECT_THAT(ControlsOf(sent, Control::kStopReply), SizeIs(1));
   control.mutable_free_program()->set_incarnation(1);
-  sent = host.TellFromController(control);
+  sent = host.NotifyFromController(control);
   EXPECT_THAT(ControlsOf(sent, Control::kFreeReply), SizeIs(1));
   // The kernel may still use its memory.
   EXPECT_EQ(host.executor->arena(0).used(), held);

@@ -69,7 +69,8 @@ class HostPayloadsTest : public ::testing::Test {
     message.sequence = ++sequence_;
     return message;
   }
-  Landing Offer(const WireMessage& message, uint64_t bytes = kPieceBytes) {
+  ReceiveBuffer Offer(const WireMessage& message,
+                      uint64_t bytes = kPieceBytes) {
     return host_->executor->OnOffer(host_->directory().executor(0), message,
                                     bytes);
   }
@@ -86,7 +87,7 @@ class HostPayloadsTest : public ::testing::Test {
   std::vector<Control> StopReplies(const std::vector<Sent>& sent) {
     return ControlsOf(sent, Control::kStopReply);
   }
-  std::vector<Sent> Tell(const LocalMessage& message) {
+  std::vector<Sent> Notify(const LocalMessage& message) {
     host_->executor->OnLocal(message);
     return host_->world.DeliverAll();
   }
@@ -97,7 +98,7 @@ class HostPayloadsTest : public ::testing::Test {
 
 TEST_F(HostPayloadsTest, APieceGoesStraightIntoItsSlot) {
   Load(1);
-  const Landing first = Offer(Piece(0)), second = Offer(Piece(1));
+  const ReceiveBuffer first = Offer(Piece(0)), second = Offer(Piece(1));
   ASSERT_NE(first.memory, nullptr);
   ASSERT_NE(second.memory, nullptr);
   // The other slot of the same buffer, in which this is the first half.
@@ -113,7 +114,7 @@ TEST_F(HostPayloadsTest, APieceGoesStraightIntoItsSlot) {
 
 TEST_F(HostPayloadsTest, APieceThatIsToBeSpreadWaitsBeside) {
   Load(1, /*dense=*/false);
-  const Landing first = Offer(Piece(0)), second = Offer(Piece(1));
+  const ReceiveBuffer first = Offer(Piece(0)), second = Offer(Piece(1));
   ASSERT_NE(first.memory, nullptr);
   ASSERT_NE(second.memory, nullptr);
   EXPECT_NE(first.memory, second.memory);
@@ -163,28 +164,28 @@ TEST_F(HostPayloadsTest, WhatCannotBeIsRefused) {
 
 TEST_F(HostPayloadsTest, AProgramIsNotStoppedWhileOthersWriteToIt) {
   for (const bool dense : {true, false}) {
-    for (const uint16_t flags : {uint16_t{0}, kNotLanded}) {
+    for (const uint16_t flags : {uint16_t{0}, kNotReceived}) {
       Load(1, dense);
       sequence_ = 0;
-      Landing first = Offer(Piece(0)), second = Offer(Piece(1));
-      EXPECT_THAT(StopReplies(host_->TellFromController(Stop(1))), IsEmpty());
+      ReceiveBuffer first = Offer(Piece(0)), second = Offer(Piece(1));
+      EXPECT_THAT(StopReplies(host_->NotifyFromController(Stop(1))), IsEmpty());
       // What comes now is of no program.
       EXPECT_EQ(Offer(Piece(2)).memory, nullptr);
       first.landed.flags |= flags;
       second.landed.flags |= flags;
-      EXPECT_THAT(StopReplies(Tell(second.landed)), IsEmpty());
-      EXPECT_THAT(StopReplies(Tell(first.landed)), SizeIs(1));
+      EXPECT_THAT(StopReplies(Notify(second.landed)), IsEmpty());
+      EXPECT_THAT(StopReplies(Notify(first.landed)), SizeIs(1));
     }
   }
 }
 
 TEST_F(HostPayloadsTest, WhatDoesNotComeIsNoToken) {
   Load(1);
-  Landing landing = Offer(Piece(0));
-  landing.landed.flags |= kNotLanded;
+  ReceiveBuffer landing = Offer(Piece(0));
+  landing.landed.flags |= kNotReceived;
   host_->executor->OnLocal(landing.landed);
   EXPECT_THAT(Tokens(), IsEmpty());
-  EXPECT_THAT(StopReplies(host_->TellFromController(Stop(1))), SizeIs(1));
+  EXPECT_THAT(StopReplies(host_->NotifyFromController(Stop(1))), SizeIs(1));
 }
 
 TEST_F(HostPayloadsTest, AProgramIsNotStoppedWhileOthersReadIt) {
@@ -208,8 +209,8 @@ TEST_F(HostPayloadsTest, AProgramIsNotStoppedWhileOthersReadIt) {
   host_->world.lends = false;
   host_->executor->OnLocal(forward);
   EXPECT_THAT(WiresOf(host_->world.Take(), kPieceMessage), SizeIs(1));
-  EXPECT_THAT(StopReplies(host_->TellFromController(Stop(1))), IsEmpty());
-  EXPECT_THAT(StopReplies(Tell(sent[0].local)), SizeIs(1));
+  EXPECT_THAT(StopReplies(host_->NotifyFromController(Stop(1))), IsEmpty());
+  EXPECT_THAT(StopReplies(Notify(sent[0].local)), SizeIs(1));
 }
 
 // Its device hears when a piece that lies in its buffer is not read any more:

@@ -53,7 +53,7 @@ class HostValuesTest : public ::testing::Test {
   }
   // Launch 1 has stored "abcdefgh" as object 2, and waits for its grant.
   void StoreArgument() {
-    host_.TellFromController(Stage(1, 2, 3, /*fresh=*/true));
+    host_.NotifyFromController(Stage(1, 2, 3, /*fresh=*/true));
     EXPECT_EQ(Ready(FromClient(kBlockMessage, 2, "abcdefgh")), "");
   }
   // "" when it is ready, "-" without an answer, or the refusal.
@@ -66,12 +66,12 @@ class HostValuesTest : public ::testing::Test {
   // The first piece that is sent for a fetch.
   std::string Fetch(uint64_t object) {
     std::string data;
-    for (const Sent& sent : host_.TellFromController(Begin(object))) {
+    for (const Sent& sent : host_.NotifyFromController(Begin(object))) {
       if (sent.kind != Sent::kWire || sent.wire.kind != kBlockMessage) continue;
       data.append(static_cast<const char*>(sent.payload.data),
                   sent.payload.bytes);
     }
-    host_.TellFromController(EndFetch());
+    host_.NotifyFromController(EndFetch());
     return data;
   }
   // Request 4 of client 0.
@@ -95,14 +95,14 @@ class HostValuesTest : public ::testing::Test {
 
 TEST_F(HostValuesTest, AsksTheClientAndIsReadyWhenAllIsThere) {
   const std::vector<Sent> sent =
-      host_.TellFromController(Stage(1, 2, 3, /*fresh=*/true));
+      host_.NotifyFromController(Stage(1, 2, 3, /*fresh=*/true));
   EXPECT_EQ(Ready(sent), "-");
   const std::vector<WireMessage> pulls = WiresOf(sent, kPullMessage);
   ASSERT_THAT(pulls, SizeIs(1));
   EXPECT_EQ(pulls[0].step, 2u);
   const std::vector<Sent> stored = FromClient(kBlockMessage, 2, "abcdefgh");
   EXPECT_EQ(Ready(stored), "");
-  EXPECT_THAT(WiresOf(stored, kPulledMessage), SizeIs(1));
+  EXPECT_THAT(WiresOf(stored, kTransferDoneMessage), SizeIs(1));
   EXPECT_EQ(host_.executor->counters().stored_bytes.get(), 8u);
   EXPECT_THAT(ControlsOf(host_.Grant(1, 1, 0, 0, 1, 0, 1), Control::kGrantDone),
               SizeIs(1));
@@ -111,31 +111,31 @@ TEST_F(HostValuesTest, AsksTheClientAndIsReadyWhenAllIsThere) {
 
 TEST_F(HostValuesTest, AsksAgainWhenItIsToldAgain) {
   const Control stage = Stage(1, 2, 3, /*fresh=*/true);
-  host_.TellFromController(stage);
-  const std::vector<Sent> again = host_.TellFromController(stage);
+  host_.NotifyFromController(stage);
+  const std::vector<Sent> again = host_.NotifyFromController(stage);
   EXPECT_THAT(WiresOf(again, kPullMessage), SizeIs(1));
   EXPECT_EQ(Ready(again), "-");
   EXPECT_EQ(host_.executor->counters().duplicates.get(), 1u);
   EXPECT_EQ(Ready(FromClient(kBlockMessage, 2, "abcdefgh")), "");
-  EXPECT_EQ(Ready(host_.TellFromController(stage)), "");
+  EXPECT_EQ(Ready(host_.NotifyFromController(stage)), "");
 }
 
 TEST_F(HostValuesTest, SaysHowFarAFetchIsWhenAskedAgain) {
   StoreArgument();
   Control begin = Begin(2);
   EXPECT_THAT(
-      ControlsOf(host_.TellFromController(begin), Control::kFetchReport),
+      ControlsOf(host_.NotifyFromController(begin), Control::kFetchReport),
       IsEmpty());
   begin.mutable_fetch_begin()->set_sequence(0);
-  const std::vector<Sent> sent = host_.TellFromController(begin);
+  const std::vector<Sent> sent = host_.NotifyFromController(begin);
   EXPECT_THAT(WiresOf(sent, kBlockMessage), SizeIs(1));
   const std::vector<Control> reports = ControlsOf(sent, Control::kFetchReport);
   ASSERT_THAT(reports, SizeIs(1));
   EXPECT_EQ(reports[0].fetch_report().request(), 4u);
   // The same piece again is no progress.
   EXPECT_EQ(reports[0].fetch_report().pieces(), 1u);
-  host_.TellFromController(EndFetch());
-  EXPECT_THAT(WiresOf(host_.TellFromController(begin), kBlockMessage),
+  host_.NotifyFromController(EndFetch());
+  EXPECT_THAT(WiresOf(host_.NotifyFromController(begin), kBlockMessage),
               IsEmpty());
 }
 
@@ -153,10 +153,10 @@ TEST_F(HostValuesTest, AnswersASureLaunchOnlyWhenItCannotBe) {
   StoreArgument();
   Control sure = Stage(2, 2, 4);
   sure.mutable_prepare_launch()->set_sure(true);
-  EXPECT_EQ(Ready(host_.TellFromController(sure)), "-");
+  EXPECT_EQ(Ready(host_.NotifyFromController(sure)), "-");
   sure = Stage(3, 99, 5);
   sure.mutable_prepare_launch()->set_sure(true);
-  EXPECT_EQ(Ready(host_.TellFromController(sure)),
+  EXPECT_EQ(Ready(host_.NotifyFromController(sure)),
             "a launch was granted before its arguments came");
   EXPECT_THAT(ControlsOf(host_.Grant(2, 1, 0, 0, 1, 0, 1), Control::kGrantDone),
               SizeIs(1));
@@ -193,11 +193,11 @@ TEST_F(HostValuesTest, HoldsAGrantUntilItsLaunchIsStaged) {
   EXPECT_THAT(host_.Grant(2, 1, 0, 0, 1, 0, 1, /*store=*/sequence_ - 1),
               IsEmpty());
   EXPECT_THAT(host_.Grant(3, 2, 1, 1, 1, 1, 1, /*store=*/sequence_), IsEmpty());
-  const std::vector<Sent> sent = host_.TellFromController(sure);
+  const std::vector<Sent> sent = host_.NotifyFromController(sure);
   EXPECT_THAT(ControlsOf(sent, Control::kGrantDone), SizeIs(1));
   // The controller need not tell it again.
   EXPECT_THAT(ControlsOf(sent, Control::kObjectsDropped), SizeIs(1));
-  EXPECT_THAT(ControlsOf(host_.TellFromController(next), Control::kGrantDone),
+  EXPECT_THAT(ControlsOf(host_.NotifyFromController(next), Control::kGrantDone),
               SizeIs(1));
   EXPECT_EQ(Fetch(5), "abcdefgh");
 }
@@ -210,10 +210,10 @@ TEST_F(HostValuesTest, AHeldGrantMayBeGivenUp) {
   Control skip;
   skip.mutable_grant()->set_incarnation(1);
   skip.mutable_grant()->set_launch(2);
-  skip.mutable_grant()->set_place(1);
+  skip.mutable_grant()->set_position(1);
   skip.mutable_grant()->set_skip(true);
-  host_.Tell(host_.directory().scheduler(0), skip);
-  EXPECT_THAT(ControlsOf(host_.TellFromController(sure), Control::kGrantDone),
+  host_.Notify(host_.directory().scheduler(0), skip);
+  EXPECT_THAT(ControlsOf(host_.NotifyFromController(sure), Control::kGrantDone),
               IsEmpty());
 }
 

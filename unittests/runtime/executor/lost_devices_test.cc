@@ -50,8 +50,8 @@ class LostDevicesTest : public ::testing::Test {
 
 TEST_F(LostDevicesTest, FindsProgramsThatTheyAreOf) {
   EXPECT_EQ(lost_.Find(*Program({0, 1, 2, 3})), std::nullopt);
-  lost_.Add(Loss({3, 1}), /*deaf=*/false);
-  lost_.Add(Loss({2}), /*deaf=*/true);
+  lost_.Add(Loss({3, 1}), /*unresponsive=*/false);
+  lost_.Add(Loss({2}), /*unresponsive=*/true);
   EXPECT_EQ(lost_.Find(*Program({0, 1, 3})), 1u);
   EXPECT_EQ(lost_.Find(*Program({0, 2})), 2u);
   EXPECT_EQ(lost_.Find(*Program({0})), std::nullopt);
@@ -62,8 +62,8 @@ TEST_F(LostDevicesTest, FindsProgramsThatTheyAreOf) {
 }
 
 TEST_F(LostDevicesTest, KeepsWhatAKernelMayTouch) {
-  lost_.Add(Loss({1}), /*deaf=*/true);
-  lost_.Add(Loss({0}), /*deaf=*/false);
+  lost_.Add(Loss({1}), /*unresponsive=*/true);
+  lost_.Add(Loss({0}), /*unresponsive=*/false);
   lost_.Release(Program({0, 1, 2}));
   EXPECT_EQ(arenas_[0].used(), 0u);
   EXPECT_EQ(arenas_[1].used(), 8u);
@@ -74,7 +74,7 @@ TEST_F(LostDevicesTest, KeepsWhatAKernelMayTouch) {
 }
 
 TEST_F(LostDevicesTest, GivesBackWhatNoneMayTouch) {
-  lost_.Add(Loss({1}), /*deaf=*/true);
+  lost_.Add(Loss({1}), /*unresponsive=*/true);
   lost_.Release(Program({0, 2}));
   for (const Arena& arena : arenas_) EXPECT_EQ(arena.used(), 0u);
   EXPECT_EQ(host_.used(), 0u);

@@ -117,10 +117,10 @@ class Case {
   }
   // Every other one is wanted.
   void Answer(PeerId peer, uint64_t offer) {
-    if (offer % 2 == 0) return links_.uplink().refuse(offer);
-    Landing landing;
+    if (offer % 2 == 0) return links_.remote_channel().refuse(offer);
+    ReceiveBuffer landing;
     landing.memory = &memory_;
-    links_.uplink().take(offer, LocalId{1}, landing);
+    links_.remote_channel().take(offer, LocalId{1}, landing);
     FUZZ_CHECK(world_.Take().empty());
     ++awaited_[peer];
   }

@@ -350,17 +350,17 @@ TEST(NodeStepTest, AStepOfAGangIsOneFrameForEachPeer) {
   ASSERT_TRUE(nodes.Begin(options).ok());
   auto client = nodes.cluster().Connect("c");
   ASSERT_TRUE(client.ok()) << client.status();
-  layout::Layout lanes;
-  lanes.shape = {kShards};
-  lanes.dims = {{"x"}};
+  layout::Layout members;
+  members.shape = {kShards};
+  members.dims = {{"x"}};
   PlanBuilder b("moves", 4);
   const uint32_t slices[] = {b.AddSlice("s0", {{"x", kShards}}, 0),
                              b.AddSlice("s1", {{"x", kShards}}, 1)};
-  uint32_t last = b.AddBuffer("b0", slices[0], lanes, 2);
+  uint32_t last = b.AddBuffer("b0", slices[0], members, 2);
   b.AddFeed("v", last);
   for (int i = 1; i <= kMoves; ++i) {
     const uint32_t next =
-        b.AddBuffer(absl::StrCat("b", i), slices[i % 2], lanes, 2);
+        b.AddBuffer(absl::StrCat("b", i), slices[i % 2], members, 2);
     b.AddMove(absl::StrCat("m", i), last, next);
     last = next;
   }

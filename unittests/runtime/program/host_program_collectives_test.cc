@@ -64,7 +64,7 @@ TEST_F(HostProgramCollectivesTest, CohortsMeetForWhatIsSmall) {
   for (proto::CollectiveKind kind : {proto::ALL_REDUCE, proto::ALL_GATHER}) {
     Build("1x1x4", 0, /*numbers=*/4, kind, /*cohorts=*/{0, 1, 0, 0});
     ASSERT_NE(group().small, nullptr);
-    const SmallMeeting& meeting = *group().small;
+    const FlagBarrier& meeting = *group().small;
     ASSERT_EQ(meeting.cohorts(), 2u);
     EXPECT_THAT(meeting.devices(0), ElementsAre(0, 2, 3));
     EXPECT_THAT(meeting.devices(1), ElementsAre(1));

@@ -43,8 +43,8 @@ TEST(HostProgramMovesTest, ACreditGoesToTheSenderWhereverItIs) {
   TestHost host(topology, /*host=*/1);
   const auto program = host.MustBuild(plan);
   // To fetch, here; to the send, there.
-  EXPECT_EQ(TokensOf(*program, 0, "second")[OutToken::kRemote], 1);
-  EXPECT_EQ(TokensOf(*program, 0, "second")[OutToken::kLocal], 1);
+  EXPECT_EQ(TokensOf(*program, 0, "second")[OutToken::kOtherHost], 1);
+  EXPECT_EQ(TokensOf(*program, 0, "second")[OutToken::kSameDevice], 1);
 }
 
 TEST(HostProgramMovesTest, DevicesOfAWorkerAreNearAndOthersArePeers) {
@@ -62,9 +62,9 @@ TEST(HostProgramMovesTest, DevicesOfAWorkerAreNearAndOthersArePeers) {
   const auto program = host.MustBuild(plan);
   const DeviceProgram& from = *program->devices[0];
   ASSERT_THAT(from.pieces, SizeIs(2));
-  EXPECT_EQ(from.pieces[0].token.type, OutToken::kNear);
+  EXPECT_EQ(from.pieces[0].token.type, OutToken::kSameWorker);
   EXPECT_EQ(from.pieces[0].token.where, 1u);
-  EXPECT_EQ(from.pieces[1].token.type, OutToken::kPeer);
+  EXPECT_EQ(from.pieces[1].token.type, OutToken::kSameHost);
   EXPECT_EQ(from.pieces[1].token.where, IndexOf(host.actors().devices[2]));
 }
 

@@ -94,7 +94,7 @@ TEST(HostProgramTest, APieceHasOneEndOnEachHost) {
   for (const auto& device : (*sender)->devices) {
     for (const PieceOut& piece : device->pieces) {
       ++pieces;
-      EXPECT_EQ(piece.token.type, OutToken::kRemote);
+      EXPECT_EQ(piece.token.type, OutToken::kOtherHost);
       EXPECT_EQ(piece.token.where, 1u);
       EXPECT_EQ(piece.bytes, 4u);
     }

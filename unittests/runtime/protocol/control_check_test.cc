@@ -27,7 +27,7 @@ using proto::Control;
 class ControlCheckTest : public ::testing::Test {
  protected:
   // Two islands: host 0, and hosts 1 and 2.
-  const Directory directory_{{0, 1}, std::vector<HostPlace>(3)};
+  const Directory directory_{{0, 1}, std::vector<HostLocation>(3)};
   const ActorId controller_ = directory_.controller();
   const ActorId client_ = directory_.client(5);
 
@@ -116,7 +116,7 @@ TEST_F(ControlCheckTest, PartsOfPlansHaveNoNumber) {
 }
 
 TEST_F(ControlCheckTest, HostsAskTheirOwnProcessForPlans) {
-  std::vector<HostPlace> places(3);
+  std::vector<HostLocation> places(3);
   places[2].process = 1;
   const Directory directory({0, 1}, places);
   Control wanted, arrived;

@@ -41,10 +41,10 @@ TEST(ControlMessageTest, KeepsTheKindOfWhatLaunchesTake) {
     ControlRef message = pool.New(proto::Control::kDropObjects);
     ASSERT_TRUE(message->has_drop_objects());
     EXPECT_EQ(message->drop_objects().ByteSizeLong(), 0u);
-    EXPECT_EQ(message->client() + message->replaced() + message->sequence(),
+    EXPECT_EQ(message->client() + message->restarts() + message->sequence(),
               0u);
     message->set_client(7);
-    message->set_replaced(8);
+    message->set_restarts(8);
     message->set_sequence(9);
     message->mutable_drop_objects()->set_fetch(4);
     for (int j = 0; j < 8; ++j) message->mutable_drop_objects()->add_objects(j);

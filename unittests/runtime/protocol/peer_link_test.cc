@@ -27,7 +27,7 @@ TEST(PeerLinkTest, NumbersFromOneAndTakesEachOnce) {
   EXPECT_EQ(b.Accept(second), PeerLink::kNew);
   EXPECT_EQ(b.Accept(first), PeerLink::kNew);
   EXPECT_EQ(b.Accept(second), PeerLink::kSecondCopy);
-  EXPECT_EQ(b.Accept(WireMessage()), PeerLink::kOtherLife);
+  EXPECT_EQ(b.Accept(WireMessage()), PeerLink::kOtherEpoch);
 }
 
 // The first messages of a host that started again are not second copies, and
@@ -41,10 +41,10 @@ TEST(PeerLinkTest, ASenderThatStartsAgainBeginsAnew) {
   PeerLink again(2, 1);
   const WireMessage first = Stamped(&again);
   EXPECT_EQ(first.sequence, 1u);
-  b.Renew(2);
+  b.Advance(2);
   EXPECT_EQ(b.Accept(first), PeerLink::kNew);
   EXPECT_EQ(b.Accept(first), PeerLink::kSecondCopy);
-  EXPECT_EQ(b.Accept(late), PeerLink::kOtherLife);
+  EXPECT_EQ(b.Accept(late), PeerLink::kOtherEpoch);
   EXPECT_EQ(b.peer_epoch(), 2u);
 }
 
@@ -55,8 +55,8 @@ TEST(PeerLinkTest, AReceiverThatStartsAgainTakesNothingOld) {
   PeerLink a(1, 1);
   for (int i = 0; i < 20'000; ++i) Stamped(&a);
   PeerLink again(2, 1);
-  EXPECT_EQ(again.Accept(Stamped(&a)), PeerLink::kOtherLife);
-  a.Renew(2);
+  EXPECT_EQ(again.Accept(Stamped(&a)), PeerLink::kOtherEpoch);
+  a.Advance(2);
   EXPECT_EQ(a.Accept(Stamped(&again)), PeerLink::kNew);
   const WireMessage renewed = Stamped(&a);
   EXPECT_EQ(renewed.sequence, 1u);
@@ -67,20 +67,20 @@ TEST(PeerLinkTest, AReceiverThatStartsAgainTakesNothingOld) {
 // Nor does what it says keep out a life that is announced later.
 TEST(PeerLinkTest, AMessageAnnouncesNoLife) {
   PeerLink b(1, 1), early(7, 1), late(2, 1);
-  EXPECT_EQ(b.Accept(Stamped(&early)), PeerLink::kOtherLife);
+  EXPECT_EQ(b.Accept(Stamped(&early)), PeerLink::kOtherEpoch);
   EXPECT_EQ(b.peer_epoch(), 1u);
-  b.Renew(2);
+  b.Advance(2);
   EXPECT_EQ(b.Accept(Stamped(&late)), PeerLink::kNew);
 }
 
 TEST(PeerLinkTest, NewsOfTheSameOrAnOlderLifeChangeNothing) {
   PeerLink a(1, 3);
   Stamped(&a);
-  a.Renew(3);
-  a.Renew(1);
+  a.Advance(3);
+  a.Advance(1);
   EXPECT_EQ(Stamped(&a).sequence, 2u);
   EXPECT_EQ(a.peer_epoch(), 3u);
-  a.Renew(4);
+  a.Advance(4);
   EXPECT_EQ(Stamped(&a).sequence, 1u);
 }
 

@@ -135,7 +135,7 @@ class AdmissionOrdersTest : public ::testing::Test {
         const uint64_t bytes = kStoreBytes / 2 + 1 + Pick(kStoreBytes / 2);
         const int32_t host = static_cast<int32_t>(Pick(3));
         load.programs[0].on_hosts[host] = bytes;
-        load.need[admission_.PlaceOf(host)] = bytes;
+        load.need[admission_.MemoryPoolOf(host)] = bytes;
         break;
       }
       default:
@@ -185,7 +185,8 @@ class AdmissionOrdersTest : public ::testing::Test {
     }
     // What a host has not said to be gone.
     for (int32_t host = 0; host < 3; ++host) {
-      taken[admission_.PlaceOf(host)] += admission_.host_memory().leaving(host);
+      taken[admission_.MemoryPoolOf(host)] +=
+          admission_.host_memory().leaving(host);
     }
     for (const DeviceBytes& way : WaysOf(load)) {
       if (Fits(taken, way)) return true;
@@ -222,7 +223,7 @@ class AdmissionOrdersTest : public ::testing::Test {
   void KeepArray(uint32_t client) {
     const int32_t host = static_cast<int32_t>(Pick(3));
     const uint64_t bytes = kStoreBytes / 2 + 1 + Pick(kStoreBytes / 2);
-    if (bytes > admission_.FreeAt(admission_.PlaceOf(host))) return;
+    if (bytes > admission_.FreeAt(admission_.MemoryPoolOf(host))) return;
     const uint64_t object = ClientId(client, ++last_);
     const uint32_t hosts[] = {static_cast<uint32_t>(host)};
     arrays_.Add(object, hosts, {bytes}, /*held=*/true, /*filling=*/0,

@@ -17,7 +17,7 @@ namespace pathways {
 namespace {
 
 // Clients that always have work take `rounds` grants of 1 ms.
-std::map<uint32_t, double> Serve(FairSharePolicy& policy, uint32_t lane,
+std::map<uint32_t, double> Serve(FairSharePolicy& policy, uint32_t group,
                                  const std::map<uint32_t, double>& weights,
                                  int rounds) {
   std::map<uint32_t, double> had;
@@ -27,8 +27,8 @@ std::map<uint32_t, double> Serve(FairSharePolicy& policy, uint32_t lane,
       candidates.push_back({.client = client, .order = client});
     }
     const uint32_t client =
-        candidates[policy.Choose(lane, 0, candidates)].client;
-    policy.Charge(lane, client, weights.at(client), 1e6);
+        candidates[policy.Choose(group, 0, candidates)].client;
+    policy.Charge(group, client, weights.at(client), 1e6);
     had[client] += 1e6;
   }
   return had;
@@ -71,15 +71,15 @@ TEST(FairSharePolicyTest, ToBeIdleSavesNothingAndForgivesNothing) {
   EXPECT_NEAR(Serve(policy, 0, both, 20)[1], 0, 1e6);
 }
 
-TEST(FairSharePolicyTest, LanesCountByThemselvesAndAfterASplitBothGoOn) {
+TEST(FairSharePolicyTest, GroupsCountSeparatelyAndBothContinueAfterASplit) {
   FairSharePolicy policy;
   for (uint32_t client : {0, 1}) policy.Begin(2, client);
   policy.Charge(2, 0, 1, 100);
   EXPECT_EQ(policy.Choose(2, 0, {{.client = 0}, {.client = 1}}), 1u);
   EXPECT_EQ(policy.Choose(5, 0, {{.client = 0}, {.client = 1}}), 0u);
   policy.Split(2, 6);
-  for (uint32_t lane : {2, 6}) {
-    EXPECT_EQ(policy.Choose(lane, 0, {{.client = 0}, {.client = 1}}), 1u);
+  for (uint32_t group : {2, 6}) {
+    EXPECT_EQ(policy.Choose(group, 0, {{.client = 0}, {.client = 1}}), 1u);
   }
 }
 

@@ -76,7 +76,7 @@ class Model {
       for (const auto& gang : programs_[p].gangs) {
         devices.insert(gang.begin(), gang.end());
       }
-      std::vector<LaneTable::Device> on;
+      std::vector<DeviceGroupTable::Device> on;
       for (int64_t device : devices) on.push_back({IslandOf(device), device});
       order_->Load(p, /*client=*/p % 3, {1.0 + Pick(3), 1, 1.0 * Pick(2)}, on);
     }

@@ -38,7 +38,7 @@ class Order {
 
   void Load(uint32_t program, double cost_ns, std::vector<int64_t> devices,
             uint32_t client = 0) {
-    std::vector<LaneTable::Device> on;
+    std::vector<DeviceGroupTable::Device> on;
     for (int64_t device : devices) {
       on.push_back({static_cast<int32_t>(device / 2), device});
     }
@@ -223,19 +223,19 @@ TEST(GrantOrderTest, ALaunchIsCutShortByOneGrantMore) {
   order.Load(0, 100, {0});
   order.Begin(1, 0, 100);
   EXPECT_EQ(order.Take().size(), 2u);
-  order->Cut(1, 2);
-  order->Cut(1, 50);
+  order->CutShort(1, 2);
+  order->CutShort(1, 50);
   EXPECT_THAT(order.Take(), IsEmpty());
   EXPECT_TRUE(order->Done(1, 0, 500));
   EXPECT_THAT(order.Take(), ElementsAre("0:10-12@3"));
-  EXPECT_TRUE(order->FindLaunch(1)->cut);
+  EXPECT_TRUE(order->FindLaunch(1)->cut_short);
   EXPECT_EQ(order->FindLaunch(1)->end, 12u);
   order.Begin(2, 0, 1);
-  order->Cut(1, 2);  // it has all
+  order->CutShort(1, 2);  // it has all
   EXPECT_TRUE(order->Done(2, 0, 500));
   EXPECT_THAT(order.Take(), ElementsAre("0:12-13@4"));
-  order->Cut(2, 2);
-  EXPECT_FALSE(order->FindLaunch(2)->cut);
+  order->CutShort(2, 2);
+  EXPECT_FALSE(order->FindLaunch(2)->cut_short);
 }
 
 // Its launches may be forgotten after it.
@@ -273,7 +273,7 @@ TEST(GrantOrderTest, GrantsAreShortWhereOthersMayCome) {
 }
 
 // Of all together no more is granted than a chunk, or two grants.
-TEST(GrantOrderTest, ALaneHasOneChunkForAll) {
+TEST(GrantOrderTest, AGroupHasOneChunkForAllPrograms) {
   Order order(1000, 200);
   for (uint32_t program : {0, 1, 2}) {
     order.Load(program, 10, {0}, /*client=*/program);
@@ -286,8 +286,8 @@ TEST(GrantOrderTest, ALaneHasOneChunkForAll) {
 }
 
 // One that others do not wait for is granted beside them, and who is on several
-// lanes when its turn has come on one.
-TEST(GrantOrderTest, LanesAreDecidedByThemselves) {
+// groups when its turn has come on one.
+TEST(GrantOrderTest, GroupsAreDecidedIndependently) {
   Order order(1000, 100);
   order.Load(0, 50, {0}, 0);
   order.Load(1, 50, {1}, 1);
@@ -304,7 +304,7 @@ TEST(GrantOrderTest, LanesAreDecidedByThemselves) {
   EXPECT_THAT(order.Take(), ElementsAre("1:2-3@5"));
   EXPECT_TRUE(order->Done(3, 0, 50));
   EXPECT_THAT(order.Take(), ElementsAre("0:2-3@6"));
-  // On the second lane only.
+  // On the second group only.
   EXPECT_TRUE(order->Done(2, 0, 50));
   EXPECT_THAT(order.Take(), ElementsAre("2:0-1@7"));
 }

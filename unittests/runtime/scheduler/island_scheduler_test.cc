@@ -29,7 +29,7 @@ class IslandSchedulerTest : public ::testing::Test {
   void Start(uint64_t ticket, uint64_t previous, std::vector<uint32_t> hosts,
              bool skip = false, std::vector<uint32_t> replaced = {}) {
     proto::Control control;
-    control.mutable_start()->mutable_replaced()->Assign(replaced.begin(),
+    control.mutable_start()->mutable_restarts()->Assign(replaced.begin(),
                                                         replaced.end());
     control.mutable_start()->set_launch(100 + ticket);
     control.mutable_start()->set_ticket(ticket);
@@ -41,13 +41,13 @@ class IslandSchedulerTest : public ::testing::Test {
     }
     scheduler_.OnControl(directory_.controller(), control.SerializeAsString());
   }
-  // `place`: of the grant, in the island's order.
-  void Done(uint64_t ticket, uint64_t place, uint32_t host,
+  // `position`: of the grant, in the island's order.
+  void Done(uint64_t ticket, uint64_t position, uint32_t host,
             uint64_t failed_firing = 0, uint32_t replaced = 0) {
     proto::Control control;
-    control.set_replaced(replaced);
+    control.set_restarts(replaced);
     control.mutable_grant_done()->set_launch(100 + ticket);
-    control.mutable_grant_done()->set_number(place);
+    control.mutable_grant_done()->set_number(position);
     control.mutable_grant_done()->set_sender(host);
     if (failed_firing != 0) {
       control.mutable_grant_done()->mutable_failure()->set_firing(
@@ -56,7 +56,7 @@ class IslandSchedulerTest : public ::testing::Test {
     scheduler_.OnControl(directory_.executor(host),
                          control.SerializeAsString());
   }
-  // (host, launch, previous place) of the grants since the last call.
+  // (host, launch, previous position) of the grants since the last call.
   std::vector<std::string> Grants() {
     std::vector<std::string> grants;
     for (const Sent& one : world_.Take()) {
@@ -69,10 +69,10 @@ class IslandSchedulerTest : public ::testing::Test {
                 directory_.HostOfExecutor(one.to));
       grants.push_back(std::to_string(directory_.HostOfExecutor(one.to)) + ":" +
                        std::to_string(control.grant().launch()) + " after " +
-                       std::to_string(control.grant().previous_place()) +
-                       (control.replaced() == 0
+                       std::to_string(control.grant().previous_position()) +
+                       (control.restarts() == 0
                             ? ""
-                            : " in " + std::to_string(control.replaced() + 1)) +
+                            : " in " + std::to_string(control.restarts() + 1)) +
                        (control.grant().skip() ? " skip" : ""));
     }
     return grants;
@@ -80,7 +80,7 @@ class IslandSchedulerTest : public ::testing::Test {
 
   RecordingWorld world_;
   // One island of two hosts.
-  const Directory directory_{{0}, std::vector<HostPlace>(2)};
+  const Directory directory_{{0}, std::vector<HostLocation>(2)};
   ControlPool controls_;
   IslandScheduler scheduler_{&world_, &directory_, &controls_, 0,
                              /*ticket_order=*/true};

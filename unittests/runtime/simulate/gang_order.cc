@@ -19,20 +19,20 @@ void GangOrder::Observe(const SimEvent& event) {
   const HostGrant& grant = *static_cast<const HostGrant*>(event.local->payload);
   const Range range{event.local->incarnation, grant.first, grant.end};
   const auto [known, fresh] = places_.try_emplace(
-      {world_->placement(event.to).island, grant.place}, range);
+      {world_->placement(event.to).island, grant.position}, range);
   if (known->second != range) {
     wrong_.push_back(absl::StrCat(
-        "place ", grant.place, " is firings ", range.first, " to ", range.end,
-        " of incarnation ", range.incarnation, " at ", world_->name(event.to),
-        ", and elsewhere ", known->second.first, " to ", known->second.end,
-        " of ", known->second.incarnation));
+        "position ", grant.position, " is firings ", range.first, " to ",
+        range.end, " of incarnation ", range.incarnation, " at ",
+        world_->name(event.to), ", and elsewhere ", known->second.first, " to ",
+        known->second.end, " of ", known->second.incarnation));
   }
   uint64_t& last = last_[event.to];
-  if (grant.place <= last) {
-    wrong_.push_back(absl::StrCat(world_->name(event.to), " got place ",
-                                  grant.place, " after ", last));
+  if (grant.position <= last) {
+    wrong_.push_back(absl::StrCat(world_->name(event.to), " got position ",
+                                  grant.position, " after ", last));
   }
-  last = grant.place;
+  last = grant.position;
 }
 
 }  // namespace pathways::simulate

@@ -20,8 +20,8 @@
 namespace pathways::simulate {
 
 // Looks at the grants that devices get: each device gets them in the order of
-// their places, and a place is the same firings of the same program on the
-// whole island. So all members of a gang have one order of gangs.
+// their positions, and a position is the same firings of the same program on
+// the whole island. So all members of a gang have one order of gangs.
 class GangOrder {
  public:
   void Start(const SimWorld* world) { world_ = world; }
@@ -37,7 +37,7 @@ class GangOrder {
 
   const SimWorld* world_ = nullptr;
   std::map<std::pair<int32_t, uint64_t>, Range> places_;  // of an island
-  std::map<LocalId, uint64_t> last_;                      // place, by device
+  std::map<LocalId, uint64_t> last_;                      // position, by device
   std::vector<std::string> wrong_;
 };
 

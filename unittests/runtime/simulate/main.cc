@@ -98,7 +98,7 @@ class Hunt {
     ++failed_;
     Scenario scenario = DrawScenario(report.seed());
     scenario.set_bug(flags_.bug);
-    Tell(report);
+    Notify(report);
     std::printf(
         "repeat: scripts/simulate --first=%llu --seeds=1%s\n",
         Long(report.seed()),
@@ -107,7 +107,7 @@ class Hunt {
     return flags_.keep_going;
   }
 
-  void Tell(const Report& report) {
+  void Notify(const Report& report) {
     std::printf("seed %llu fails:\n", Long(report.seed()));
     for (const std::string& wrong : report.wrong()) {
       std::printf("  %s\n", wrong.c_str());
@@ -119,7 +119,7 @@ class Hunt {
     const Scenario small = Shrink(scenario, flags_.shrink, &report);
     std::printf("the smallest that fails so, for --scenario=FILE:\n%s",
                 small.DebugString().c_str());
-    Tell(report);
+    Notify(report);
   }
 
   int RunFile() {
@@ -136,7 +136,7 @@ class Hunt {
     std::printf("%llu events, %lld ns, hash %016llx\n", Long(report.events()),
                 static_cast<long long>(report.now_ns()), Long(report.hash()));
     if (report.wrong().empty()) return 0;
-    Tell(report);
+    Notify(report);
     Smaller(scenario, report);
     return 1;
   }

@@ -130,11 +130,11 @@ int PlantedBugs::ChangeControl(SimDelivery& delivery) {
     uint64_t& last = places_[delivery.to];
     proto::Grant& grant = *control.mutable_grant();
     const bool fresh =
-        seen_.emplace(delivery.from, delivery.to, grant.place()).second;
+        seen_.emplace(delivery.from, delivery.to, grant.position()).second;
     if (fresh) {
-      grant.set_previous_place(last);
-      grant.set_place(std::max(grant.place(), last + 1));
-      last = grant.place();
+      grant.set_previous_position(last);
+      grant.set_position(std::max(grant.position(), last + 1));
+      last = grant.position();
     }
   }
   if (name_ == "epoch-ignored" && delivery.from != kNobody) {
@@ -145,7 +145,7 @@ int PlantedBugs::ChangeControl(SimDelivery& delivery) {
       if (of.host < 0) continue;
       uint32_t& life = lives_[of.host];
       life = std::max(life, of.epoch);
-      control.set_replaced(life - 1);
+      control.set_restarts(life - 1);
     }
   }
   *delivery.control = control.SerializeAsString();

@@ -142,7 +142,7 @@ absl::Status TenantRun::RunToEnd(const Call& call, Outcome* outcome) {
   }
   RecoveryOptions options;
   options.mode = RecoveryOptions::kRetry;
-  options.cut_every = undisturbed_ ? 0 : 2;
+  options.checkpoint_every = undisturbed_ ? 0 : 2;
   options.load.wait_ns = kPatienceNs;
   LaunchOptions launch;
   launch.first_step = call.first_step();

@@ -76,7 +76,7 @@ TEST_F(HostTransfersTest, PullsAnObjectAWindowAtATime) {
     const WireMessage pull = asked.back().message;
     asked.pop_back();
     EXPECT_EQ(pull.step, kObject);
-    if (pull.kind == kPulledMessage) break;
+    if (pull.kind == kTransferDoneMessage) break;
     ASSERT_EQ(pull.kind, kPullMessage);
     ++pulls;
     EXPECT_FALSE(settled);
@@ -112,7 +112,7 @@ TEST_F(HostTransfersTest, APieceOfAnotherSizeFailsTheObject) {
   EXPECT_TRUE(Deliver(Block({0, Take()[0].message.target}), "short"));
   EXPECT_EQ(object->status.message(),
             "a piece of an array has 5 bytes, expected 8");
-  EXPECT_EQ(Take().back().message.kind, kPulledMessage);
+  EXPECT_EQ(Take().back().message.kind, kTransferDoneMessage);
 }
 
 TEST_F(HostTransfersTest, AClientThatIsGoneFailsTheObject) {
@@ -128,7 +128,7 @@ TEST_F(HostTransfersTest, AClientThatIsGoneFailsTheObject) {
   EXPECT_EQ(object->status.code(), absl::StatusCode::kUnavailable);
   const std::vector<Sent> last = Take();
   ASSERT_EQ(last.size(), 1u);
-  EXPECT_EQ(last[0].message.kind, kPulledMessage);
+  EXPECT_EQ(last[0].message.kind, kTransferDoneMessage);
 }
 
 TEST_F(HostTransfersTest, WithoutRoomTheClientIsToldAtOnce) {
@@ -136,7 +136,7 @@ TEST_F(HostTransfersTest, WithoutRoomTheClientIsToldAtOnce) {
   transfers_.Pull(kClient, object, Send());
   const std::vector<Sent> sent = Take();
   ASSERT_EQ(sent.size(), 1u);
-  EXPECT_EQ(sent[0].message.kind, kPulledMessage);
+  EXPECT_EQ(sent[0].message.kind, kTransferDoneMessage);
   EXPECT_EQ(transfers_.num_pulls(), 0u);
 }
 
@@ -147,7 +147,7 @@ TEST_F(HostTransfersTest, WhatIsStoppedReadsNothingMore) {
   store_.Drop(kObject);
   transfers_.Stop(kObject, Send());
   EXPECT_EQ(arena_.used(), 0u);
-  EXPECT_EQ(Take().back().message.kind, kPulledMessage);
+  EXPECT_EQ(Take().back().message.kind, kTransferDoneMessage);
   // The client's memory may be gone.
   WireMessage late = Block({asked[0].message.item, asked[0].message.target});
   EXPECT_FALSE(transfers_.OnBlock(

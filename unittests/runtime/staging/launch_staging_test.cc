@@ -65,7 +65,7 @@ class FakeOwner final : public LaunchStaging::Owner {
     EXPECT_EQ(client, kClient);
     if (message.kind == kPullMessage) {
       told_.push_back(absl::StrCat("pull ", message.step));
-    } else if (message.kind == kPulledMessage) {
+    } else if (message.kind == kTransferDoneMessage) {
       told_.push_back(absl::StrCat("pulled ", message.step));
     } else if (message.flags & kPoisoned) {
       told_.push_back(absl::StrCat("no block of ", message.step));
@@ -85,7 +85,7 @@ class FakeOwner final : public LaunchStaging::Owner {
 class LaunchStagingTest : public ::testing::Test {
  protected:
   // What the owner is told when a message comes.
-  std::vector<std::string> Tell(const ControlRef& control) {
+  std::vector<std::string> Notify(const ControlRef& control) {
     was_new_ = staging_.Take(control);
     return owner_.Take();
   }
@@ -137,7 +137,7 @@ class LaunchStagingTest : public ::testing::Test {
   }
   // The client's values are here, as object 2, for launch 1.
   void StoreArgument() {
-    Tell(Stage(1, 2, 3, /*fresh=*/true));
+    Notify(Stage(1, 2, 3, /*fresh=*/true));
     EXPECT_THAT(FromClient(kBlockMessage, 2, "abcdefgh"),
                 ElementsAre("pulled 2", "ready 1"));
   }
@@ -163,7 +163,7 @@ class LaunchStagingTest : public ::testing::Test {
 };
 
 TEST_F(LaunchStagingTest, AsksTheClientAndIsReadyWhenAllIsThere) {
-  EXPECT_THAT(Tell(Stage(1, 2, 3, /*fresh=*/true)), ElementsAre("pull 2"));
+  EXPECT_THAT(Notify(Stage(1, 2, 3, /*fresh=*/true)), ElementsAre("pull 2"));
   EXPECT_EQ(TakeValues(1), nullptr);
   EXPECT_THAT(FromClient(kBlockMessage, 2, "abcdefgh"),
               ElementsAre("pulled 2", "ready 1"));
@@ -176,15 +176,15 @@ TEST_F(LaunchStagingTest, AsksTheClientAndIsReadyWhenAllIsThere) {
 }
 
 TEST_F(LaunchStagingTest, ALaunchThatUsesWhatIsOnItsWayWaitsForIt) {
-  Tell(Stage(1, 2, 3, /*fresh=*/true));
-  EXPECT_THAT(Tell(Stage(2, 2, 4)), IsEmpty());
+  Notify(Stage(1, 2, 3, /*fresh=*/true));
+  EXPECT_THAT(Notify(Stage(2, 2, 4)), IsEmpty());
   EXPECT_THAT(FromClient(kBlockMessage, 2, "abcdefgh"),
               ElementsAre("pulled 2", "ready 1", "ready 2"));
 }
 
 TEST_F(LaunchStagingTest, AResultThatIsNotFilledIsAnArgument) {
   StoreArgument();
-  EXPECT_THAT(Tell(Stage(2, 3, 4)), ElementsAre("ready 2"));
+  EXPECT_THAT(Notify(Stage(2, 3, 4)), ElementsAre("ready 2"));
   const std::unique_ptr<HostValues> first = TakeValues(1);
   const std::unique_ptr<HostValues> second = TakeValues(2);
   EXPECT_FALSE(second->arguments[0]->filled);
@@ -198,7 +198,7 @@ TEST_F(LaunchStagingTest, WhatNobodyHasIsPoisonedAndTakesNoMemory) {
     const uint64_t launch = sure ? 2 : 1, argument = 10 * launch;
     ControlRef stage = Stage(launch, argument, argument + 1, false, sure);
     stage->mutable_prepare_launch()->add_poisoned(argument);
-    EXPECT_THAT(Tell(stage), ElementsAre(sure ? "stored soon" : "ready 1"));
+    EXPECT_THAT(Notify(stage), ElementsAre(sure ? "stored soon" : "ready 1"));
     const uint64_t used = arena_.used();
     const std::unique_ptr<HostValues> values = TakeValues(launch);
     ASSERT_NE(values, nullptr);
@@ -206,13 +206,13 @@ TEST_F(LaunchStagingTest, WhatNobodyHasIsPoisonedAndTakesNoMemory) {
     EXPECT_TRUE(values->arguments[0]->poisoned);
     EXPECT_EQ(values->arguments[0]->bytes, 8u);
     EXPECT_EQ(used, 8 * launch);  // of results
-    Tell(Drop({argument}));
+    Notify(Drop({argument}));
     EXPECT_EQ(arena_.used(), used);
   }
 }
 
 TEST_F(LaunchStagingTest, WhatClientsDoNotHaveRefusesTheLaunch) {
-  Tell(Stage(1, 2, 3, /*fresh=*/true));
+  Notify(Stage(1, 2, 3, /*fresh=*/true));
   EXPECT_THAT(FromClient(kBlockMessage, 2, "short"),
               ElementsAre("pulled 2",
                           "ready 1: a piece of an array has 5 bytes, "
@@ -223,29 +223,30 @@ TEST_F(LaunchStagingTest, WhatClientsDoNotHaveRefusesTheLaunch) {
 
 TEST_F(LaunchStagingTest, AnswersASecondCopyAgain) {
   const ControlRef stage = Stage(1, 2, 3, /*fresh=*/true);
-  Tell(stage);
-  EXPECT_THAT(Tell(stage), ElementsAre("stored 1", "pull 2"));
+  Notify(stage);
+  EXPECT_THAT(Notify(stage), ElementsAre("stored 1", "pull 2"));
   EXPECT_FALSE(was_new_);
   FromClient(kBlockMessage, 2, "abcdefgh");
-  EXPECT_THAT(Tell(stage), ElementsAre("stored 1", "ready 1"));
+  EXPECT_THAT(Notify(stage), ElementsAre("stored 1", "ready 1"));
   const ControlRef refused = Stage(2, 0, 4);
-  const std::vector<std::string> why = Tell(refused);
+  const std::vector<std::string> why = Notify(refused);
   EXPECT_THAT(why, ElementsAre("ready 2: argument 'u' of program 'p' has 0 "
                                "bytes on host0, expected 8"));
   EXPECT_TRUE(was_new_);
-  EXPECT_THAT(Tell(refused), ElementsAre("stored 2", why[0]));
+  EXPECT_THAT(Notify(refused), ElementsAre("stored 2", why[0]));
 }
 
 TEST_F(LaunchStagingTest, GoesByTheNumbers) {
   const ControlRef first = Stage(1, 2, 3, /*fresh=*/true);
-  EXPECT_THAT(Tell(Drop({2, 3}, /*launch=*/1)), IsEmpty());  // before the first
+  EXPECT_THAT(Notify(Drop({2, 3}, /*launch=*/1)),
+              IsEmpty());  // before the first
   EXPECT_TRUE(was_new_);
   EXPECT_EQ(staging_.last(), 0u);
-  EXPECT_THAT(Tell(first), ElementsAre("pull 2", "pulled 2"));
+  EXPECT_THAT(Notify(first), ElementsAre("pull 2", "pulled 2"));
   EXPECT_EQ(staging_.last(), 2u);
   EXPECT_EQ(arena_.used(), 0u);
   // A late copy brings nothing back.
-  EXPECT_THAT(Tell(first), ElementsAre("stored 2"));
+  EXPECT_THAT(Notify(first), ElementsAre("stored 2"));
   EXPECT_EQ(arena_.used(), 0u);
   EXPECT_THAT(FromClient(kBlockMessage, 2, "abcdefgh"), IsEmpty());
 }
@@ -255,18 +256,19 @@ TEST_F(LaunchStagingTest, RefusesALaunchThatIsNotOfTheProgram) {
   ControlRef more = Stage(2, 2, 4);
   more->mutable_prepare_launch()->add_results(5);
   EXPECT_THAT(
-      Tell(more),
+      Notify(more),
       ElementsAre("ready 2: a launch has other arguments than its program"));
-  EXPECT_THAT(Tell(Stage(3, 2, 4, /*fresh=*/false, /*sure=*/false,
-                         /*steps=*/0)),
+  EXPECT_THAT(Notify(Stage(3, 2, 4, /*fresh=*/false, /*sure=*/false,
+                           /*steps=*/0)),
               ElementsAre("ready 3: a launch of 0 steps, expected 1 to "
                           "1099511627776"));
   for (bool fresh : {false, true}) {  // of which the client would be asked
     ControlRef other = Stage(4, 8, 9, fresh);
     other->mutable_prepare_launch()->set_incarnation(2);
-    EXPECT_THAT(Tell(other), ElementsAre("ready 4: the program is not loaded"));
+    EXPECT_THAT(Notify(other),
+                ElementsAre("ready 4: the program is not loaded"));
   }
-  EXPECT_THAT(Tell(Stage(5, 2, 4)), ElementsAre("ready 5"));
+  EXPECT_THAT(Notify(Stage(5, 2, 4)), ElementsAre("ready 5"));
 }
 
 TEST_F(LaunchStagingTest, RefusesWhatHasNoRoom) {
@@ -274,20 +276,20 @@ TEST_F(LaunchStagingTest, RefusesWhatHasNoRoom) {
   absl::StatusOr<Arena::Segment> rest =
       arena_.Charge(arena_.bound() - arena_.used() - 7, "the rest");
   ASSERT_TRUE(rest.ok());
-  EXPECT_THAT(Tell(Stage(2, 2, 4)),
+  EXPECT_THAT(Notify(Stage(2, 2, 4)),
               ElementsAre("ready 2: result 'z' of program 'p' needs 8 bytes of "
                           "host memory of host0, where 1048569 of 1048576 "
                           "bytes are used [PW3102]"));
   *rest = Arena::Segment();
-  EXPECT_THAT(Tell(Stage(3, 2, 4)), ElementsAre("ready 3"));
+  EXPECT_THAT(Notify(Stage(3, 2, 4)), ElementsAre("ready 3"));
 }
 
 TEST_F(LaunchStagingTest, AnswersASureLaunchOnlyWhenItCannotBe) {
   StoreArgument();
-  EXPECT_THAT(Tell(Stage(2, 2, 4, /*fresh=*/false, /*sure=*/true)),
+  EXPECT_THAT(Notify(Stage(2, 2, 4, /*fresh=*/false, /*sure=*/true)),
               ElementsAre("stored soon"));
   EXPECT_THAT(
-      Tell(Stage(3, 99, 5, /*fresh=*/false, /*sure=*/true)),
+      Notify(Stage(3, 99, 5, /*fresh=*/false, /*sure=*/true)),
       ElementsAre("ready 3: a launch was granted before its arguments came"));
   EXPECT_NE(TakeValues(2), nullptr);
   EXPECT_EQ(TakeValues(3), nullptr);
@@ -302,8 +304,8 @@ TEST_F(LaunchStagingTest, AGrantOfOtherStepsTakesNothing) {
 
 TEST_F(LaunchStagingTest, ALaunchThatIsDroppedPoisonsItsResults) {
   StoreArgument();
-  Tell(Stage(2, 3, 4));
-  EXPECT_THAT(Tell(Drop({}, /*launch=*/1)), ElementsAre("filled"));
+  Notify(Stage(2, 3, 4));
+  EXPECT_THAT(Notify(Drop({}, /*launch=*/1)), ElementsAre("filled"));
   EXPECT_EQ(TakeValues(1), nullptr);
   const std::unique_ptr<HostValues> values = TakeValues(2);
   EXPECT_TRUE(values->arguments[0]->filled);
@@ -311,40 +313,40 @@ TEST_F(LaunchStagingTest, ALaunchThatIsDroppedPoisonsItsResults) {
 }
 
 TEST_F(LaunchStagingTest, DroppedObjectsGiveTheirMemoryBack) {
-  Tell(Stage(1, 2, 3, /*fresh=*/true));
+  Notify(Stage(1, 2, 3, /*fresh=*/true));
   EXPECT_EQ(arena_.used(), 8u);
   ControlRef drop = Drop({2}, /*launch=*/1);
   drop->mutable_drop_objects()->set_answer(true);
   // The client hears that it is asked no more, and what it still sends is not
   // read.
-  EXPECT_THAT(Tell(drop), ElementsAre("pulled 2", "stored 2"));
+  EXPECT_THAT(Notify(drop), ElementsAre("pulled 2", "stored 2"));
   EXPECT_EQ(arena_.used(), 0u);
   EXPECT_THAT(FromClient(kBlockMessage, 2, "abcdefgh"), IsEmpty());
 }
 
 TEST_F(LaunchStagingTest, AFetchOfWhatIsNotThereSaysSo) {
   StoreArgument();
-  EXPECT_THAT(Tell(Fetch(2)), ElementsAre("block of 4: abcdefgh"));
-  EXPECT_THAT(Tell(Fetch(2, 1)), ElementsAre("no block of 4"));
-  EXPECT_THAT(Tell(Fetch(2, UINT32_MAX)), ElementsAre("no block of 4"));
-  EXPECT_THAT(Tell(Fetch(9)), ElementsAre("no block of 4"));
+  EXPECT_THAT(Notify(Fetch(2)), ElementsAre("block of 4: abcdefgh"));
+  EXPECT_THAT(Notify(Fetch(2, 1)), ElementsAre("no block of 4"));
+  EXPECT_THAT(Notify(Fetch(2, UINT32_MAX)), ElementsAre("no block of 4"));
+  EXPECT_THAT(Notify(Fetch(9)), ElementsAre("no block of 4"));
 }
 
 TEST_F(LaunchStagingTest, WhatIsLentIsKeptUntilTheFetchIsOver) {
   StoreArgument();
   ControlRef begin = Fetch(2);
-  EXPECT_THAT(Tell(begin), ElementsAre("block of 4: abcdefgh"));
-  EXPECT_THAT(Tell(Drop({2, 3}, /*launch=*/1)), ElementsAre("filled"));
+  EXPECT_THAT(Notify(begin), ElementsAre("block of 4: abcdefgh"));
+  EXPECT_THAT(Notify(Drop({2, 3}, /*launch=*/1)), ElementsAre("filled"));
   EXPECT_EQ(arena_.used(), 8u);
   EXPECT_THAT(FromClient(kPullMessage, 4), ElementsAre("block of 4: abcdefgh"));
   // Asked again how far it is.
   begin->mutable_fetch_begin()->set_sequence(0);
-  EXPECT_THAT(Tell(begin),
+  EXPECT_THAT(Notify(begin),
               ElementsAre("block of 4: abcdefgh", "fetched 3/4: 1 pieces"));
   EXPECT_TRUE(was_new_);
-  EXPECT_THAT(Tell(Drop({}, /*launch=*/0, /*fetch=*/4)), IsEmpty());
+  EXPECT_THAT(Notify(Drop({}, /*launch=*/0, /*fetch=*/4)), IsEmpty());
   EXPECT_EQ(arena_.used(), 0u);
-  EXPECT_THAT(Tell(begin), ElementsAre("fetched 3/4: 0 pieces"));
+  EXPECT_THAT(Notify(begin), ElementsAre("fetched 3/4: 0 pieces"));
 }
 
 // A host with memory for four arrays of eight bytes, of which launch n has
@@ -369,8 +371,8 @@ class SpillingStagingTest : public LaunchStagingTest {
     }
     return owner_.Take();
   }
-  std::vector<std::string> TellFresh(uint64_t launch) {
-    Tell(Stage(launch, 10 * launch, 10 * launch + 1, /*fresh=*/true));
+  std::vector<std::string> NotifyFresh(uint64_t launch) {
+    Notify(Stage(launch, 10 * launch, 10 * launch + 1, /*fresh=*/true));
     Work();
     return FromClient(kBlockMessage, 10 * launch, "abcdefg" + Digit(launch));
   }
@@ -388,29 +390,29 @@ class SpillingStagingTest : public LaunchStagingTest {
 TEST_F(SpillingStagingTest, WhatNobodyUsesMakesRoomAndComesBack) {
   for (uint64_t launch = 1; launch <= 5; ++launch) {
     const std::string ready = absl::StrCat("ready ", launch);
-    EXPECT_THAT(TellFresh(launch),
+    EXPECT_THAT(NotifyFresh(launch),
                 ElementsAre(absl::StrCat("pulled ", 10 * launch), ready));
     End(TakeValues(launch));
   }
   // All five share a file, or two.
   EXPECT_GE(staging_.spilled_bytes(), 6 * 8u);
   EXPECT_LE(arena_.used(), 4 * 8u);
-  EXPECT_THAT(Tell(Stage(6, 10, 61)), IsEmpty());
+  EXPECT_THAT(Notify(Stage(6, 10, 61)), IsEmpty());
   EXPECT_EQ(staging_.last(), 5u);
   EXPECT_THAT(Work(), ElementsAre("ready 6"));
   EXPECT_EQ(staging_.last(), 6u);
   EXPECT_EQ(std::string(TakeValues(6)->arguments[0]->data(), 8), "abcdefg1");
-  EXPECT_THAT(Tell(Fetch(20)), IsEmpty());
+  EXPECT_THAT(Notify(Fetch(20)), IsEmpty());
   EXPECT_THAT(Work(), ElementsAre("block of 4: abcdefg2"));
 }
 
 TEST_F(SpillingStagingTest, WhatOthersUseIsWaitedForInOrder) {
-  TellFresh(1);
-  TellFresh(2);
+  NotifyFresh(1);
+  NotifyFresh(2);
   std::unique_ptr<HostValues> first = TakeValues(1), second = TakeValues(2);
-  EXPECT_THAT(Tell(Stage(3, 30, 31, /*fresh=*/true)), IsEmpty());
+  EXPECT_THAT(Notify(Stage(3, 30, 31, /*fresh=*/true)), IsEmpty());
   // It would have room, but is not the next.
-  EXPECT_THAT(Tell(Fetch(10)), IsEmpty());
+  EXPECT_THAT(Notify(Fetch(10)), IsEmpty());
   EXPECT_EQ(staging_.last(), 2u);
   End(std::move(first));
   EXPECT_THAT(Work(), ElementsAre("pull 30"));
@@ -423,29 +425,29 @@ TEST_F(SpillingStagingTest, WhatOthersUseIsWaitedForInOrder) {
 }
 
 TEST_F(SpillingStagingTest, DropsAreDoneAtOnce) {
-  TellFresh(1);
-  TellFresh(2);
+  NotifyFresh(1);
+  NotifyFresh(2);
   std::unique_ptr<HostValues> first = TakeValues(1), second = TakeValues(2);
   End(std::move(first));
-  EXPECT_THAT(Tell(Fetch(10)), ElementsAre("block of 4: abcdefg1"));
+  EXPECT_THAT(Notify(Fetch(10)), ElementsAre("block of 4: abcdefg1"));
   // Waits for the fetch or the second launch, and its own end comes first.
-  EXPECT_THAT(Tell(Stage(3, 30, 31, /*fresh=*/true)), IsEmpty());
+  EXPECT_THAT(Notify(Stage(3, 30, 31, /*fresh=*/true)), IsEmpty());
   EXPECT_THAT(Work(), IsEmpty());
-  EXPECT_THAT(Tell(Stage(4, 20, 41)), IsEmpty());
+  EXPECT_THAT(Notify(Stage(4, 20, 41)), IsEmpty());
   EXPECT_EQ(staging_.last(), 3u);
-  EXPECT_THAT(Tell(Drop({30, 31}, /*launch=*/3)), ElementsAre("ready 4"));
+  EXPECT_THAT(Notify(Drop({30, 31}, /*launch=*/3)), ElementsAre("ready 4"));
   EXPECT_EQ(staging_.last(), 6u);
-  EXPECT_THAT(Tell(Drop({10, 11}, /*launch=*/0, /*fetch=*/4)), IsEmpty());
+  EXPECT_THAT(Notify(Drop({10, 11}, /*launch=*/0, /*fetch=*/4)), IsEmpty());
 }
 
 TEST_F(SpillingStagingTest, WhatCannotBeIsRefused) {
-  TellFresh(1);
+  NotifyFresh(1);
   const std::unique_ptr<HostValues> values = TakeValues(1);
   EXPECT_THAT(
-      Tell(Stage(2, 20, 21, /*fresh=*/true, /*sure=*/false, /*steps=*/1)),
+      Notify(Stage(2, 20, 21, /*fresh=*/true, /*sure=*/false, /*steps=*/1)),
       ElementsAre("pull 20"));
   arena_.Bound(3 * 8);
-  EXPECT_THAT(Tell(Stage(3, 30, 31, /*fresh=*/true)), IsEmpty());
+  EXPECT_THAT(Notify(Stage(3, 30, 31, /*fresh=*/true)), IsEmpty());
   arena_.Bound(8);
   staging_.Proceed();
   EXPECT_THAT(
@@ -456,7 +458,7 @@ TEST_F(SpillingStagingTest, WhatCannotBeIsRefused) {
 // An argument would have room alone, but not beside the result.
 TEST_F(SpillingStagingTest, WhatCannotComeBackSaysOfWhichHost) {
   for (uint64_t launch : {1, 2, 3}) {
-    TellFresh(launch);
+    NotifyFresh(launch);
     End(TakeValues(launch));
   }
   arena_.Bound(0);
@@ -464,7 +466,7 @@ TEST_F(SpillingStagingTest, WhatCannotComeBackSaysOfWhichHost) {
   Work();
   EXPECT_EQ(staging_.spilled_bytes(), 6 * 8u);
   arena_.Bound(12);
-  EXPECT_THAT(Tell(Stage(4, 10, 41)),
+  EXPECT_THAT(Notify(Stage(4, 10, 41)),
               ElementsAre("ready 4: argument 'u' of program 'p' needs 8 bytes "
                           "of host memory of host0 beside what is needed there "
                           "with it, where 0 of 12 bytes are used [PW3102]"));
@@ -472,8 +474,8 @@ TEST_F(SpillingStagingTest, WhatCannotComeBackSaysOfWhichHost) {
 
 // Room for what is no array.
 TEST_F(SpillingStagingTest, OthersTakeTheirTurn) {
-  TellFresh(1);
-  TellFresh(2);
+  NotifyFresh(1);
+  NotifyFresh(2);
   std::unique_ptr<HostValues> first = TakeValues(1), second = TakeValues(2);
   std::vector<bool> attempts;
   Arena::Segment taken;

@@ -1,4 +1,4 @@
-//===- tracks_test.cc - Lanes, steps and groups of tracks -----------------===//
+//===- tracks_test.cc - TrackRows, steps and groups of tracks -------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -29,15 +29,15 @@ std::vector<std::string> Text(const std::vector<Track>& tracks) {
   return lines;
 }
 
-Lanes::Group One(const std::string& name, TimeNs begin, TimeNs end) {
+TrackRows::Group One(const std::string& name, TimeNs begin, TimeNs end) {
   return {Span(begin, end, "test", name), {}};
 }
 
-std::vector<std::string> Placed(const std::vector<Lanes::Group>& groups) {
-  Lanes lanes;
-  for (const Lanes::Group& group : groups) lanes.Add(group);
+std::vector<std::string> Placed(const std::vector<TrackRows::Group>& groups) {
+  TrackRows rows;
+  for (const TrackRows::Group& group : groups) rows.Add(group);
   std::vector<Track> tracks;
-  lanes.Place("t", &tracks);
+  rows.Place("t", &tracks);
   return Text(tracks);
 }
 
@@ -46,13 +46,13 @@ TEST(SpanTest, EndsNoEarlierThanItBegins) {
   EXPECT_EQ(Span(5, 4, "", "a").end, 5);
 }
 
-TEST(LanesTest, WhatOverlapsHasLanesOfItsOwn) {
+TEST(TrackRowsTest, WhatOverlapsHasLanesOfItsOwn) {
   EXPECT_THAT(Placed({One("a", 0, 10), One("b", 5, 15), One("c", 9, 12)}),
               ElementsAre("t: a", "t 2: b", "t 3: c"));
 }
 
 // One that begins when another ends does not overlap it.
-TEST(LanesTest, TheFirstFreeLaneIsUsedAgain) {
+TEST(TrackRowsTest, TheFirstFreeLaneIsUsedAgain) {
   EXPECT_THAT(Placed({One("a", 0, 10), One("b", 5, 8), One("c", 10, 20),
                       One("d", 12, 13)}),
               ElementsAre("t: a c", "t 2: b d"));
@@ -60,25 +60,25 @@ TEST(LanesTest, TheFirstFreeLaneIsUsedAgain) {
               ElementsAre("t: a c", "t 2: b"));
 }
 
-TEST(LanesTest, InOrderOfTimeWhateverThatOfAdding) {
+TEST(TrackRowsTest, InOrderOfTimeWhateverThatOfAdding) {
   EXPECT_THAT(Placed({One("c", 10, 20), One("b", 5, 15), One("a", 0, 10)}),
               ElementsAre("t: a c", "t 2: b"));
 }
 
-TEST(LanesTest, WhatIsInsideGoesAlong) {
-  Lanes::Group a = One("a", 0, 10), b = One("b", 5, 15);
+TEST(TrackRowsTest, WhatIsInsideGoesAlong) {
+  TrackRows::Group a = One("a", 0, 10), b = One("b", 5, 15);
   a.inner = {Span(0, 4, "", "a1"), Span(4, 10, "", "a2")};
   b.inner = {Span(6, 7, "", "b1")};
   EXPECT_THAT(Placed({a, b}), ElementsAre("t: a a1 a2", "t 2: b b1"));
 }
 
-TEST(LanesTest, PlacingAppendsAndEmpties) {
+TEST(TrackRowsTest, PlacingAppendsAndEmpties) {
   std::vector<Track> tracks = {{"before", {}}};
-  Lanes lanes;
-  lanes.Place("none", &tracks);
-  lanes.Add(One("a", 0, 1));
-  lanes.Place("t", &tracks);
-  lanes.Place("again", &tracks);
+  TrackRows rows;
+  rows.Place("none", &tracks);
+  rows.Add(One("a", 0, 1));
+  rows.Place("t", &tracks);
+  rows.Place("again", &tracks);
   EXPECT_THAT(Text(tracks), ElementsAre("before:", "t: a"));
 }
 

@@ -53,7 +53,7 @@ class PolledContextTest : public ::testing::Test {
   // this one rests.
   void TakeOver(PolledContext& context) {
     // Once it has begun to watch readers wait in the context.
-    context.Rest();
+    context.OnIdle();
     const auto first = std::make_shared<Reader>();
     context.AwaitReadable(first);
     while (first->waiting == 0) std::this_thread::yield();
@@ -143,7 +143,7 @@ TEST_F(PolledContextTest, WhoRestsLeavesReadersToTheOwnThread) {
     const auto reader = std::make_shared<Reader>();
     context_.AwaitReadable(reader);
     EXPECT_EQ(reader->waiting, 0);
-    context_.Rest();
+    context_.OnIdle();
     while (reader->waiting == 0) std::this_thread::yield();
     EXPECT_EQ(reader->readable, 0);
   }

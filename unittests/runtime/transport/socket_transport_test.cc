@@ -302,12 +302,12 @@ TEST_F(SocketTransportTest, GivesUpClosingToAPeerThatTakesNothing) {
 }
 
 TEST_F(SocketTransportTest, GivesUpDialingWhoDoesNotAnswer) {
-  const Descriptor deaf(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const Descriptor unresponsive(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const sockaddr_un address = AddressOf(path_);
-  ASSERT_EQ(bind(deaf.get(), reinterpret_cast<const sockaddr*>(&address),
-                 sizeof address),
+  ASSERT_EQ(bind(unresponsive.get(),
+                 reinterpret_cast<const sockaddr*>(&address), sizeof address),
             0);
-  ASSERT_EQ(listen(deaf.get(), 1), 0);
+  ASSERT_EQ(listen(unresponsive.get(), 1), 0);
   auto transport = Make(&events_);
   const absl::Status late =
       transport->Dial(address_, absl::Milliseconds(20)).status();

@@ -6,8 +6,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/transport/socket/text_page.h"
-
 #include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,6 +18,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "runtime/transport/socket/http_text_server.h"
 
 namespace pathways {
 namespace {

@@ -28,25 +28,25 @@ namespace pathways {
 // Waits for what the transport's own thread tells.
 class ToldEvents : public TransportEvents {
  public:
-  void OnPeerUp(PeerId peer) override { Tell("up", peer); }
+  void OnPeerUp(PeerId peer) override { Notify("up", peer); }
   void OnMessage(PeerId peer, absl::Span<const char> header,
                  absl::Span<const char>) override {
-    Tell(std::string(header.data(), header.size()), peer);
+    Notify(std::string(header.data(), header.size()), peer);
   }
-  void OnPayload(PeerId peer, uint64_t) override { Tell("payload", peer); }
+  void OnPayload(PeerId peer, uint64_t) override { Notify("payload", peer); }
   void OnPeerDown(PeerId peer, const absl::Status& why) override {
     {
       MutexLock lock(&mutex_);
       why_ = why;
     }
-    Tell("down", peer);
+    Notify("down", peer);
   }
   void Refused(absl::string_view, const absl::Status& why) {
     {
       MutexLock lock(&mutex_);
       why_ = why;
     }
-    Tell("refused", {});
+    Notify("refused", {});
   }
 
   // Waits for the next.
@@ -62,7 +62,7 @@ class ToldEvents : public TransportEvents {
   }
 
  private:
-  void Tell(std::string what, PeerId peer) {
+  void Notify(std::string what, PeerId peer) {
     MutexLock lock(&mutex_);
     told_.emplace_back(std::move(what), peer);
     changed_.notify_all();

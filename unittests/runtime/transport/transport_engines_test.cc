@@ -16,7 +16,7 @@
 #include "runtime/transport/socket/socket_transport.h"
 #include "runtime/transport/testing/chaos_transport.h"
 #include "runtime/transport/testing/in_process_transport.h"
-#include "runtime/transport/two_transports.h"
+#include "runtime/transport/transport_mux.h"
 #ifdef PATHWAYS_HAS_UCX
 #include "runtime/transport/ucx/ucx_transport.h"
 #endif
@@ -189,9 +189,9 @@ class TwoFabric : public InProcessFabric {
       return MakeSocketTransport(SocketOptions(), inner);
     };
     if (kSpecial) {
-      return std::make_unique<TwoTransports>("local:", used, unused, events);
+      return std::make_unique<TransportMux>("local:", used, unused, events);
     }
-    return std::make_unique<TwoTransports>("unix:@", unused, used, events);
+    return std::make_unique<TransportMux>("unix:@", unused, used, events);
   }
   // Of neither.
   std::vector<std::string> BadAddresses() override {

@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/world/uplink.h"
+#include "runtime/world/remote_channel.h"
 #include "unittests/runtime/world/world_conformance.h"
 
 namespace pathways {
@@ -47,17 +47,18 @@ TEST_P(WorldConformance, NobodyIsThere) {
 // handled with its number.
 TEST_P(WorldHookConformance, OtherProcessesAreReachedThroughTheUplink) {
   std::vector<std::string> up;
-  Uplink uplink;
-  uplink.send = [&](ActorId from, ActorId to, const WireMessage& message,
-                    Payload payload) {
+  RemoteChannel remote_channel;
+  remote_channel.send = [&](ActorId from, ActorId to,
+                            const WireMessage& message, Payload payload) {
     up.push_back(
         std::to_string(to - from) + " " + std::to_string(message.step) + " " +
         std::string(static_cast<const char*>(payload.data), payload.bytes));
   };
-  uplink.send_control = [&](ActorId from, ActorId to, std::string bytes) {
+  remote_channel.send_control = [&](ActorId from, ActorId to,
+                                    std::string bytes) {
     up.push_back(std::to_string(to - from) + " " + bytes);
   };
-  Make(nullptr, nullptr, std::move(uplink));
+  Make(nullptr, nullptr, std::move(remote_channel));
   std::atomic<int64_t> got{0};
   TestActor& actor = Add(0, 0);
   const ActorId far = actor.id + 1000;
@@ -196,7 +197,7 @@ TEST_P(WorldConformance, WatchersHearOfEachLifeOnce) {
 // Of reports from two threads all watchers hear in one order.
 TEST_P(WorldConformance, ReportsOfTwoThreadsKeepTheOrderOfLives) {
   Make();
-  constexpr uint32_t kLives = 200;
+  constexpr uint32_t kEpochs = 200;
   std::atomic<int64_t> heard{0}, watching{0}, wrong{0};
   // Twice the epoch, and one more when it is down.
   std::vector<uint32_t> last(3);
@@ -218,16 +219,16 @@ TEST_P(WorldConformance, ReportsOfTwoThreadsKeepTheOrderOfLives) {
   }
   ASSERT_TRUE(RunTo(watching, 3));
   const auto report = [&] {
-    for (uint32_t life = 1; life <= kLives; ++life) {
+    for (uint32_t life = 1; life <= kEpochs; ++life) {
       world_->ReportPeerUp(1, life);
-      if (life < kLives) world_->ReportPeerDown(1, life);
+      if (life < kEpochs) world_->ReportPeerDown(1, life);
     }
   };
   std::thread other(report);
   report();
   other.join();
   // Not of the last one that it is down.
-  EXPECT_TRUE(RunTo(heard, 3 * (2 * kLives - 1)));
+  EXPECT_TRUE(RunTo(heard, 3 * (2 * kEpochs - 1)));
   world_->Stop();
   EXPECT_EQ(wrong.load(), 0);
 }

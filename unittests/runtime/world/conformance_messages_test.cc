@@ -117,7 +117,7 @@ TEST_P(WorldConformance, LentPayloadsComeWhole) {
           to.payload.bytes);
   };
   to.on_offer = [&](const WireMessage& message, uint64_t bytes) {
-    Landing landing;
+    ReceiveBuffer landing;
     if (message.step % 5 == 4) {  // not wanted
       refused.fetch_add(1);
       Bump(over);
@@ -129,7 +129,7 @@ TEST_P(WorldConformance, LentPayloadsComeWhole) {
     return landing;
   };
   to.on_local = [&](const LocalMessage& message) {
-    if (message.flags & kNotLanded) wrong.fetch_add(1);
+    if (message.flags & kNotReceived) wrong.fetch_add(1);
     check(message.step, came[message.step].data(), came[message.step].size());
   };
   from.on_local = [&](const LocalMessage& message) {

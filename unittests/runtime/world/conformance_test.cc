@@ -16,20 +16,20 @@
 namespace pathways {
 namespace {
 
-WorldCase Threads(int workers, TimeNs spin_ns, bool guests = false) {
+WorldCase Threads(int workers, TimeNs spin_ns, bool followers = false) {
   std::string name = "threads" + std::to_string(workers);
   if (spin_ns == 0) name += "nospin";
-  if (guests) name += "guests";
+  if (followers) name += "followers";
   return {name, [=](Hooks hooks) {
             ThreadOptions options;
             options.workers = workers;
-            options.guests = guests;
+            options.followers = followers;
             options.spin_ns = spin_ns;
             auto clock = std::make_shared<ManualClock>();
             options.clock = clock;
             options.fault_hook = std::move(hooks.fault);
             options.control_fault_hook = std::move(hooks.control_fault);
-            options.uplink = std::move(hooks.uplink);
+            options.remote_channel = std::move(hooks.remote_channel);
             auto world = ThreadWorld::Create(std::move(options));
             EXPECT_TRUE(world.ok()) << world.status();
             return MadeWorld{*std::move(world),
@@ -44,7 +44,7 @@ WorldCase Sim(uint64_t seed) {
             options.workers = 4;
             options.fault_hook = std::move(hooks.fault);
             options.control_fault_hook = std::move(hooks.control_fault);
-            options.uplink = std::move(hooks.uplink);
+            options.remote_channel = std::move(hooks.remote_channel);
             auto world = SimWorld::Create(std::move(options));
             EXPECT_TRUE(world.ok()) << world.status();
             // RunUntil moves its time to whatever happens next.
@@ -54,16 +54,16 @@ WorldCase Sim(uint64_t seed) {
 
 // Worlds of several processes; what links between these do to messages is the
 // matter of transports.
-WorldCase Processes(int processes, int workers, bool guests = false) {
+WorldCase Processes(int processes, int workers, bool followers = false) {
   const std::string name = "processes" + std::to_string(processes);
-  return {guests ? name + "guests" : name, [=](Hooks) {
+  return {followers ? name + "followers" : name, [=](Hooks) {
             auto clock = std::make_shared<ManualClock>();
             return MadeWorld{
                 std::make_unique<JoinedWorlds>(processes,
                                                [=] {
                                                  ThreadOptions options;
                                                  options.workers = workers;
-                                                 options.guests = guests;
+                                                 options.followers = followers;
                                                  options.clock = clock;
                                                  return options;
                                                }),
@@ -77,11 +77,11 @@ std::string NameOf(const testing::TestParamInfo<WorldCase>& info) {
 
 INSTANTIATE_TEST_SUITE_P(Processes, WorldConformance,
                          testing::Values(Processes(2, 1), Processes(3, 2),
-                                         Processes(3, 1, /*guests=*/true)),
+                                         Processes(3, 1, /*followers=*/true)),
                          NameOf);
 const auto kInOneProcess =
-    testing::Values(Threads(1, -1), Threads(1, -1, /*guests=*/true),
-                    Threads(1, 0, /*guests=*/true), Threads(2, -1),
+    testing::Values(Threads(1, -1), Threads(1, -1, /*followers=*/true),
+                    Threads(1, 0, /*followers=*/true), Threads(2, -1),
                     Threads(2, 0), Threads(4, -1), Sim(1), Sim(2), Sim(3));
 INSTANTIATE_TEST_SUITE_P(Worlds, WorldConformance, kInOneProcess, NameOf);
 INSTANTIATE_TEST_SUITE_P(Worlds, WorldHookConformance, kInOneProcess, NameOf);

@@ -30,7 +30,7 @@ class Scheduler final : public ControlActor {
 
   void Say(ActorId to, uint64_t place) {
     ControlRef message = NewControl();
-    message->mutable_grant()->set_place(place);
+    message->mutable_grant()->set_position(place);
     SendControl(to, std::move(message));
   }
   std::vector<uint64_t> tickets;
@@ -52,7 +52,7 @@ class ControlActorTest : public ::testing::Test {
   }
 
   RecordingWorld world_;
-  const Directory directory_{{0}, std::vector<HostPlace>(1)};
+  const Directory directory_{{0}, std::vector<HostLocation>(1)};
   ControlPool controls_;
   Scheduler actor_{&world_, &directory_, &controls_};
 };
@@ -82,7 +82,7 @@ TEST_F(ControlActorTest, SpeaksFromItsAddress) {
   ASSERT_EQ(world_.sent.size(), 1u);
   EXPECT_EQ(world_.sent[0].from, directory_.scheduler(0));
   EXPECT_EQ(world_.sent[0].to, directory_.executor(0));
-  EXPECT_EQ(world_.sent[0].As<proto::Control>().grant().place(), 5u);
+  EXPECT_EQ(world_.sent[0].As<proto::Control>().grant().position(), 5u);
 }
 
 }  // namespace

@@ -50,9 +50,9 @@ class JoinedWorlds final : public World {
           MakeInProcessTransport(network, {}, process.links.get()));
       process.links->Open(process.transport.get());
       ThreadOptions mine = options();
-      mine.uplink = process.links->uplink();
+      mine.remote_channel = process.links->remote_channel();
       // In every second one the transport's thread is alone.
-      if (p % 2 == 1) mine.uplink.poll = nullptr;
+      if (p % 2 == 1) mine.remote_channel.poll = nullptr;
       auto world = ThreadWorld::Create(std::move(mine));
       EXPECT_TRUE(world.ok()) << world.status();
       process.world = *std::move(world);

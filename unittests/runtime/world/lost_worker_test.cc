@@ -55,7 +55,7 @@ class LostWorkerTest : public ::testing::Test {
     options.workers = workers;
     options.clock = clock;
     options.watch.limit_ns = 40 * kMs;
-    options.watch.casualties = [](const KernelCall& call) {
+    options.watch.victims = [](const KernelCall& call) {
       return std::vector<LocalId>{LocalId{call.device}};
     };
     options.watch.on_lost = [this](const KernelCall& call) {

@@ -36,14 +36,14 @@ uint64_t StepOf(const Envelope& envelope) {
 struct MailboxTest : ::testing::Test {
   MailboxTest() { mailbox.Open(&pool, /*owner=*/1, /*workers=*/3); }
   void Push(int from, uint64_t step) {
-    mailbox.Push(kDirectLane, from, Envelope::kLocal, LocalNumbered(step),
+    mailbox.Push(kDirectQueue, from, Envelope::kLocal, LocalNumbered(step),
                  kNoActor, kTo);
   }
   std::vector<uint64_t> TakeAll(int from) {
     std::vector<uint64_t> steps;
-    while (Envelope* envelope = mailbox.Front(kDirectLane, from)) {
+    while (Envelope* envelope = mailbox.Front(kDirectQueue, from)) {
       steps.push_back(StepOf(*envelope));
-      mailbox.Pop(kDirectLane, from);
+      mailbox.Pop(kDirectQueue, from);
     }
     return steps;
   }
@@ -67,21 +67,21 @@ TEST_F(MailboxTest, EachWorkerHasItsQueue) {
 TEST_F(MailboxTest, LanesDoNotWaitForEachOther) {
   for (int from : {0, 1}) {
     for (uint64_t step : {1, 2, 3}) {
-      mailbox.Push(kBulkLane, from, Envelope::kLocal, LocalNumbered(step),
+      mailbox.Push(kBulkQueue, from, Envelope::kLocal, LocalNumbered(step),
                    kNoActor, kTo);
     }
     Push(from, 4);
     EXPECT_THAT(TakeAll(from), ElementsAre(4));
     EXPECT_FALSE(mailbox.empty());
-    EXPECT_EQ(StepOf(*mailbox.Front(kBulkLane, from)), 1u);
-    mailbox.Pop(kBulkLane, from);
+    EXPECT_EQ(StepOf(*mailbox.Front(kBulkQueue, from)), 1u);
+    mailbox.Pop(kBulkQueue, from);
     Push(from, 5);
     EXPECT_THAT(TakeAll(from), ElementsAre(5));
-    EXPECT_EQ(StepOf(*mailbox.Front(kBulkLane, from)), 2u);
-    mailbox.Pop(kBulkLane, from);
+    EXPECT_EQ(StepOf(*mailbox.Front(kBulkQueue, from)), 2u);
+    mailbox.Pop(kBulkQueue, from);
     EXPECT_FALSE(mailbox.empty());
-    EXPECT_EQ(StepOf(*mailbox.Front(kBulkLane, from)), 3u);
-    mailbox.Pop(kBulkLane, from);
+    EXPECT_EQ(StepOf(*mailbox.Front(kBulkQueue, from)), 3u);
+    mailbox.Pop(kBulkQueue, from);
     EXPECT_TRUE(mailbox.empty());
   }
 }
@@ -189,11 +189,12 @@ TEST_F(MailboxTest, DrainDropsAllOfIt) {
   for (int from = 0; from < 3; ++from) Push(from, uint64_t{1} << from);
   mailbox.AddTimer(5, Local(8));
   mailbox.Post({-1, Local(16)}, closed);
-  mailbox.Push(kBulkLane, 0, Envelope::kLocal, LocalNumbered(32), kNoActor,
+  mailbox.Push(kBulkQueue, 0, Envelope::kLocal, LocalNumbered(32), kNoActor,
                kTo);
-  mailbox.Push(kBulkLane, 1, Envelope::kLocal, LocalNumbered(64), kNoActor,
+  mailbox.Push(kBulkQueue, 1, Envelope::kLocal, LocalNumbered(64), kNoActor,
                kTo);
-  mailbox.Drain([](const Envelope& envelope) { dropped |= StepOf(envelope); });
+  mailbox.DropAll(
+      [](const Envelope& envelope) { dropped |= StepOf(envelope); });
   EXPECT_EQ(dropped, 127u);
   EXPECT_EQ(mailbox.first_timer(), nullptr);
   EXPECT_THAT(mailbox.TakePosted(), IsEmpty());

@@ -161,7 +161,7 @@ class ProcessLinksTest : public ::testing::Test {
     for (const testing::Sent& one : world_.Take()) {
       if (one.kind != testing::Sent::kLocal) continue;
       EXPECT_EQ(one.local_to, LocalId{7});
-      told.emplace_back(one.local.step, one.local.flags & kNotLanded);
+      told.emplace_back(one.local.step, one.local.flags & kNotReceived);
     }
     return told;
   }
@@ -177,10 +177,10 @@ TEST_F(ProcessLinksTest, MessagesGoToTheProcessOfTheirActor) {
   const PeerId one = Accept(), two = Accept();
   ASSERT_TRUE(links_.Link(1, one).ok());
   ASSERT_TRUE(links_.Link(2, two).ok());
-  const Uplink uplink = links_.uplink();
-  uplink.send(3, 21, Token(5), {"abc", 3});
-  uplink.send_control(3, 11, "control");
-  uplink.send_control(3, 99, "nobody's");
+  const RemoteChannel remote_channel = links_.remote_channel();
+  remote_channel.send(3, 21, Token(5), {"abc", 3});
+  remote_channel.send_control(3, 11, "control");
+  remote_channel.send_control(3, 99, "nobody's");
   ASSERT_EQ(transport_.sent.size(), 2u);
   EXPECT_EQ(transport_.sent[0].peer, two);
   EXPECT_EQ(transport_.sent[0].urgency, Urgency::kCritical);
@@ -200,10 +200,10 @@ TEST_F(ProcessLinksTest, WhatIsLongOrBulkLetsOthersPass) {
   const std::string big(kMaxCriticalBytes + 1, 'x');
   WireMessage block;
   block.kind = kBlockMessage;
-  const Uplink uplink = links_.uplink();
-  uplink.send(3, 11, Token(1), {big.data(), big.size()});
-  uplink.send(3, 11, Token(1), {big.data(), big.size() - 1});
-  uplink.send(3, 11, block, {"b", 1});
+  const RemoteChannel remote_channel = links_.remote_channel();
+  remote_channel.send(3, 11, Token(1), {big.data(), big.size()});
+  remote_channel.send(3, 11, Token(1), {big.data(), big.size() - 1});
+  remote_channel.send(3, 11, block, {"b", 1});
   ASSERT_EQ(transport_.sent.size(), 3u);
   EXPECT_EQ(transport_.sent[0].urgency, Urgency::kBulk);
   EXPECT_EQ(transport_.sent[1].urgency, Urgency::kCritical);
@@ -214,7 +214,7 @@ TEST_F(ProcessLinksTest, WhatAWorkerSaysInOneGoIsOneFrame) {
   const PeerId one = Accept(), two = Accept();
   ASSERT_TRUE(links_.Link(1, one).ok());
   ASSERT_TRUE(links_.Link(2, two).ok());
-  const auto stage = links_.uplink().open_stage();
+  const auto stage = links_.remote_channel().open_stage();
   EXPECT_TRUE(stage->Send(3, 11, Token(1), {"abc", 3}));
   EXPECT_TRUE(stage->Send(4, 21, Token(2), {}));
   EXPECT_TRUE(stage->SendControl(3, 12, "control"));
@@ -239,7 +239,7 @@ TEST_F(ProcessLinksTest, WhatAWorkerSaysInOneGoIsOneFrame) {
 
 TEST_F(ProcessLinksTest, WhatIsLongComesBehindWhatWasKept) {
   ASSERT_TRUE(links_.Link(1, Accept()).ok());
-  const auto stage = links_.uplink().open_stage();
+  const auto stage = links_.remote_channel().open_stage();
   const std::string big(kMaxCriticalBytes + 1, 'x');
   WireMessage block;
   block.kind = kBlockMessage;
@@ -265,7 +265,7 @@ TEST_F(ProcessLinksTest, WhatIsLongComesBehindWhatWasKept) {
 TEST_F(ProcessLinksTest, WhatIsKeptIsForThePeerOfThatTime) {
   const PeerId one = Accept(), again = Accept();
   ASSERT_TRUE(links_.Link(1, one).ok());
-  const auto stage = links_.uplink().open_stage();
+  const auto stage = links_.remote_channel().open_stage();
   EXPECT_TRUE(stage->Send(3, 11, Token(1), {}));
   links_.OnPeerDown(one, absl::OkStatus());
   ASSERT_TRUE(links_.Link(1, again).ok());
@@ -339,11 +339,12 @@ TEST_F(ProcessLinksTest, OfABatchThatIsNoneNothingIsHeard) {
 TEST_F(ProcessLinksTest, WhatIsLentIsPutWhenItIsTaken) {
   const PeerId one = Accept();
   ASSERT_TRUE(links_.Link(1, one).ok());
-  const Uplink uplink = links_.uplink();
+  const RemoteChannel remote_channel = links_.remote_channel();
   const std::string big(1000, 'x');
   for (uint64_t step : {1, 2}) {
-    EXPECT_TRUE(uplink.lend(3, 11, Token(step), {big.data(), big.size()},
-                            LocalId{7}, Numbered(step)));
+    EXPECT_TRUE(remote_channel.lend(3, 11, Token(step),
+                                    {big.data(), big.size()}, LocalId{7},
+                                    Numbered(step)));
   }
   ASSERT_EQ(transport_.sent.size(), 2u);
   const FakeTransport::Sent& offer = transport_.sent[1];
@@ -382,10 +383,10 @@ TEST_F(ProcessLinksTest, WhatIsLentIsPutWhenItIsTaken) {
 TEST_F(ProcessLinksTest, WhatIsLentComesBackWhenThePeerGoes) {
   const PeerId one = Accept(), again = Accept();
   ASSERT_TRUE(links_.Link(1, one).ok());
-  const Uplink uplink = links_.uplink();
+  const RemoteChannel remote_channel = links_.remote_channel();
   auto lend = [&](uint64_t step) {
-    return uplink.lend(3, 11, Token(step), {"x", 1}, LocalId{7},
-                       Numbered(step));
+    return remote_channel.lend(3, 11, Token(step), {"x", 1}, LocalId{7},
+                               Numbered(step));
   };
   EXPECT_TRUE(lend(1));
   EXPECT_TRUE(lend(2));
@@ -410,7 +411,7 @@ TEST_F(ProcessLinksTest, WhatIsLentComesBackWhenThePeerGoes) {
 TEST_F(ProcessLinksTest, WhatIsOfferedIsExpectedBeforeItIsTaken) {
   const PeerId one = Accept();
   ASSERT_TRUE(links_.Link(1, one).ok());
-  const Uplink uplink = links_.uplink();
+  const RemoteChannel remote_channel = links_.remote_channel();
   HearOffer(one, /*token=*/5, /*bytes=*/1000);
   HearOffer(one, 5, 1000);               // a second copy
   HearOffer(one, 6, 1000, /*from=*/21);  // of another process
@@ -425,17 +426,17 @@ TEST_F(ProcessLinksTest, WhatIsOfferedIsExpectedBeforeItIsTaken) {
   EXPECT_EQ(links_.stats().foreign, 1u);
 
   char memory[1000];
-  Landing landing;
+  ReceiveBuffer landing;
   landing.memory = memory;
   landing.landed = Numbered(50);
-  uplink.take(offers[0].offer, LocalId{7}, landing);
+  remote_channel.take(offers[0].offer, LocalId{7}, landing);
   ASSERT_EQ(transport_.expected.size(), 1u);
   EXPECT_EQ(transport_.expected[0].peer, one);
   EXPECT_EQ(transport_.expected[0].token, 5u);
   EXPECT_EQ(transport_.expected[0].memory, memory);
   EXPECT_EQ(transport_.expected[0].bytes, 1000u);
   EXPECT_EQ(transport_.expected[0].sent_before, 0u);
-  uplink.refuse(offers[1].offer);
+  remote_channel.refuse(offers[1].offer);
   ASSERT_EQ(transport_.sent.size(), 2u);
   EXPECT_EQ(ReadLinkFrame(transport_.sent[0].header, 8)->kind,
             LinkFrame::kTake);
@@ -451,21 +452,21 @@ TEST_F(ProcessLinksTest, WhatIsOfferedIsExpectedBeforeItIsTaken) {
 TEST_F(ProcessLinksTest, WhatDoesNotLandAnyMoreIsTold) {
   const PeerId one = Accept();
   ASSERT_TRUE(links_.Link(1, one).ok());
-  const Uplink uplink = links_.uplink();
+  const RemoteChannel remote_channel = links_.remote_channel();
   for (uint64_t token : {1, 2, 3}) HearOffer(one, token, 1000);
   std::vector<testing::Sent> offers = world_.Take();
   ASSERT_EQ(offers.size(), 3u);
   char memory[1000];
-  Landing landing;
+  ReceiveBuffer landing;
   landing.memory = memory;
   landing.landed = Numbered(1);
-  uplink.take(offers[0].offer, LocalId{7}, landing);
+  remote_channel.take(offers[0].offer, LocalId{7}, landing);
   links_.OnPeerDown(one, absl::OkStatus());
   EXPECT_THAT(Told(), ElementsAre(std::pair(1u, true)));
   // Answered when its peer has gone.
   landing.landed = Numbered(2);
-  uplink.take(offers[1].offer, LocalId{7}, landing);
-  uplink.refuse(offers[2].offer);
+  remote_channel.take(offers[1].offer, LocalId{7}, landing);
+  remote_channel.refuse(offers[2].offer);
   EXPECT_THAT(Told(), ElementsAre(std::pair(2u, true)));
   EXPECT_EQ(transport_.expected.size(), 1u);
   EXPECT_EQ(transport_.sent.size(), 1u);
@@ -511,7 +512,7 @@ TEST_F(ProcessLinksTest, AProcessHasOneLink) {
   EXPECT_TRUE(links_.Link(1, again).ok());
   links_.OnPeerDown(again, absl::OkStatus());
   EXPECT_THAT(gone_, ElementsAre(std::pair(0u, 1), std::pair(1u, 1)));
-  links_.uplink().send_control(3, 11, "late");
+  links_.remote_channel().send_control(3, 11, "late");
   EXPECT_EQ(links_.stats().unlinked, 1u);
 }
 
@@ -525,7 +526,7 @@ TEST_F(ProcessLinksTest, NothingIsHeardOfWhoWasUnlinked) {
   Hear(one, LinkFrame::Control(11, 3, 4), "late");
   EXPECT_EQ(links_.stats().messages_received, 1u);
   EXPECT_EQ(links_.stats().foreign, 1u);
-  links_.uplink().send_control(3, 11, "late");
+  links_.remote_channel().send_control(3, 11, "late");
   EXPECT_EQ(links_.stats().unlinked, 1u);
   EXPECT_THAT(transport_.closed, ElementsAre(one));
   links_.OnPeerDown(one, absl::OkStatus());

@@ -140,9 +140,9 @@ TEST(SimFaultsTest, ControlMessagesHaveTheirOwn) {
   }
   EXPECT_EQ(outcomes, plain);
   EXPECT_EQ(asked.size(), 100u);
-  FaultModel deaf;
-  deaf.controls.drop = 1;
-  SimFaults all(std::move(deaf), 5);
+  FaultModel unresponsive;
+  unresponsive.controls.drop = 1;
+  SimFaults all(std::move(unresponsive), 5);
   EXPECT_TRUE(all.OfControl(0, 1, "").dropped);
   EXPECT_FALSE(all.OfMessage(0, 1, {}).dropped);
 }

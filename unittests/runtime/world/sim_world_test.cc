@@ -367,11 +367,11 @@ TEST(SimWorldTest, WorkersKeepOrder) {
 
 // Of each message that comes, which steps were taken before.
 struct ForeseeingActor : TestActor {
-  void OnLocalSoon(const LocalMessage& message, int step) const override {
-    EXPECT_LT(step, kSoonSteps);
+  void PrefetchLocal(const LocalMessage& message, int step) const override {
+    EXPECT_LT(step, kPrefetchSteps);
     soon[message.step].insert(step);
   }
-  void OnWireSoon(ActorId from, const WireMessage&, int step) const override {
+  void PrefetchWire(ActorId from, const WireMessage&, int step) const override {
     EXPECT_NE(from, kNoActor);
     wire_steps.insert(step);
   }
@@ -403,7 +403,7 @@ TEST(SimWorldTest, ActorsOfALargeOneAreToldWhatComes) {
     const auto last = actor.soon.find(heard.back());
     ASSERT_EQ(last != actor.soon.end(), is_large);
     EXPECT_EQ(actor.wire_steps.empty(), !is_large);
-    if (is_large) EXPECT_EQ(last->second.size(), size_t{Actor::kSoonSteps});
+    if (is_large) EXPECT_EQ(last->second.size(), size_t{Actor::kPrefetchSteps});
   }
 }
 

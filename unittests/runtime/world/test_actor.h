@@ -22,7 +22,7 @@ namespace pathways {
 
 struct TestActor : Actor {
   std::function<void(ActorId, const WireMessage&)> on_message;
-  std::function<Landing(const WireMessage&, uint64_t)> on_offer;
+  std::function<ReceiveBuffer(const WireMessage&, uint64_t)> on_offer;
   std::function<void(const LocalMessage&)> on_local;
   std::function<void(ActorId, std::string_view)> on_control;
   std::function<void(int32_t, uint32_t)> on_peer_down;
@@ -35,9 +35,9 @@ struct TestActor : Actor {
     payload = beside;
     if (on_message) on_message(from, message);
   }
-  Landing OnOffer(ActorId, const WireMessage& message,
-                  uint64_t bytes) override {
-    return on_offer ? on_offer(message, bytes) : Landing();
+  ReceiveBuffer OnOffer(ActorId, const WireMessage& message,
+                        uint64_t bytes) override {
+    return on_offer ? on_offer(message, bytes) : ReceiveBuffer();
   }
   void OnLocal(const LocalMessage& message) override {
     if (on_local) on_local(message);

@@ -88,14 +88,14 @@ class UplinkStageTest : public ::testing::Test {
   void SetUp() override {
     ThreadOptions options;
     options.workers = 1;
-    options.uplink.send = [this](ActorId, ActorId, const WireMessage& message,
-                                 Payload) {
+    options.remote_channel.send = [this](ActorId, ActorId,
+                                         const WireMessage& message, Payload) {
       events_.Add(absl::StrCat("outside ", message.step));
     };
-    options.uplink.open_stage = [this] {
+    options.remote_channel.open_stage = [this] {
       return std::make_unique<FakeStage>(&events_);
     };
-    options.uplink.poll = [this] {
+    options.remote_channel.poll = [this] {
       if (may_bring_) return bring_();
       const std::vector<std::string> before = events_.all();
       if (before.empty()) return false;
@@ -142,7 +142,7 @@ class UplinkStageTest : public ::testing::Test {
     world_->RunUntil([&] { return done.load(); });
     world_->Stop();
   }
-  void Tell(const TestActor& actor, uint64_t step) {
+  void Notify(const TestActor& actor, uint64_t step) {
     world_->SendLocal(kNobody, actor.local_id(), LocalNumbered(step));
   }
 
@@ -157,8 +157,8 @@ class UplinkStageTest : public ::testing::Test {
 TEST_F(UplinkStageTest, WhatIsSaidInOneGoIsKeptTogether) {
   TestActor &speaker = NewSpeaker(), &other = NewSpeaker();
   Run([&] {
-    for (uint64_t step = 1; step <= 3; ++step) Tell(speaker, step);
-    Tell(other, 4);
+    for (uint64_t step = 1; step <= 3; ++step) Notify(speaker, step);
+    Notify(other, 4);
   });
   EXPECT_THAT(events_.all(),
               ElementsAre("say 1", "say 2", "say 3", "say 4", "flush"));
@@ -172,11 +172,11 @@ TEST_F(UplinkStageTest, NothingWaitsForWhoSaysThatItTakesLong) {
     events_.Add(std::string(bytes));
   };
   Run([&] {
-    Tell(speaker, 1);
+    Notify(speaker, 1);
     world_->PassControl(kNoActor, other.id, TestBody::New("quick"));
-    Tell(speaker, 2);
+    Notify(speaker, 2);
     world_->PassControl(kNoActor, other.id, TestBody::New("slow"));
-    Tell(speaker, 3);
+    Notify(speaker, 3);
   });
   EXPECT_THAT(events_.all(), ElementsAre("say 1", "quick", "say 2", "flush",
                                          "slow", "say 3", "flush"));
@@ -187,12 +187,12 @@ TEST_F(UplinkStageTest, NothingWaitsForALongMessage) {
   static char memory[64 << 10] = {};
   const std::string long_control(8 << 10, 'x');
   Run([&] {
-    Tell(speaker, 1);
+    Notify(speaker, 1);
     world_->Send(kNoActor, speaker.id, Numbered(2), {memory, 16});
     world_->Send(kNoActor, speaker.id, Numbered(3), {memory, sizeof memory});
     world_->SendControl(kNoActor, speaker.id, "control");
     world_->SendControl(kNoActor, speaker.id, long_control);
-    Tell(speaker, 4);
+    Notify(speaker, 4);
   });
   EXPECT_THAT(events_.all(),
               ElementsAre("say 1", "say 2", "flush", "say 3", "say control",
@@ -210,7 +210,7 @@ TEST_F(UplinkStageTest, NothingWaitsForAKernel) {
     (*gate)->Leave();
     world_->Send(speaker.id, kFar, Numbered(message.step + 1));
   };
-  Run([&] { Tell(speaker, 1); });
+  Run([&] { Notify(speaker, 1); });
   EXPECT_THAT(events_.all(),
               ElementsAre("say 1", "flush", "kernel", "say 2", "flush"));
 }
@@ -218,7 +218,7 @@ TEST_F(UplinkStageTest, NothingWaitsForAKernel) {
 // Nor until there are more: what is awaited may be the answer.
 TEST_F(UplinkStageTest, AWorkerHasSentAllBeforeItPolls) {
   TestActor& speaker = NewSpeaker();
-  Tell(speaker, 1);
+  Notify(speaker, 1);
   while (!polled_behind_.load()) std::this_thread::yield();
   world_->Stop();
   EXPECT_THAT(events_.all(), ElementsAre("say 1", "flush"));
@@ -279,9 +279,9 @@ TEST_F(UplinkStageTest, ArrivalsKeepTheirOrder) {
 TEST_F(UplinkStageTest, WhatGoesAtOnceLeavesNothingToFlush) {
   TestActor& speaker = NewSpeaker();
   Run([&] {
-    Tell(speaker, kAtOnce);
-    Tell(speaker, 1);
-    Tell(speaker, kAtOnce);
+    Notify(speaker, kAtOnce);
+    Notify(speaker, 1);
+    Notify(speaker, kAtOnce);
   });
   EXPECT_THAT(events_.all(), ElementsAre("sent", "say 1", "flush", "sent"));
 }
@@ -292,7 +292,7 @@ TEST_F(UplinkStageTest, WhatTheLastHandlerSaysIsSent) {
     world_->Send(speaker.id, kFar, Numbered(message.step));
     world_->Stop();
   };
-  Tell(speaker, 1);
+  Notify(speaker, 1);
   world_->RunUntil([] { return false; });
   world_->Stop();
   EXPECT_THAT(events_.all(), ElementsAre("say 1", "flush"));

@@ -28,7 +28,7 @@
 #include <utility>
 
 #include "runtime/world/fault.h"
-#include "runtime/world/uplink.h"
+#include "runtime/world/remote_channel.h"
 #include "runtime/world/world.h"
 #include "unittests/runtime/world/test_actor.h"
 
@@ -44,7 +44,7 @@ struct MadeWorld {
 struct Hooks {
   FaultHook fault;
   ControlFaultHook control_fault;
-  Uplink uplink;
+  RemoteChannel remote_channel;
 };
 
 struct WorldCase {
@@ -56,9 +56,9 @@ struct WorldCase {
 class WorldConformance : public testing::TestWithParam<WorldCase> {
  protected:
   void Make(FaultHook hook = nullptr, ControlFaultHook control = nullptr,
-            Uplink uplink = {}) {
+            RemoteChannel remote_channel = {}) {
     MadeWorld made = GetParam().make(
-        {std::move(hook), std::move(control), std::move(uplink)});
+        {std::move(hook), std::move(control), std::move(remote_channel)});
     advance_ = made.advance;
     world_ = std::move(made.world);
   }

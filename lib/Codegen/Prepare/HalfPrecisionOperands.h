@@ -1,0 +1,27 @@
+//===- HalfPrecisionOperands.h - Products of bf16 ---------------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LIB_CODEGEN_PREPARE_HALFPRECISIONOPERANDS_H
+#define LIB_CODEGEN_PREPARE_HALFPRECISIONOPERANDS_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace mlir::pathways::kernel {
+
+/// On tensors: lets contractions whose operands both are bf16 that was widened
+/// take them as they are, and widen each element in the body.
+void takeNarrowOperands(ModuleOp module);
+
+/// On buffers: widens the operands of such contractions as a whole, before the
+/// loops in which they stay the same.
+void widenNarrowOperands(func::FuncOp func);
+
+} // namespace mlir::pathways::kernel
+
+#endif // LIB_CODEGEN_PREPARE_HALFPRECISIONOPERANDS_H

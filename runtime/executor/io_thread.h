@@ -1,0 +1,45 @@
+//===- io_thread.h - What a worker must not wait for ------------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_EXECUTOR_IO_THREAD_H_
+#define RUNTIME_EXECUTOR_IO_THREAD_H_
+
+#include <condition_variable>
+#include <functional>
+#include <thread>
+
+#include "absl/base/thread_annotations.h"
+#include "runtime/base/mutex.h"
+
+namespace pathways {
+
+// One thread, from the first work on, that does one piece of work after the
+// other. Thread-safe.
+class IoThread {
+ public:
+  ~IoThread() { Stop(); }
+
+  // Returns at once. One at a time: what is given is done before the next one.
+  // False: the system has no thread for it, so it is the caller's.
+  bool Do(const std::function<void()>& work) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Waits for the work that has begun; what comes later is not done.
+  void Stop() ABSL_LOCKS_EXCLUDED(mutex_);
+
+ private:
+  void Loop() ABSL_LOCKS_EXCLUDED(mutex_);
+
+  Mutex mutex_;
+  std::condition_variable_any changed_;
+  std::function<void()> next_ ABSL_GUARDED_BY(mutex_);
+  bool is_over_ ABSL_GUARDED_BY(mutex_) = false;
+  std::thread thread_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace pathways
+
+#endif  // RUNTIME_EXECUTOR_IO_THREAD_H_

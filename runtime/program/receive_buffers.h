@@ -1,0 +1,57 @@
+//===- receive_buffers.h - Where payloads wait to be placed -----*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_PROGRAM_RECEIVE_BUFFERS_H_
+#define RUNTIME_PROGRAM_RECEIVE_BUFFERS_H_
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "runtime/store/store.h"
+
+namespace pathways {
+
+// Memory for payloads that do not fit where they belong as they come. A program
+// has as many as were in use at one time; not charged to the host's memory, as
+// no message under way is. One owner calls it.
+class ReceiveBuffers {
+ public:
+  // Null: the system has no more.
+  char* Take(uint64_t bytes) {
+    for (Buffer& buffer : buffers_) {
+      if (buffer.is_free && buffer.memory.bytes() == bytes) {
+        buffer.is_free = false;
+        return buffer.memory.data();
+      }
+    }
+    absl::StatusOr<Mapping> made = Mapping::Create(bytes, Mapping::kUntouched);
+    if (!made.ok()) return nullptr;
+    buffers_.push_back({*std::move(made), /*is_free=*/false});
+    return buffers_.back().memory.data();
+  }
+  // What is none of these stays as it is.
+  void Give(const void* memory) {
+    for (Buffer& buffer : buffers_) {
+      if (buffer.memory.data() == memory) buffer.is_free = true;
+    }
+  }
+  size_t size() const { return buffers_.size(); }
+
+ private:
+  struct Buffer {
+    Mapping memory;
+    bool is_free;
+  };
+  std::vector<Buffer> buffers_;
+};
+
+}  // namespace pathways
+
+#endif  // RUNTIME_PROGRAM_RECEIVE_BUFFERS_H_

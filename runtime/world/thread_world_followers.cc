@@ -1,0 +1,113 @@
+//===- thread_world_followers.cc - Threads that work while they wait ------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include <sched.h>
+
+#include "runtime/world/thread_worker.h"
+#include "runtime/world/thread_world.h"
+
+namespace pathways {
+namespace {
+
+// The call that this thread is in.
+constinit thread_local struct {
+  const void* world = nullptr;  // null: none
+  int depth = 0;
+} this_call;
+
+// So many rounds at the end of a call: what then is still to do is not its own.
+constexpr int kRoundsPerCall = 8;
+
+}  // namespace
+
+// This thread has taken the leader token, and is the worker as long as this
+// lives. It may be one of another world besides.
+class ThreadWorld::Visit {
+ public:
+  explicit Visit(Worker* self) : self_(*self), before_(this_worker) {
+    this_worker = self;
+  }
+  ~Visit() {
+    ThreadWorld& world = *self_.world;
+    if (self_.staged) Flush(self_);
+    world.leader_token_->Leave([&](TimeNs deadline) {
+      return world.stopping_.load(std::memory_order_seq_cst) ||
+             deadline <= world.Now();
+    });
+    this_worker = before_;
+  }
+  Visit(const Visit&) = delete;
+  Visit& operator=(const Visit&) = delete;
+
+ private:
+  Worker& self_;
+  void* const before_;
+};
+
+void ThreadWorld::BeginCall() {
+  if (!leader_token_ || Self() != nullptr) return;
+  if (this_call.world != nullptr && this_call.world != this) return;
+  this_call.world = this;
+  ++this_call.depth;
+}
+
+void ThreadWorld::EndCall() {
+  if (this_call.world != this || Self() != nullptr) return;
+  if (--this_call.depth > 0) return;
+  this_call.world = nullptr;
+  Worker& self = workers_[0];
+  if (!self.mailbox.has_posted()) return;
+  if (!leader_token_->TryTake()) return WakeForPosted();
+  const Visit visit(&self);
+  for (int i = 0; i < kRoundsPerCall && Round(self); ++i) {
+  }
+}
+
+bool ThreadWorld::IsInCall() const { return this_call.world == this; }
+
+// Who has the leader token may be about to leave it, and has not seen what this
+// thread has posted quietly.
+void ThreadWorld::WakeForPosted() {
+  Mailbox& mailbox = workers_[0].mailbox;
+  if (mailbox.has_posted() && mailbox.asleep()) mailbox.Wake();
+}
+
+bool ThreadWorld::WaitAsFollower(absl::FunctionRef<bool()> done) {
+  // As long as a worker spins, for a leader token that another follower has.
+  SteadyClock real;
+  const TimeNs end = real.Now() + options_.spin_ns;
+  leader_token_->BeginWait();
+  while (!done() && !stopping_.load()) {
+    if (leader_token_->TryTake()) {
+      WorkAsFollower(workers_[0], done);
+      break;
+    }
+    if (real.Now() >= end) break;
+    sched_yield();
+  }
+  leader_token_->EndWait();
+  // The wait may be inside a call, whose end is far.
+  WakeForPosted();
+  return notifier_.Wait(done, stopping_, /*spin_ns=*/0);
+}
+
+void ThreadWorld::WorkAsFollower(Worker& self, absl::FunctionRef<bool()> done) {
+  const Visit visit(&self);
+  bool reached = false;
+  const auto is_over = [&] { return reached = done(); };
+  while (!stopping_.load(std::memory_order_relaxed) && !is_over() &&
+         (Round(self) || Spin(self, is_over))) {
+  }
+  // For others that wait, or for this one, who sleeps now. Else it is back
+  // soon, or the transports' own threads notice that it is not.
+  if (options_.remote_channel.on_idle && (!reached || notifier_.waiting())) {
+    options_.remote_channel.on_idle();
+  }
+}
+
+}  // namespace pathways
