@@ -34,7 +34,7 @@ COMMENT = re.compile(r"^\s*(//|#|\*)?\s?")
 def guard_of(path):
     words = path.split("/")
     is_google = words[0] == "runtime" or words[:2] in (
-        ["unittests", "runtime"], ["tools", "pw-run"], ["tools", "pw-node"])
+        ["unittests", "runtime"], ["tools", "pw-run"], ["tools", "pw-node"], ["tools", "flags"])
     if words[0] == "include":
         words = words[1:]
     guard = re.sub(r"[^A-Za-z0-9]", "_", "/".join(words)).upper()

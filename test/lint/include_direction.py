@@ -58,7 +58,7 @@ COMPILER_SEES_MORE = {
     "Codegen": {"kernel"},
     "Lowering": {"kernel"},
     "API": {"client", "cluster", "kernel", "node"},
-    "tools": {"checkpoint", "client", "cluster", "faults", "kernel", "node", "trace",
+    "tools": {"checkpoint", "client", "cluster", "faults", "kernel", "node", "scheduler", "trace",
               "transport", "transport/socket", "transport/testing", "world"},
 }
 RUNTIME_USES_LLVM = {"kernel"}

@@ -6,33 +6,37 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// `pw-node controller` brings a cluster together, `pw-node worker` is hosts of
-// one, `pw-node status` says how it is, `pw-node drain` takes parts out of it
-// and `pw-node undrain` takes them in again. None knows of the compiler: what
-// runs comes as plans.
+// `pw-node controller` brings a cluster together, `pw-node worker` runs hosts
+// of one, `pw-node status` prints its state, and `pw-node drain` and `pw-node
+// undrain` take parts out of it and back in. None of them needs the compiler:
+// programs arrive as plans.
 //
 //===----------------------------------------------------------------------===//
 
 #include <linux/close_range.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <climits>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "runtime/node/child_processes.h"
+#include "runtime/scheduler/policy.h"
+#include "tools/flags/flag_table.h"
 #include "tools/pw-node/commands.h"
 #include "tools/pw-node/rank.h"
 
 namespace pathways::pw_node {
 namespace {
 
-// What the process returns; part of the tool's interface, see --help.
+// Exit codes of the process; part of the tool's interface, see --help.
 enum ExitCode { kSuccess = 0, kUsageError = 2, kRunError = 5 };
 
 constexpr char kFooter[] =
@@ -42,57 +46,180 @@ constexpr char kFooter[] =
     "Exit status: 0 it was stopped by a signal, or the cluster has ended; 2 "
     "wrong options; 5 it could not be part of the cluster.";
 
-void AddChaos(CLI::App* command, LinkOptions* links) {
-  command
-      ->add_option("--chaos", links->chaos,
-                   "Do to what this process sends what a bad network would: "
-                   "delay=0.3,duplicate=0.1,...; docs/clusters.md has all")
-      ->type_name("FAULTS");
+using flags::CommandLine;
+using flags::Duration;
+using flags::Flag;
+using flags::OptionalText;
+using flags::Switch;
+using flags::Text;
+using flags::Texts;
+using flags::Whole;
+
+Duration AtLeast10Ms(std::variant<int64_t*, absl::Duration*> to,
+                     bool has_default = true) {
+  return {to, absl::Milliseconds(10), absl::Hours(24 * 365),
+          "from 10ms to one year, such as 500ms or 2m", has_default};
 }
 
-void AddLinkOptions(CLI::App* command, LinkOptions* links) {
-  command
-      ->add_option("--key", links->key_file,
-                   "The cluster's key; nobody but you may read the file")
-      ->type_name("FILE")
-      ->envname("PATHWAYS_KEY");
-  command->add_flag("--trust-loopback", links->trust_loopback,
-                    "Use HOST:PORT on loopback without a key: every process of "
-                    "this machine is a friend");
+Flag ConnectFlag(std::string* address) {
+  return {.name = "--connect",
+          .type = "ADDRESS",
+          .help = "Address of the controller",
+          .to = Text{address},
+          .environment = "PATHWAYS_CONTROLLER",
+          .is_required = true};
 }
 
-// Reads text when the options have been read.
-struct DurationOption {
-  std::string name, text;
-  absl::Duration* value;
-};
-
-// Zero is no duration that can be given: there is none unless one is.
-void AddDuration(CLI::App* command, const std::string& name,
-                 const std::string& what, absl::Duration* value,
-                 std::vector<DurationOption>* durations) {
-  const bool is_some = *value != absl::ZeroDuration();
-  durations->push_back(
-      {name, is_some ? absl::FormatDuration(*value) : "", value});
-  CLI::Option* option = command->add_option(name, durations->back().text, what)
-                            ->type_name("DURATION");
-  if (is_some) option->capture_default_str();
+// Returns `flags` and those that every command has which opens a connection.
+std::vector<Flag> WithLinkFlags(std::vector<Flag> flags, LinkOptions* links) {
+  flags.push_back({.name = "--key",
+                   .type = "FILE",
+                   .help = "The cluster's key; only you may read the file",
+                   .to = Text{&links->key_file},
+                   .environment = "PATHWAYS_KEY"});
+  flags.push_back({"--trust-loopback", "",
+                   "Use HOST:PORT on loopback without a key: every process of "
+                   "this machine is trusted",
+                   Switch{&links->trust_loopback}});
+  return flags;
 }
 
-absl::Status ReadDurations(const std::vector<DurationOption>& durations) {
-  for (const DurationOption& option : durations) {
-    if (option.text.empty() && *option.value == absl::ZeroDuration()) continue;
-    if (!absl::ParseDuration(option.text, option.value) ||
-        *option.value < absl::Milliseconds(10) ||
-        *option.value > absl::Hours(24 * 365)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(option.name,
-                       ": expected a duration from 10ms to one year, such as "
-                       "500ms or 2m, got '",
-                       option.text, "'"));
-    }
-  }
-  return absl::OkStatus();
+Flag ChaosFlag(LinkOptions* links) {
+  return {"--chaos", "FAULTS",
+          "Treat what this process sends as a bad network would: "
+          "delay=0.3,duplicate=0.1,...; docs/clusters.md lists all",
+          Text{&links->chaos}};
+}
+
+std::vector<Flag> ControllerFlags(ControllerCommand* controller) {
+  ClusterOptions& cluster = controller->cluster;
+  CoordinatorOptions& coordinator = controller->coordinator;
+  std::vector<Flag> flags = {
+      {.name = "--topology",
+       .type = "SPEC",
+       .help = "ISLANDSxHOSTSxDEVICES, or a .textproto file",
+       .to = Text{&controller->topology},
+       .is_required = true},
+      {.name = "--listen",
+       .type = "ADDRESS",
+       .help = "Where workers and clients reach it; port 0: any free port",
+       .to = Text{&controller->listen},
+       .is_required = true},
+      {"--write-address", "FILE",
+       "Write the address to this file, for --connect, once it listens there",
+       Text{&controller->write_address}},
+      {"--metrics", "HOST:PORT",
+       "Serve figures for Prometheus at http://HOST:PORT/metrics, to whoever "
+       "can reach that",
+       Text{&controller->metrics}},
+      {.name = "--min-hosts",
+       .type = "N",
+       .help = "Begin when this many hosts of the topology have joined; the "
+               "others may join later; default: all",
+       .to = Whole<int>{&coordinator.min_hosts, 1, INT32_MAX},
+       .shows_default = false},
+      {"--slow-after", "DURATION", "Silence after which a process is slow",
+       AtLeast10Ms(&coordinator.liveness.slow)},
+      {"--lost-after", "DURATION", "Silence after which a process is lost",
+       AtLeast10Ms(&coordinator.liveness.lost)},
+      {"--stall-timeout", "DURATION",
+       "Time without progress after which a run is stalled",
+       AtLeast10Ms(&cluster.stall_timeout_ns)},
+      {"--policy", "NAME",
+       "Which of the clients that want the same devices is next: priority, "
+       "then fair shares by weight; fair; fifo; deadline",
+       Text{&cluster.policy,
+            {std::begin(kPolicyNames), std::end(kPolicyNames)}}},
+      {"--kernel-timeout", "DURATION",
+       "End a run with a kernel that takes longer, and restart its worker; "
+       "default: no limit",
+       AtLeast10Ms(&cluster.kernel_timeout_ns, /*has_default=*/false)},
+      {"--trace-events", "N",
+       "Keep the last N events of each thread for clients' --trace and times "
+       "in --stats; 0: none",
+       Whole<int64_t>{&cluster.trace_events, 0, int64_t{1} << 28}},
+      {"--spill", "FOLDER",
+       "Existing folder on each machine of a worker, for arrays that nobody "
+       "uses right now when a host's memory runs out",
+       Text{&cluster.spill.folder}},
+      {"--spill-bytes", "BYTES",
+       "Most bytes of each host in it; 0: eight times its memory",
+       Whole<uint64_t>{&cluster.spill.bytes, 0, int64_t{1} << 62}},
+      {"--workers", "N",
+       "Threads of each process with hosts; 0: one for each core",
+       Whole<int>{&cluster.workers, 0, ThreadOptions::kMaxWorkers}},
+      ChaosFlag(&controller->links),
+  };
+  return WithLinkFlags(std::move(flags), &controller->links);
+}
+
+std::vector<Flag> WorkerFlags(WorkerCommand* worker, std::string* any_host_of) {
+  std::vector<Flag> flags = {
+      ConnectFlag(&worker->member.connect),
+      {"--listen", "ADDRESS",
+       "Where others reach this one; may be repeated: workers take the first "
+       "one, clients the first that is not ucx:HOST:PORT, which needs UCX; "
+       "default of the latter: a free port",
+       Texts{&worker->member.listen}},
+      {.name = "--host",
+       .type = "NAME",
+       .help = "A host of the cluster, by name; may be repeated; %r is the "
+               "rank that mpirun, srun or a Kubernetes Job has given",
+       .to = Texts{&worker->member.hosts},
+       .environment = "PATHWAYS_HOST"},
+      {.name = "--any-host",
+       .type = "[ISLAND]",
+       .help = "Be the first host that no worker is, or the first one of an "
+               "island; a spare while there is none",
+       .to = OptionalText{any_host_of},
+       .excludes = "--host"},
+      {"--ucx", "NAME",
+       "What UCX uses: shm, where both processes are on one machine, or tcp",
+       Text{&worker->links.ucx}},
+      {"--wait", "DURATION",
+       "How long the controller may be unreachable, at the start or after it "
+       "was lost",
+       AtLeast10Ms(&worker->member.patience)},
+      {.name = "--end-with-parent",
+       .type = "",
+       .help = "End when file descriptor 3, a pipe, does",
+       .to = Switch{&worker->ends_with_controller},
+       .is_hidden = true},
+      ChaosFlag(&worker->links),
+  };
+  return WithLinkFlags(std::move(flags), &worker->links);
+}
+
+std::vector<Flag> StatusFlags(StatusCommand* status) {
+  return WithLinkFlags(
+      {ConnectFlag(&status->connect.address),
+       {"--json", "", "As one line of JSON (runtime/proto/status.proto)",
+        Switch{&status->json}},
+       {"--watch", "", "Again and again, until it is stopped",
+        Switch{&status->watch}},
+       {"--interval", "DURATION", "Time between two reports of --watch",
+        AtLeast10Ms(&status->interval)}},
+      &status->connect.links);
+}
+
+std::vector<Flag> UndrainFlags(DrainCommand* drain) {
+  return WithLinkFlags({{.name = "NAMES",
+                         .type = "",
+                         .help = "As messages call them: island1, host2, "
+                                 "island0/host2/device1",
+                         .to = Texts{&drain->names},
+                         .is_required = true},
+                        ConnectFlag(&drain->connect.address)},
+                       &drain->connect.links);
+}
+
+std::vector<Flag> DrainFlags(DrainCommand* drain) {
+  std::vector<Flag> flags = UndrainFlags(drain);
+  flags.push_back({"--wait", "DURATION",
+                   "Longest wait, after which they stay drained; default: no "
+                   "limit",
+                   AtLeast10Ms(&drain->wait, /*has_default=*/false)});
+  return flags;
 }
 
 absl::Status FillRanks(std::vector<std::string>* hosts) {
@@ -105,25 +232,7 @@ absl::Status FillRanks(std::vector<std::string>* hosts) {
   return absl::OkStatus();
 }
 
-// Tells what went wrong, if anything.
-CLI::App* AddDrain(CLI::App* app, const char* name, const char* what,
-                   DrainCommand* drain) {
-  CLI::App* command = app->add_subcommand(name, what);
-  command
-      ->add_option("NAMES", drain->names,
-                   "As messages call them: island1, host2, "
-                   "island0/host2/device1")
-      ->required();
-  command
-      ->add_option("--connect", drain->connect.address,
-                   "Where the controller is")
-      ->type_name("ADDRESS")
-      ->envname("PATHWAYS_CONTROLLER")
-      ->required();
-  AddLinkOptions(command, &drain->connect.links);
-  return command;
-}
-
+// Prints the error, if there is one, and returns the exit status.
 int Report(const absl::Status& status) {
   if (status.ok()) return kSuccess;
   std::fprintf(stderr, "pw-node: error: %s\n",
@@ -134,8 +243,9 @@ int Report(const absl::Status& status) {
              : kRunError;
 }
 
-// Nothing of this process is left to the next one but its arguments, standard
-// streams and, if it is to end with its parent, what says so.
+// Starts this program again in the same process. The next one inherits only
+// arguments, standard streams and, if it ends with its parent, the descriptor
+// that reports the parent's end.
 absl::Status StartAgain(char** argv, bool ends_with_parent) {
   close_range(ends_with_parent ? kParentFd + 1 : STDERR_FILENO + 1, UINT_MAX,
               CLOSE_RANGE_CLOEXEC);
@@ -143,214 +253,72 @@ absl::Status StartAgain(char** argv, bool ends_with_parent) {
   return absl::ErrnoToStatus(errno, "the worker cannot start again");
 }
 
-int Main(int argc, char** argv) {
-  CLI::App app("A process of a Pathways cluster.", "pw-node");
-  app.footer(kFooter);
-  app.set_version_flag("--version", "pw-node (Pathways) " PATHWAYS_VERSION,
-                       "Print the version");
-  app.require_subcommand(1);
-  std::vector<DurationOption> durations;
-  durations.reserve(9);
-
-  ControllerCommand controller;
-  CLI::App* be_controller = app.add_subcommand(
-      "controller", "Be the controller of a cluster, until it is stopped");
-  be_controller
-      ->add_option("--topology", controller.topology,
-                   "ISLANDSxHOSTSxDEVICES, or a .textproto file")
-      ->required();
-  be_controller
-      ->add_option("--listen", controller.listen,
-                   "Where workers and clients reach it; port 0: any")
-      ->type_name("ADDRESS")
-      ->required();
-  be_controller
-      ->add_option("--write-address", controller.write_address,
-                   "Write where it listens, once it does, to be passed to "
-                   "--connect")
-      ->type_name("FILE");
-  be_controller
-      ->add_option("--metrics", controller.metrics,
-                   "Serve figures for Prometheus at http://HOST:PORT/metrics, "
-                   "to whoever can reach that")
-      ->type_name("HOST:PORT");
-  be_controller
-      ->add_option("--min-hosts", controller.coordinator.min_hosts,
-                   "Begin when so many hosts of the topology have come; the "
-                   "others may come later; default: all")
-      ->check(CLI::PositiveNumber.description(""))
-      ->type_name("N");
-  AddLinkOptions(be_controller, &controller.links);
-  AddChaos(be_controller, &controller.links);
-  absl::Duration stall = absl::Nanoseconds(controller.cluster.stall_timeout_ns);
-  AddDuration(be_controller, "--slow-after",
-              "Silence after which a process is slow",
-              &controller.coordinator.liveness.slow, &durations);
-  AddDuration(be_controller, "--lost-after",
-              "Silence after which a process is lost",
-              &controller.coordinator.liveness.lost, &durations);
-  AddDuration(be_controller, "--stall-timeout",
-              "Time without progress after which a run is stalled", &stall,
-              &durations);
-  be_controller
-      ->add_option("--policy", controller.cluster.policy,
-                   "Who of those that want the same devices is next: priority, "
-                   "then fair shares by weight; fair; fifo; deadline")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"priority", "fair", "fifo", "deadline"})
-                  .description(""))
-      ->type_name("NAME");
-  absl::Duration kernel_timeout;
-  AddDuration(be_controller, "--kernel-timeout",
-              "End a run with a kernel that takes longer, and start its worker "
-              "again; default: any may",
-              &kernel_timeout, &durations);
-  be_controller
-      ->add_option("--trace-events", controller.cluster.trace_events,
-                   "Keep the last N events of each thread for clients' --trace "
-                   "and times in --stats; 0: none")
-      ->capture_default_str()
-      ->type_name("N")
-      ->check(CLI::Range(int64_t{0}, int64_t{1} << 28));
-  be_controller
-      ->add_option("--spill", controller.cluster.spill.folder,
-                   "Folder, there on each machine of a worker, for arrays that "
-                   "nobody uses right now when a host's memory runs out")
-      ->type_name("FOLDER");
-  be_controller
-      ->add_option("--spill-bytes", controller.cluster.spill.bytes,
-                   "Most bytes of each host in it; 0: eight times its memory")
-      ->capture_default_str()
-      ->type_name("BYTES")
-      ->check(CLI::Range(int64_t{0}, int64_t{1} << 62));
-  be_controller
-      ->add_option("--workers", controller.cluster.workers,
-                   "Threads of each process with hosts; 0: one for each core")
-      ->check(CLI::Range(0, ThreadOptions::kMaxWorkers));
-
-  WorkerCommand worker;
-  worker.member.patience = absl::Seconds(60);
-  CLI::App* be_worker =
-      app.add_subcommand("worker", "Be hosts of a cluster, until it ends");
-  be_worker
-      ->add_option("--connect", worker.member.connect,
-                   "Where the controller is")
-      ->type_name("ADDRESS")
-      ->envname("PATHWAYS_CONTROLLER")
-      ->required();
-  be_worker
-      ->add_option("--listen", worker.member.listen,
-                   "Where others reach this one; may be repeated: workers take "
-                   "the first one, clients the first that is not "
-                   "ucx:HOST:PORT, which needs UCX; default of the latter: a "
-                   "free port")
-      ->allow_extra_args(false)
-      ->type_name("ADDRESS");
-  CLI::Option* host =
-      be_worker
-          ->add_option(
-              "--host", worker.member.hosts,
-              "A host of the cluster, by name; may be repeated; %r is the rank "
-              "that mpirun, srun or a Kubernetes Job has given")
-          ->type_name("NAME")
-          ->envname("PATHWAYS_HOST")
-          ->allow_extra_args(false);
-  std::string any_host_of;
-  CLI::Option* any_host =
-      be_worker
-          ->add_option("--any-host", any_host_of,
-                       "Be the first host that nobody is, or the first one of "
-                       "an island; a spare while there is none")
-          ->type_name("[ISLAND]")
-          ->expected(0, 1)
-          ->excludes(host);
-  worker.links.ucx = "shm";
-  be_worker
-      ->add_option("--ucx", worker.links.ucx,
-                   "What UCX goes over: shm, where both are on one machine, or "
-                   "tcp")
-      ->capture_default_str()
-      ->type_name("NAME");
-  AddLinkOptions(be_worker, &worker.links);
-  AddChaos(be_worker, &worker.links);
-  AddDuration(be_worker, "--wait",
-              "How long the controller may not be there, at first, or when it "
-              "was lost",
-              &worker.member.patience, &durations);
-  be_worker
-      ->add_flag("--end-with-parent", worker.ends_with_controller,
-                 "End when file descriptor 3, a pipe, does")
-      ->group("");
-  StatusCommand status_command;
-  CLI::App* say_status = app.add_subcommand(
-      "status", "Say what hosts, clients and programs a cluster has");
-  say_status
-      ->add_option("--connect", status_command.connect.address,
-                   "Where the controller is")
-      ->type_name("ADDRESS")
-      ->envname("PATHWAYS_CONTROLLER")
-      ->required();
-  AddLinkOptions(say_status, &status_command.connect.links);
-  say_status->add_flag("--json", status_command.json,
-                       "As one line of JSON (runtime/proto/status.proto)");
-  say_status->add_flag("--watch", status_command.watch,
-                       "Again and again, until it is stopped");
-  AddDuration(say_status, "--interval", "Between two times of --watch",
-              &status_command.interval, &durations);
-  DrainCommand drain;
-  AddDuration(AddDrain(&app, "drain",
-                       "Load no more programs on islands, hosts or devices, "
-                       "and wait until nothing is there",
-                       &drain),
-              "--wait",
-              "Longest wait, after which they stay drained; default: any",
-              &drain.wait, &durations);
-  CLI::App* undrain =
-      AddDrain(&app, "undrain", "Let programs be loaded there again", &drain);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& done) {
-    return app.exit(done);
-  } catch (const CLI::ParseError& error) {
-    std::fprintf(stderr, "pw-node: error: %s\n", error.what());
-    return kUsageError;
-  }
-  absl::Status status = ReadDurations(durations);
-  if (status.ok() && say_status->parsed()) {
-    return Report(RunStatus(status_command));
-  }
-  if (status.ok() && !drain.names.empty()) {
-    drain.undo = undrain->parsed();
-    return Report(RunDrain(drain));
-  }
-  if (be_worker->parsed()) {
-    if (host->empty() && any_host->empty()) {
-      std::fprintf(stderr,
-                   "pw-node: error: --host or --any-host is required\n");
-      return kUsageError;
-    }
-    if (!any_host->empty()) worker.member.any_host_of = any_host_of;
-    if (status.ok()) status = FillRanks(&worker.member.hosts);
-  }
-  // Its thread, and those that will be, have signals blocked.
+int BeController(ControllerCommand command) {
+  // Its thread, and all threads that it starts, have signals blocked.
   auto* stopper = new Stopper;
   stopper->CatchSignals();
-  if (status.ok() && be_controller->parsed()) {
-    controller.cluster.stall_timeout_ns = absl::ToInt64Nanoseconds(stall);
-    controller.cluster.kernel_timeout_ns =
-        absl::ToInt64Nanoseconds(kernel_timeout);
-    status = RunController(std::move(controller), stopper);
-  } else if (status.ok()) {
-    const bool ends = worker.ends_with_controller;
-    if (ends) EndWithParent();
-    worker.start_again = [argv, ends] { return StartAgain(argv, ends); };
-    status = RunWorker(std::move(worker), stopper);
-    // A parent that is gone, or gave up, needs no word about it.
-    if (ends && absl::IsCancelled(status)) {
-      return kSuccess;
-    }
+  return Report(RunController(std::move(command), stopper));
+}
+
+int BeWorker(WorkerCommand command, char** argv) {
+  if (absl::Status status = FillRanks(&command.member.hosts); !status.ok()) {
+    return Report(status);
   }
-  return Report(status);
+  auto* stopper = new Stopper;
+  stopper->CatchSignals();
+  const bool ends = command.ends_with_controller;
+  if (ends) EndWithParent();
+  command.start_again = [argv, ends] { return StartAgain(argv, ends); };
+  const absl::Status status = RunWorker(std::move(command), stopper);
+  // A parent that is gone, or gave up, needs no message about it.
+  return ends && absl::IsCancelled(status) ? kSuccess : Report(status);
+}
+
+int Main(int argc, char** argv) {
+  CommandLine line("pw-node", "pw-node (Pathways) " PATHWAYS_VERSION,
+                   "A process of a Pathways cluster.", kFooter);
+  ControllerCommand controller;
+  WorkerCommand worker;
+  worker.member.patience = absl::Seconds(60);
+  worker.links.ucx = "shm";
+  std::string any_host_of;
+  StatusCommand status;
+  DrainCommand drain;
+  line.AddCommand("controller",
+                  "Be the controller of a cluster, until it is stopped",
+                  ControllerFlags(&controller));
+  line.AddCommand("worker", "Be hosts of a cluster, until it ends",
+                  WorkerFlags(&worker, &any_host_of));
+  line.AddCommand("status",
+                  "Print the hosts, clients and programs of a cluster",
+                  StatusFlags(&status));
+  line.AddCommand("drain",
+                  "Load no more programs on islands, hosts or devices, and "
+                  "wait until nothing is there",
+                  DrainFlags(&drain));
+  line.AddCommand("undrain", "Let programs be loaded there again",
+                  UndrainFlags(&drain));
+  const absl::StatusOr<std::string> print = line.Parse(argc, argv);
+  if (!print.ok()) return Report(print.status());
+  if (!print->empty()) {
+    std::fputs(print->c_str(), stdout);
+    return kSuccess;
+  }
+  if (line.command() == "controller") {
+    return BeController(std::move(controller));
+  }
+  if (line.command() == "status") return Report(RunStatus(status));
+  if (line.command() != "worker") {
+    drain.undo = line.command() == "undrain";
+    return Report(RunDrain(drain));
+  }
+  if (line.IsGiven("--any-host")) {
+    worker.member.any_host_of = any_host_of;
+  } else if (!line.IsGiven("--host")) {
+    return Report(
+        absl::InvalidArgumentError("--host or --any-host is required"));
+  }
+  return BeWorker(std::move(worker), argv);
 }
 
 }  // namespace

@@ -23,7 +23,7 @@
 
 namespace pathways::pw_run {
 
-// What the process returns; part of the tool's interface, see --help.
+// Exit codes of the process; part of the tool's interface, see --help.
 enum ExitCode {
   kSuccess = 0,
   kComparisonFailed = 1,
@@ -52,18 +52,18 @@ struct Options {
   Tolerance tolerance;
 
   int64_t steps = 1;
-  // How it runs. Nothing is traced when nobody asks for it.
+  // Options of the run. Nothing is traced unless an option requires it.
   ClusterOptions run;
-  // A cluster that runs already; no address: one of our own.
+  // A running cluster; without an address the tool makes its own.
   ConnectOptions connect;
-  std::string client;  // name; empty: one that says which process this is
+  std::string client;  // name; empty: derived from the process
   ClientOptions share;
   bool anywhere = false;
   LoadOptions load;
   LaunchOptions launch;
-  std::optional<RecoveryOptions> recovery;  // none: nothing is put by
+  std::optional<RecoveryOptions> recovery;  // nullopt: no checkpoints
 
-  bool costs_only = false;  // no values
+  bool costs_only = false;  // only costs, no values
   bool dry_run = false;
   bool compile_only = false;
   bool explain_placement = false;
@@ -74,18 +74,19 @@ struct Options {
   std::string emit_plan;       // path
   std::string emit_plan_text;  // path or "-"
   std::string trace;           // path; "-": standard output; empty: none
-  std::string profile_out;     // likewise
+  std::string profile_out;     // path; "-": standard output; empty: none
   std::string stats;           // "", "table", "json" or "@PATH" (as JSON)
 };
 
 struct ParsedOptions {
   Options options;
-  // Set when there is nothing to do but print this, for --help, --version and
-  // --explain.
+  // Text to print instead of running, for --help, --version and --explain;
+  // empty otherwise.
   std::string print;
 };
 
-// InvalidArgument: the command line is wrong; the message is for the user.
+// Returns InvalidArgument, with a message for the user, if the command line is
+// wrong.
 absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv);
 
 }  // namespace pathways::pw_run

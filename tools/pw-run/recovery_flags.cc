@@ -1,4 +1,4 @@
-//===- recovery_flags.cc - How pw-run outlives lost hosts -----------------===//
+//===- recovery_flags.cc - Flags of pw-run for recovery -------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -17,44 +17,37 @@
 
 namespace pathways::pw_run {
 
-void RecoveryFlags::AddTo(CLI::App* app) {
-  constexpr char kRecovery[] = "Losing hosts and going on";
-  app->add_option(
-         "--recover", mode,
-         "When a host is lost, go on from the last checkpoint: retry, once "
-         "it is there again (--wait bounds that), or rebind, on "
-         "other devices; unless given, the run ends with an error")
-      ->type_name("retry|rebind")
-      ->check(CLI::IsMember({"retry", "rebind"}).description(""))
-      ->group(kRecovery);
-  app->add_option(
-         "--checkpoint-every", options.checkpoint_every,
-         "Steps from one checkpoint to the next, which is what is carried "
-         "from step to step; 0: the beginning is the only one")
-      ->capture_default_str()
-      ->type_name("STEPS")
-      ->check(CLI::Range(int64_t{0}, INT64_MAX).description(""))
-      ->group(kRecovery);
-  app->add_option(
-         "--checkpoint-dir", options.checkpoint_dir,
-         "Folder where checkpoints are, for who outlives this process; "
-         "unless given, in its memory")
-      ->type_name("FOLDER")
-      ->group(kRecovery);
-  app->add_flag("--checkpoints-on-hosts", options.checkpoints_on_hosts,
-                "Checkpoints are on hosts that the program is not on")
-      ->excludes("--checkpoint-dir")
-      ->group(kRecovery);
-  app->add_flag("--resume", options.resume,
-                "Begin with the last checkpoint there, if there is one")
-      ->group(kRecovery);
-  app->add_option("--max-losses", options.max_losses,
-                  "End with the error of the next loss after so many without "
-                  "another checkpoint")
-      ->capture_default_str()
-      ->type_name("N")
-      ->check(CLI::Range(0, INT32_MAX).description(""))
-      ->group(kRecovery);
+std::vector<flags::Flag> RecoveryFlags::Table() {
+  using flags::Switch;
+  using flags::Text;
+  using flags::Whole;
+  return {
+      {"--recover", "retry|rebind",
+       "When a host is lost, resume from the last checkpoint: retry, once the "
+       "host is back (--wait limits that), or rebind, on other devices; "
+       "unless given, the run ends with an error",
+       Text{&mode, {"retry", "rebind"}}},
+      {"--checkpoint-every", "STEPS",
+       "Steps between checkpoints of the arrays that are carried from step to "
+       "step; 0: the beginning of the run is the only checkpoint",
+       Whole<int64_t>{&options.checkpoint_every, 0, INT64_MAX}},
+      {"--checkpoint-dir", "FOLDER",
+       "Folder for checkpoints that outlive this process; unless given, they "
+       "are in its memory",
+       Text{&options.checkpoint_dir}},
+      {.name = "--checkpoints-on-hosts",
+       .type = "",
+       .help = "Keep checkpoints on hosts that the program does not use",
+       .to = Switch{&options.checkpoints_on_hosts},
+       .excludes = "--checkpoint-dir"},
+      {"--resume", "",
+       "Begin with the last checkpoint in the folder, if there is one",
+       Switch{&options.resume}},
+      {"--max-losses", "N",
+       "End with the error of the next loss after this many losses without "
+       "another checkpoint",
+       Whole<int>{&options.max_losses, 0, INT32_MAX}},
+  };
 }
 
 absl::Status RecoveryFlags::Check() {

@@ -17,11 +17,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "runtime/checkpoint/npy.h"
+#include "tools/flags/closest.h"
 
 namespace pathways::pw_run {
 namespace {
 
-// Names listed in one message.
+// Most names listed in one message.
 constexpr size_t kMaxListed = 16;
 
 Port PortOf(const proto::Plan& plan, const std::string& name, uint32_t buffer,
@@ -33,22 +34,6 @@ Port PortOf(const proto::Plan& plan, const std::string& name, uint32_t buffer,
   port.shape.assign(layout.shape().begin(), layout.shape().end());
   port.stepped = stepped;
   return port;
-}
-
-size_t EditDistance(absl::string_view a, absl::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      size_t above = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1,
-                         diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
-      diagonal = above;
-    }
-  }
-  return row[b.size()];
 }
 
 }  // namespace
@@ -82,24 +67,6 @@ Signature SignatureOf(const proto::Plan& plan) {
   return signature;
 }
 
-std::string Closest(absl::string_view name,
-                    const std::vector<std::string>& names) {
-  // Names come from a file, and the distance is quadratic.
-  constexpr size_t kMaxLength = 256;
-  std::string closest;
-  if (name.size() > kMaxLength) return closest;
-  size_t best = std::max<size_t>(name.size() / 3, 1) + 1;
-  for (const std::string& candidate : names) {
-    if (candidate.size() > kMaxLength) continue;
-    size_t distance = EditDistance(name, candidate);
-    if (distance < best && distance < candidate.size()) {
-      best = distance;
-      closest = candidate;
-    }
-  }
-  return closest;
-}
-
 absl::StatusOr<size_t> FindPort(const std::vector<Port>& ports,
                                 absl::string_view name,
                                 absl::string_view what) {
@@ -110,9 +77,9 @@ absl::StatusOr<size_t> FindPort(const std::vector<Port>& ports,
   }
   std::string message =
       absl::StrCat("the program has no ", what, " '", name, "'");
-  std::string closest = Closest(name, names);
-  if (!closest.empty()) {
-    absl::StrAppend(&message, "; did you mean '", closest, "'?");
+  const std::string suggestion = flags::DidYouMean(name, names);
+  if (!suggestion.empty()) {
+    absl::StrAppend(&message, suggestion);
   } else if (names.empty()) {
     absl::StrAppend(&message, "; it has none");
   } else {

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The interface of a plan as the tool's user sees it, and the wording of errors
-// about its names.
+// The interface of a plan as the tool's user sees it, and texts of errors about
+// its names.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,12 +29,12 @@ namespace pathways::pw_run {
 struct Port {
   std::string name;
   ElementType element = ElementType::kInvalid;
-  std::vector<int64_t> shape;  // of one step, global, in elements
+  std::vector<int64_t> shape;  // shape of one step, global, in elements
   bool stepped = false;
 
-  // With the leading dimension of `steps`, when stepped.
+  // Returns the shape, with a leading dimension of `steps` if stepped.
   std::vector<int64_t> ShapeOver(int64_t steps) const;
-  // "64x256xf32", or "4x64x256xf32 (4 steps of 64x256xf32)".
+  // Returns text like "64x256xf32", or "4x64x256xf32 (4 steps of 64x256xf32)".
   std::string TypeOver(int64_t steps) const;
 };
 
@@ -46,20 +46,18 @@ struct Signature {
 // `plan` must have passed the verifier.
 Signature SignatureOf(const proto::Plan& plan);
 
-// Index in `ports` of `name`. InvalidArgument when there is none: says which
-// ones there are, or which one was probably meant. `what` is "input", "result".
+// Returns the index of `name` in `ports`. Returns InvalidArgument if there is
+// none, with the known names or the one that was probably meant. `what` is
+// "input" or "result".
 absl::StatusOr<size_t> FindPort(const std::vector<Port>& ports,
                                 absl::string_view name, absl::string_view what);
 
-// Largest array that the tool creates, in bytes: this machine's memory.
+// Largest array that the tool creates, in bytes: the memory of this machine.
 int64_t MaxArrayBytes();
 
-// Fails when an array of this type over `steps` steps is larger than that.
+// Returns an error if an array of this type over `steps` steps is larger than
+// MaxArrayBytes().
 absl::Status CheckSize(const Port& port, int64_t steps);
-
-// The one of `names` closest to `name`, or "" when none is close.
-std::string Closest(absl::string_view name,
-                    const std::vector<std::string>& names);
 
 }  // namespace pathways::pw_run
 

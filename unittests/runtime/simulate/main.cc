@@ -16,12 +16,14 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "runtime/proto/text_file.h"
+#include "tools/flags/closest.h"
 #include "unittests/runtime/simulate/draw_scenario.h"
 #include "unittests/runtime/simulate/planted_bugs.h"
 #include "unittests/runtime/simulate/run_scenario.h"
@@ -190,7 +192,7 @@ int Main(int argc, char** argv) {
       return 0;
     }
     if (flag == "--first=random") {
-      // Where all that can be drawn is.
+      // Seeds from here on draw everything that can be drawn.
       flags.first = kFirstOfNumbers + std::random_device()();
     } else if (flag == "--keep-going") {
       flags.keep_going = true;
@@ -206,7 +208,13 @@ int Main(int argc, char** argv) {
                !number("--least-good=", &flags.least_good) &&
                !word("--bug=", &flags.bug) &&
                !word("--scenario=", &flags.scenario)) {
-      std::printf("'%s' is not known\n\n%s", argv[i], kHelp);
+      const std::vector<std::string> known = {
+          "--bug",        "--bugs",       "--first",  "--help",
+          "--keep-going", "--least-good", "--log",    "--print",
+          "--scenario",   "--seeds",      "--shrink", "--table"};
+      const std::string name(flag.substr(0, flag.find('=')));
+      std::printf("error: unknown flag '%s'%s; --help lists all\n", argv[i],
+                  flags::DidYouMean(name, known).c_str());
       return 2;
     }
   }
