@@ -1,4 +1,4 @@
-//===- PlaceMemory.cpp - Places of buffers in memory ----------------------===//
+//===- PlaceMemory.cpp - Placement of buffers in memory -------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -21,7 +21,7 @@ using namespace mlir::pathways;
 
 namespace {
 
-/// Buffers that follow each other in the same bytes by aliases.
+/// Buffers that share bytes by aliases, one after the other.
 struct Unit {
   SmallVector<uint32_t, 1> buffers;
   uint64_t bytes = 0;          // aligned
@@ -35,7 +35,7 @@ struct Unit {
   uint64_t linkNs = 0;
 };
 
-/// The gangs of a slice in time, if each begins when the one before it ends.
+/// The timeline of a slice's gangs, if each begins when the previous one ends.
 class GangClock {
 public:
   void add(uint32_t gang, uint64_t costNs) {
@@ -57,7 +57,7 @@ public:
   }
 
 private:
-  /// The least that a gang counts for, since dispatch takes time too.
+  /// Smallest duration of a gang, since dispatch takes time, too.
   static constexpr uint64_t kGangNs = 1000;
 
   std::vector<uint32_t> gangs;   // ascending
@@ -65,11 +65,11 @@ private:
   uint64_t endNs = 0;
 };
 
-/// Which bytes hold what, as buffers enter one after the other.
+/// The buffer in each byte range, as buffers enter one after the other.
 class Occupants {
 public:
-  /// [begin, end) becomes `buffer`; calls `replaced` with each buffer that it
-  /// takes bytes from, perhaps several times.
+  /// Assigns [begin, end) to `buffer`; calls `replaced` with each buffer that
+  /// it takes bytes from, possibly several times.
   template <typename F>
   void enter(uint64_t begin, uint64_t end, uint32_t buffer, F replaced) {
     split(begin);
@@ -80,7 +80,7 @@ public:
     ranges.erase(first, last);
     ranges[begin] = {end, buffer};
   }
-  /// By begin: end and buffer.
+  /// End and buffer of each range, by begin.
   const std::map<uint64_t, std::pair<uint64_t, uint32_t>> &get() const {
     return ranges;
   }
@@ -100,7 +100,7 @@ private:
   std::map<uint64_t, std::pair<uint64_t, uint32_t>> ranges;
 };
 
-/// A slice's buffers with equal credits.
+/// The buffers of a slice with equal credits.
 struct Frame {
   std::vector<Unit> units;
   std::vector<uint64_t> offsets; // by unit
@@ -128,26 +128,27 @@ static Unit makeUnit(const ActionGraph &graph, uint32_t head) {
     unit.end = std::max(unit.end, graph.buffers[b].writer);
     for (uint32_t reader : graph.buffers[b].readers) {
       unit.end = std::max(unit.end, reader);
-      // Reads what was written in the firing before.
+      // A feed reads the value of the previous firing.
       unit.shareable &= !graph.isFeed(reader);
     }
   }
   return unit;
 }
 
-/// Places of their own first, then what takes turns. Fails where sums would not
-/// be exact.
+/// Places units that share nothing first, then units that take turns. Fails if
+/// sums would overflow.
 ///
 /// A send waits for the last use of the bytes that its recv fills. For the
-/// transfer to run beside the gangs that use what was received before it from
-/// the same slice, these bytes must be free while those gangs still have as
+/// transfer to overlap with the gangs that use the value received before it
+/// from the same slice, these bytes must be free while those gangs still run
+/// for as long as the transfer takes: the place is reserved from then on.
 /// much to do as the transfer takes: the place is taken from there on.
 static LogicalResult placeUnits(Frame &frame, const GangClock &clock) {
   std::vector<PackItem> items;
   std::vector<size_t> unitOf;
-  // The ends of the first and the last unit that each slice has sent.
+  // The ends of the first and the last unit received from each slice.
   llvm::DenseMap<uint32_t, std::pair<uint32_t, uint32_t>> received;
-  // Whatever the packing, it takes no more than this.
+  // Upper bound for any packing.
   uint64_t most = 0;
   frame.offsets.resize(frame.units.size());
   for (auto [number, unit] : llvm::enumerate(frame.units)) {
@@ -180,7 +181,8 @@ static LogicalResult placeUnits(Frame &frame, const GangClock &clock) {
   return success();
 }
 
-/// Who takes bytes of whom, from the offsets of the buffers of a frame.
+/// Finds which buffers take bytes of which, from the offsets of the buffers of
+/// a frame.
 static void findTurns(const ActionGraph &graph, const Frame &frame,
                       std::vector<MemoryPlan::Turn> &turns) {
   struct Entry {
@@ -191,11 +193,13 @@ static void findTurns(const ActionGraph &graph, const Frame &frame,
     }
   };
   std::vector<Entry> entries;
+  // Places are aligned, but a buffer that is smaller than its place leaves the
+  // rest of the bytes to the buffers before and after it.
   for (auto [unit, offset] : llvm::zip_equal(frame.units, frame.offsets))
-    if (unit.bytes > 0)
-      for (uint32_t buffer : unit.buffers)
+    for (uint32_t buffer : unit.buffers)
+      if (uint64_t bytes = graph.buffers[buffer].bytes; bytes > 0)
         entries.push_back(
-            {graph.getEntry(buffer), buffer, offset, offset + unit.bytes});
+            {graph.getEntry(buffer), buffer, offset, offset + bytes});
   llvm::sort(entries);
   std::set<std::pair<uint32_t, uint32_t>> known;
   auto add = [&](uint32_t before, uint32_t after, bool isLater) {
@@ -207,7 +211,7 @@ static void findTurns(const ActionGraph &graph, const Frame &frame,
     last.enter(entry.begin, entry.end, entry.buffer, [&](uint32_t before) {
       add(before, entry.buffer, /*isLater=*/false);
     });
-  // The first occupant of each byte is the last one of the reverse order.
+  // The first occupant of each byte is the last one in reverse order.
   for (const Entry &entry : llvm::reverse(entries))
     first.enter(entry.begin, entry.end, entry.buffer, [](uint32_t) {});
   known.clear();
