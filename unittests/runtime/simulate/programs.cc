@@ -27,7 +27,7 @@ namespace {
 
 constexpr int kMaxKernels = 1024;
 
-// What a kernel reads and writes, shard by shard.
+// A buffer that a kernel reads or writes, shard by shard.
 struct Port {
   uint64_t elements = 0;
   proto::ElementType element = proto::F32;
@@ -115,14 +115,20 @@ bool Contains(const Axes& all, const Axes& some) {
   return std::includes(all.begin(), all.end(), some.begin(), some.end());
 }
 
-// Of a buffer whose values follow from which shard somebody read, or are what
-// lies behind the last element of one.
+// Marks a buffer whose values depend on the shard that was read, or lie after
+// the last element of one.
 constexpr char kNoAxis[] = "?";
 
-// By buffer, the axes along which shards do not agree. Kernels write what
-// agrees as it should; collectives of random plans do not, and who moves or
-// carries their results reads any shard.
-std::vector<Axes> Disagreements(const proto::Plan& plan) {
+bool IsEven(const proto::Plan& plan, const proto::Buffer& buffer) {
+  return layout::IsEven(
+      LayoutOf(plan.layouts(static_cast<int>(buffer.layout()))),
+      MeshOf(plan.slices(static_cast<int>(buffer.slice()))));
+}
+
+// Returns for each buffer the axes along which its shards disagree. Kernels
+// write shards that agree as they should; collectives of random plans do not,
+// and moves and carries of their results read any shard.
+std::vector<Axes> Disagreements(const proto::Plan& plan, bool even) {
   std::vector<Axes> found;
   for (int b = 0; b < plan.buffers_size(); ++b) {
     found.push_back(CutAxes(plan, static_cast<uint32_t>(b)));
@@ -131,7 +137,7 @@ std::vector<Axes> Disagreements(const proto::Plan& plan) {
     if (Contains(CutAxes(plan, from), found[from])) return false;
     return found[to].insert(kNoAxis).second;
   };
-  // What is carried is written after it is read.
+  // A carried buffer is written after it is read.
   for (bool changes = true; changes;) {
     changes = false;
     for (const proto::Action& action : plan.actions()) {
@@ -157,6 +163,10 @@ std::vector<Axes> Disagreements(const proto::Plan& plan) {
             axes.insert(axis);
           }
         }
+        if (even && !IsEven(plan, plan.buffers(
+                                      static_cast<int>(collective.source())))) {
+          axes.insert(kNoAxis);  // padding becomes elements of the result
+        }
         found[collective.result()] = std::move(axes);
       }
     }
@@ -164,16 +174,10 @@ std::vector<Axes> Disagreements(const proto::Plan& plan) {
   return found;
 }
 
-bool IsEven(const proto::Plan& plan, const proto::Buffer& buffer) {
-  return layout::IsEven(
-      LayoutOf(plan.layouts(static_cast<int>(buffer.layout()))),
-      MeshOf(plan.slices(static_cast<int>(buffer.slice()))));
-}
-
 // Its kernels' shapes are in their names.
 void AddKernel(const std::vector<Axes>& disagreements, proto::Plan* plan,
                proto::Action* action, bool fails, const Program& program) {
-  // What all results may depend on.
+  // Axes that all results may depend on.
   Axes allowed = CutAxes(*plan, action->results(0));
   for (uint32_t result : action->results()) {
     const Axes axes = CutAxes(*plan, result);
@@ -255,7 +259,7 @@ proto::Plan PlanOf(const Program& program, const Topology& topology) {
   options.contributions = program.contributions();
   proto::Plan plan = testing::RandomPlan(program.plan(), options);
   bool fails = program.fails();
-  const std::vector<Axes> disagreements = Disagreements(plan);
+  const std::vector<Axes> disagreements = Disagreements(plan, program.even());
   for (proto::Action& action : *plan.mutable_actions()) {
     if (action.kind() != proto::GANG || action.steps_size() > 0) continue;
     AddKernel(disagreements, &plan, &action,
@@ -265,8 +269,8 @@ proto::Plan PlanOf(const Program& program, const Topology& topology) {
   return plan;
 }
 
-std::set<int> VagueResults(const proto::Plan& plan) {
-  const std::vector<Axes> disagreements = Disagreements(plan);
+std::set<int> VagueResults(const proto::Plan& plan, bool even) {
+  const std::vector<Axes> disagreements = Disagreements(plan, even);
   std::set<int> vague;
   for (int r = 0; r < plan.interface().results_size(); ++r) {
     const uint32_t action = plan.interface().results(r).action();

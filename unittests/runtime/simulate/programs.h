@@ -28,9 +28,10 @@ namespace pathways::simulate {
 // collective has a kernel, so that all bytes of each result depend on all bytes
 // of those operands that agree wherever the result has to.
 proto::Plan PlanOf(const Program& program, const Topology& topology);
-// Results whose copies are not the same everywhere, as shards of a random plan
-// need not agree; which of them a client gets is not said.
-std::set<int> VagueResults(const proto::Plan& plan);
+// Returns the results that must not be compared: their copies differ, as shards
+// of a random plan need not agree, or, if the program is `even`, they depend on
+// padding.
+std::set<int> VagueResults(const proto::Plan& plan, bool even);
 // Hosts that it has shards on.
 std::set<int32_t> HostsOf(const proto::Plan& plan, const Topology& topology);
 ArrayType ArgumentType(const proto::Plan& plan, int argument, int64_t steps);

@@ -253,7 +253,7 @@ class Running {
       record_.ended = false;
       return;
     }
-    // What was lost is asked for again.
+    // Lost messages are requested again.
     world.RunFor(kSettleNs);
     absl::StatusOr<std::unique_ptr<Client>> last =
         cluster_->front().Connect("the last one");
@@ -326,7 +326,8 @@ absl::StatusOr<Prepared> Prepare(const Scenario& scenario) {
   Prepared prepared{*std::move(topology), *std::move(cluster), {}, {}, {}};
   for (const Program& program : scenario.programs()) {
     prepared.plans.push_back(PlanOf(program, prepared.topology));
-    prepared.vague.push_back(VagueResults(prepared.plans.back()));
+    prepared.vague.push_back(
+        VagueResults(prepared.plans.back(), program.even()));
     prepared.hosts.push_back(HostsOf(prepared.plans.back(), prepared.topology));
   }
   return prepared;
