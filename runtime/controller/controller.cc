@@ -20,7 +20,7 @@
 namespace pathways {
 namespace {
 
-// Questions to processes that may be open.
+// Largest number of remembered questions to processes.
 constexpr size_t kMaxCollects = 1024;
 
 std::unique_ptr<SchedulingPolicy> PolicyOf(ControllerOptions* options) {
@@ -235,7 +235,7 @@ void Controller::OnCollect(uint32_t client,
   control->mutable_collect()->set_question(request.question());
   std::vector<uint32_t> processes = context_.directory.processes();
   std::erase_if(processes, [this](uint32_t process) {
-    // All its hosts go with it.
+    // A process goes with all its hosts.
     for (int32_t host = 0; host < context_.topology->num_hosts(); ++host) {
       if (context_.directory.place(host).process == process &&
           lives_.IsGone(host)) {
@@ -276,7 +276,7 @@ void Controller::OnUnload(uint32_t client, const proto::UnloadRequest& unload) {
                        launches_.Open(programs_.IdOf(unload.program())).size());
   if (!next.ok()) return Answer(request, next.status());
   Proceed(*next);
-  // One that was given up is on its way already; now a call waits for that.
+  // A program that was given up is already ending; now a call waits for that.
   ArmTimer();
 }
 
@@ -315,11 +315,13 @@ void Controller::Proceed(const ProgramNext& next) {
     return RetryLoads();
   }
   if (next.kind != ProgramNext::kAsk) {
-    // Nobody asked for its end, but others may wait for it.
-    return next.gone != 0 ? RetryLoads() : void();
+    // No request waits for the end of the program, but drains and loads may.
+    if (next.gone == 0) return;
+    AnswerDrains();
+    return RetryLoads();
   }
   const ProgramTable::Program* program = programs_.Find(next.program);
-  if (program == nullptr) return;  // what was done before has ended it
+  if (program == nullptr) return;  // an earlier effect has ended it
   auto name = [&](auto* message) {
     message->set_program(program->id);
     message->set_incarnation(program->incarnation);
@@ -439,12 +441,12 @@ void Controller::OnReport(const proto::Report& report) {
 
 void Controller::OnDiagnose(uint32_t client,
                             const proto::DiagnoseRequest& request) {
-  // Where time goes by, no client can know that.
+  // If real time passes, a client cannot know that nothing will happen.
   if (!context_.world->simulated()) return;
   stalls_.Force();
   diagnoses_.push_back({client, request.request()});
   if (!stalls_.in_round()) return StartRound();
-  // The questions or answers that are missing were lost.
+  // The missing questions or answers were lost.
   stalls_.AskAgain() ? SendQueries(StallSubjects()) : FinishRound();
 }
 
@@ -453,7 +455,7 @@ void Controller::FinishRound() {
       stalls_.Finish(Now(), StallSubjects());
   for (const StallDetector::Verdict& verdict : verdicts) {
     const ProgramTable::Program* program = programs_.Find(verdict.program);
-    if (program == nullptr) continue;  // a verdict before this one ended it
+    if (program == nullptr) continue;  // an earlier verdict has ended it
     const absl::Status status = absl::DeadlineExceededError(absl::StrCat(
         "program '", program->plan->name(), "' does not go on: ", verdict.text,
         Tag(ErrorId::kStalled)));

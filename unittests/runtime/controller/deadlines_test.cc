@@ -1,4 +1,4 @@
-//===- deadlines_test.cc - Who does not answer in time --------------------===//
+//===- deadlines_test.cc - Missing answers, and deadlines -----------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -120,6 +120,33 @@ TEST_F(ControllerTest, AHostThatHeardNothingOfAProgramGivenUpIsSilent) {
   EXPECT_THAT(Advance(2 * kTimeout),
               ::testing::Contains("client2 ended 1: a launch did not begin: no "
                                   "answer from host1 [PW4105]"));
+}
+
+// The load was given up, so no request waits for the end of its program.
+TEST_F(ControllerTest, ADrainEndsWithAProgramThatWasGivenUp) {
+  const uint64_t gone = Load(1);
+  EXPECT_THAT(Advance(2 * kTimeout), ::testing::Contains("stop to host0"));
+  proto::Control drain;
+  drain.mutable_drain_request()->set_request(5);
+  drain.mutable_drain_request()->add_devices(0);
+  FromClient(2, drain);
+  EXPECT_THAT(Sent(), ::testing::Not(::testing::Contains("client2 5: ")));
+  for (uint32_t host : {0, 1}) {
+    proto::Control stopped;
+    stopped.mutable_stop_reply()->set_host(host);
+    stopped.mutable_stop_reply()->set_program(static_cast<uint32_t>(gone - 1));
+    stopped.mutable_stop_reply()->set_incarnation(static_cast<uint32_t>(gone));
+    FromHost(host, stopped);
+  }
+  EXPECT_THAT(Sent(), ::testing::Contains("free to host0"));
+  for (uint32_t host : {0, 1}) {
+    proto::Control freed;
+    freed.mutable_free_reply()->set_host(host);
+    freed.mutable_free_reply()->set_program(static_cast<uint32_t>(gone - 1));
+    freed.mutable_free_reply()->set_incarnation(static_cast<uint32_t>(gone));
+    FromHost(host, freed);
+  }
+  EXPECT_THAT(Sent(), ::testing::Contains("client2 5: "));
 }
 
 }  // namespace
