@@ -11,7 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-// Stops with the message when `result` is an error.
+// Ends the program with the message if `result` is an error.
 template <typename T> static T take(pathways::Result<T> result) {
   if (result)
     return *std::move(result);
@@ -21,7 +21,8 @@ template <typename T> static T take(pathways::Result<T> result) {
 
 int main() {
   using pathways::ElementType;
-  // y = 2x, on a slice of two devices, then moved to two others and back whole.
+  // Computes y = 2x on a slice of two devices, then moves it to two others and
+  // returns it whole.
   pathways::ProgramBuilder builder("twice");
   builder.slice("front", {{"data", 2}});
   builder.slice("back", {{"data", 2}}, /*apartFrom=*/{"front"});
@@ -43,14 +44,12 @@ int main() {
   auto session = take(pathways::Session::open({.topology = topology}));
   auto executable = take(session.load(compiled.plan));
 
-  pathways::HostArray input{ElementType::kF32, {8}, {}};
   const float values[8] = {1, 2, 3, 4, 5, 6, 7, 8};
-  const char *bytes = reinterpret_cast<const char *>(values);
-  input.data.assign(bytes, bytes + sizeof values);
+  auto input = pathways::HostArray::of<float>(values);
 
   auto run = take(executable.launch({{"x", input}})); // returns at once
   auto y = take(run.fetch("y"));
-  for (int64_t i = 0; i < y.num_elements(); ++i)
-    std::printf("%g ", reinterpret_cast<const float *>(y.data.data())[i]);
+  for (float value : y.values<float>())
+    std::printf("%g ", value);
   std::printf("\n");
 }

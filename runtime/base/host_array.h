@@ -1,4 +1,4 @@
-//===- host_array.h - A dense array in the client's memory ------*- C++ -*-===//
+//===- host_array.h - Dense array in the client's memory --------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -13,7 +13,9 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -34,13 +36,35 @@ enum class ElementType : uint8_t {
 
 // Bytes of one element in memory; 0 for kInvalid.
 int64_t ElementBytes(ElementType element);
-// "f32", "i1", ...; "invalid" for kInvalid.
+// Returns "f32", "i1", ..., or "invalid" for kInvalid.
 const char* ElementName(ElementType element);
-// The reverse; kInvalid for any other name.
+// Returns the type of that name, or kInvalid for any other text.
 ElementType ElementFromName(const std::string& name);
 
-// Leaves what nobody gave a value undefined, so that memory which is about to
-// be written is not written twice.
+// The element type whose elements are values of T: float, double, bool, int8_t,
+// int32_t or int64_t. Other types do not compile.
+template <typename T>
+constexpr ElementType ElementOf() {
+  static_assert(sizeof(bool) == 1);
+  if constexpr (std::is_same_v<T, float>) {
+    return ElementType::kF32;
+  } else if constexpr (std::is_same_v<T, double>) {
+    return ElementType::kF64;
+  } else if constexpr (std::is_same_v<T, bool>) {
+    return ElementType::kI1;
+  } else if constexpr (std::is_same_v<T, int8_t>) {
+    return ElementType::kI8;
+  } else if constexpr (std::is_same_v<T, int32_t>) {
+    return ElementType::kI32;
+  } else {
+    static_assert(std::is_same_v<T, int64_t>,
+                  "no element type has these values");
+    return ElementType::kI64;
+  }
+}
+
+// Allocator that leaves new elements uninitialized unless a value is given, so
+// that memory which is about to be overwritten is not written twice.
 template <typename T>
 struct UninitializedAllocator : std::allocator<T> {
   template <typename U>
@@ -57,30 +81,64 @@ struct UninitializedAllocator : std::allocator<T> {
   }
 };
 
-// Bytes of an array. What resize adds is undefined.
+// Bytes of an array. Bytes added by resize() are undefined.
 using ArrayBytes = std::vector<char, UninitializedAllocator<char>>;
 
-// Global, dense, row-major, in the client's memory.
+// Global, dense, row-major array in the client's memory.
 struct HostArray {
   ElementType element = ElementType::kInvalid;
   std::vector<int64_t> shape;  // elements; empty: a scalar
   ArrayBytes data;             // num_elements() * ElementBytes(element)
 
+  // Returns an array with a copy of `values`, row-major, or of one dimension if
+  // no shape is given. If the shape has another number of elements, the array
+  // has the element type kInvalid, which every call refuses.
+  template <typename T>
+  static HostArray of(std::span<const T> values, std::vector<int64_t> shape);
+  template <typename T>
+  static HostArray of(std::span<const T> values) {
+    return of<T>(values, {static_cast<int64_t>(values.size())});
+  }
+
   int64_t num_elements() const;
+  // Returns the elements, row-major; none if T is not the type of the elements
+  // (ElementOf) or `data` has another size.
+  template <typename T>
+  std::span<const T> values() const;
 };
 
-// An array in memory of somebody else, dense and row-major.
+template <typename T>
+HostArray HostArray::of(std::span<const T> values, std::vector<int64_t> shape) {
+  HostArray array{ElementOf<T>(), std::move(shape), {}};
+  if (array.num_elements() != static_cast<int64_t>(values.size())) {
+    array.element = ElementType::kInvalid;
+    return array;
+  }
+  const auto* bytes = reinterpret_cast<const char*>(values.data());
+  array.data.assign(bytes, bytes + values.size_bytes());
+  return array;
+}
+
+template <typename T>
+std::span<const T> HostArray::values() const {
+  const auto count = static_cast<size_t>(num_elements());
+  if (element != ElementOf<T>() || data.size() != count * sizeof(T)) return {};
+  return {reinterpret_cast<const T*>(data.data()), count};
+}
+
+// Dense, row-major array in memory that the caller owns.
 struct BorrowedArray {
   ElementType element = ElementType::kInvalid;
   std::vector<int64_t> shape;
   const char* data = nullptr;
   size_t bytes = 0;
-  // Called once, when nobody reads the memory any more; may be empty. On any
-  // thread: it must neither wait nor call who borrows.
+  // Called once, when the memory is no longer read; may be empty. It runs on
+  // any thread: it must not wait, and must not call the object that borrowed
+  // the memory.
   std::function<void()> done;
 };
 
-// "64x256xf32", as in MLIR; "f32" for a scalar.
+// Returns "64x256xf32", as in MLIR, or "f32" for a scalar.
 std::string ShapeString(ElementType element, const std::vector<int64_t>& shape);
 
 }  // namespace pathways

@@ -8,6 +8,7 @@
 
 #include "runtime/base/host_array.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -54,6 +55,37 @@ TEST(HostArrayTest, Shapes) {
   EXPECT_EQ(array.num_elements(), 6);
   array.shape = {2, 0};
   EXPECT_EQ(array.num_elements(), 0);
+}
+
+TEST(HostArrayTest, ValuesOfCppTypes) {
+  const std::vector<float> floats = {1, 2, 3, 4, 5, 6};
+  const HostArray matrix = HostArray::of<float>(floats, {2, 3});
+  EXPECT_EQ(matrix.element, ElementType::kF32);
+  EXPECT_EQ(matrix.shape, (std::vector<int64_t>{2, 3}));
+  EXPECT_EQ(matrix.data.size(), 24u);
+  EXPECT_TRUE(std::equal(floats.begin(), floats.end(),
+                         matrix.values<float>().begin(),
+                         matrix.values<float>().end()));
+  EXPECT_TRUE(matrix.values<int32_t>().empty());
+
+  const int64_t longs[] = {-1, 1};
+  EXPECT_EQ(HostArray::of<int64_t>(longs).shape, (std::vector<int64_t>{2}));
+  EXPECT_EQ(HostArray::of<int64_t>(longs).values<int64_t>()[0], -1);
+  const bool flags[] = {true, false};
+  EXPECT_EQ(HostArray::of<bool>(flags).element, ElementType::kI1);
+  EXPECT_EQ(HostArray::of<double>({}).num_elements(), 0);
+  const int8_t scalar[] = {7};
+  EXPECT_EQ(HostArray::of<int8_t>(scalar, {}).values<int8_t>()[0], 7);
+}
+
+TEST(HostArrayTest, ValuesThatDoNotFillTheShape) {
+  const std::vector<float> floats = {1, 2, 3};
+  EXPECT_EQ(HostArray::of<float>(floats, {2, 2}).element,
+            ElementType::kInvalid);
+  EXPECT_TRUE(HostArray::of<float>(floats, {2, 2}).values<float>().empty());
+  HostArray torn = HostArray::of<float>(floats);
+  torn.data.pop_back();
+  EXPECT_TRUE(torn.values<float>().empty());
 }
 
 }  // namespace
