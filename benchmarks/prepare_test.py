@@ -73,7 +73,7 @@ def expect(what, got, wanted):
 def main():
     with tempfile.TemporaryDirectory() as name:
         tree = pathlib.Path(name)
-        for path in ('benchmarks/run', 'scripts/common.sh'):
+        for path in ('benchmarks/run', 'benchmarks/performance.py', 'scripts/common.sh'):
             (tree / path).parent.mkdir(exist_ok=True)
             shutil.copy(ROOT / path, tree / path)
         state = tree / 'state'
