@@ -1,4 +1,4 @@
-//===- buffer_bytes.h - How many bytes buffers take -------------*- C++ -*-===//
+//===- buffer_bytes.h - Alignment and sums of buffer bytes ------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Where buffers of arrays may begin, and how bytes of many are added. For the
-// compiler, which lays them out, and all who check, count or use that.
+// Alignment of array buffers, and sums of bytes that do not overflow. Shared by
+// the compiler, which lays buffers out, and the code that checks, counts or
+// uses that layout.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,21 +19,22 @@
 
 namespace pathways {
 
-// Buffers, each of their slots, segments of memory and scratch of kernels begin
-// at multiples of this.
+// Alignment in bytes of buffers, each of their slots, segments of memory and
+// the scratch of kernels.
 inline constexpr uint64_t kBufferAlignment = 128;
 
-// The least multiple of it that is not below `bytes`, which are at most
-// kMaxBytes.
+// Returns `bytes` rounded up to a multiple of kBufferAlignment. `bytes` is at
+// most kMaxBytes.
 constexpr uint64_t AlignBuffer(uint64_t bytes) {
   return (bytes + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
 }
 
-// Sums of bytes stay at this instead of wrapping around. Nothing has as many,
-// and two such sums can be added.
+// Sums of bytes saturate at this value instead of wrapping around. Nothing has
+// as many bytes, and two such sums can still be added.
 inline constexpr uint64_t kMaxBytes = uint64_t{1} << 62;
 
-// `total`, at most kMaxBytes, and `times` times `bytes`.
+// Returns `total` + `times` * `bytes`, at most kMaxBytes. `total` is at most
+// kMaxBytes.
 constexpr uint64_t AddBytes(uint64_t total, uint64_t bytes,
                             uint64_t times = 1) {
   const unsigned __int128 more = static_cast<unsigned __int128>(bytes) * times;

@@ -1,4 +1,4 @@
-//===- client_options.h - What a client is given, beside others -*- C++ -*-===//
+//===- client_options.h - Options of clients, loads, launches ---*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What a client says about its place among others when it connects, in C++ as
-// on a command line. The one description of it: the runtime and the public API
-// both take this.
+// The options that a client gives when it connects, loads programs, asks for
+// slices and launches, in C++ as on a command line. The runtime and the public
+// API share this one description.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,100 +25,106 @@ namespace pathways {
 
 inline constexpr int32_t kMaxPriority = 100;
 inline constexpr double kMinWeight = 1e-3, kMaxWeight = 1e3;
-// Launches of one client that have not ended; a further one waits.
+// Largest number of open launches of one client. A further launch waits.
 inline constexpr int kMaxLaunches = 64;
 
 struct ClientOptions {
-  // Of device time, beside clients who want the same devices: one of weight 2
-  // has twice as much as one of weight 1. kMinWeight to kMaxWeight.
+  // Share of device time relative to other clients that want the same devices:
+  // a client of weight 2 gets twice as much as one of weight 1. kMinWeight to
+  // kMaxWeight.
   double weight = 1;
-  // Those of a higher one are granted devices first (docs/scheduling.md).
+  // Launches of higher priority are granted devices first (docs/scheduling.md).
   // -kMaxPriority to kMaxPriority.
   int32_t priority = 0;
-  // Bytes that its programs may have on devices, and its arrays on hosts, all
-  // together; 0: as many as there are.
+  // Limit in bytes for the client's programs on devices and its arrays on
+  // hosts, all together. 0: no limit.
   uint64_t quota_bytes = 0;
-  // Launches that may be open at a time, 1 to kMaxLaunches; a further one waits
-  // in its call.
+  // Largest number of open launches, 1 to kMaxLaunches. The call of a further
+  // launch waits.
   int run_ahead = kMaxLaunches;
-  // A program that is on devices which are drained moves to others with its
+  // If true, a program on devices that are drained moves to others with its
   // next launch, as Rebind would move it, if there are any.
   bool elastic = false;
 };
 
-// Where a program is loaded.
+// Choice of the devices on which a program is loaded.
 enum class LoadPlace {
-  kAsCompiled,  // on the devices that it was compiled for
-  // On those of least load that have the memory, of the same kind and target,
-  // what was on one island on one.
+  kAsCompiled,  // the devices that the program was compiled for
+  // The least loaded devices of the same kind and target that have the memory.
+  // Shards of one island stay together on one island.
   kAnywhere,
-  // As compiled, but that others take the place of devices which are drained,
-  // lost or of a host that is not there, as Rebind chooses them. Where there
-  // are too few, as compiled.
+  // The compiled devices, but those that are drained, lost, or on a host that
+  // is gone are replaced as Rebind chooses. If there are too few others,
+  // exactly the compiled devices.
   kPresent,
 };
 
-// How a program is loaded.
+// Options of one load of a program.
 struct LoadOptions {
   LoadPlace place = LoadPlace::kAsCompiled;
-  // With kPresent, several of its devices become one where there are too few.
+  // With kPresent: several devices of the program may share one device if there
+  // are too few.
   bool oversubscribe = false;
-  // Longest wait for memory that other clients have, in nanoseconds; 0: not at
-  // all; negative: as long as it takes. What can never be there, whoever gives
-  // up what, is not waited for.
+  // Longest wait in nanoseconds for memory that other clients hold. 0: no wait;
+  // negative: no limit. A need that the cluster could never meet, whoever
+  // released memory, fails at once.
   int64_t wait_ns = -1;
-  // Waits likewise for hosts that are gone, until they are there again, and for
-  // devices that are drained.
+  // If true, the load also waits for hosts that are gone, until they return,
+  // and for devices that are drained.
   bool await_devices = false;
-  // Called when it waits, and again when there is another reason, with one
-  // line that says for what and for whom. On a thread of the cluster, perhaps
-  // one that others wait for: it must not call the client, nor take long.
+  // Called when the load starts to wait, and again whenever the reason changes,
+  // with one line that names the reason and who holds the load up. It runs on a
+  // thread of the cluster that others may wait for: it must not call the
+  // client, nor take long.
   std::function<void(const std::string& why)> on_waiting = {};
 };
 
-// Devices that a client asks for while others run.
+// Options of a slice: devices that a client reserves while other clients run.
 struct SliceOptions {
-  // For messages.
+  // Name of the slice in messages.
   std::string name = "slice";
-  // Of its mesh, row-major; its product is how many devices it has.
+  // Shape of the slice's mesh, row-major. Its product is the number of devices.
   std::vector<int64_t> shape = {1};
   std::string kind = "cpu";
-  // Islands that its devices are cut over, in equal runs.
+  // Number of islands over which the devices are divided, in equal runs.
   int64_t islands = 1;
-  // The devices of each run are neighbours in the mesh, or torus, of their
-  // island, in the run's own shape: that of the slice, but that its first axis
-  // is cut.
+  // If true, the devices of each run are neighbours in the mesh, or torus, of
+  // their island and form the run's own shape: that of the slice with its first
+  // axis cut.
   bool contiguous = false;
-  // Of each device, that nobody else has; 0: all of it. Then nobody else is
-  // there; else others may have the rest, and share its time by weight.
+  // Bytes of each device that are reserved for the client. 0: the whole device,
+  // which no other client may use. Otherwise other clients may use the rest,
+  // and share the device's time by weight.
   uint64_t device_bytes = 0;
-  // Longest wait, and who is told, as of LoadOptions.
+  // Longest wait and its notification, as in LoadOptions.
   int64_t wait_ns = -1;
   std::function<void(const std::string& why)> on_waiting = {};
 };
 
-// Where a loaded program goes.
+// Options for moving a loaded program to other devices.
 struct RebindOptions {
-  // Islands, hosts and devices that it is not to be on, as messages call them:
-  // "island1", "host2", "island0/host2/device1".
+  // Islands, hosts and devices that the program must not be on, by the names in
+  // messages: "island1", "host2", "island0/host2/device1".
   std::vector<std::string> avoid = {};
-  // Several of its devices become one where there are too few.
+  // If true, several devices of the program may share one device if there are
+  // too few.
   bool oversubscribe = false;
   LoadOptions load = {};
 };
 
-// How one launch is run.
+// Options of one launch.
 struct LaunchOptions {
-  // In place of the client's.
+  // Replaces the client's priority.
   std::optional<int32_t> priority = {};
-  // From the call, in nanoseconds, when it should be over; 0: no matter when.
-  // It orders launches, where the cluster's policy goes by deadlines, and ends
-  // none.
+  // Deadline in nanoseconds from the call; 0: none. It orders launches if the
+  // cluster's policy goes by deadlines. A launch that misses it still
+  // completes.
   int64_t deadline_ns = 0;
-  // The number of the first step, from 0 on: what `pw.step_index` is in it. A
-  // run that is made of several launches gives each one the steps before it, so
-  // that its steps are numbered as those of one launch. At most kMaxSteps with
-  // the steps of the launch. Errors and traces name steps by these numbers.
+  // Number of the first step, from 0: the value of `pw.step_index` in it. A run
+  // that consists of several launches passes the number of steps before each
+  // launch, so that steps are numbered as in one launch. At most kMaxSteps
+  // together with the steps of the launch. Errors and traces name steps by
+  // these numbers.
   int64_t first_step = 0;
 };
 

@@ -1,4 +1,4 @@
-//===- counter.h - A number that one thread writes --------------*- C++ -*-===//
+//===- counter.h - Counter with one writer ----------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -14,8 +14,8 @@
 
 namespace pathways {
 
-// Written by one thread at a time, an actor's say, and read by any: no atomic
-// read-modify-write.
+// Counter that one thread at a time writes, for instance an actor, and any
+// thread reads. Writing needs no atomic read-modify-write.
 class Counter {
  public:
   void Add(uint64_t n = 1) { Set(get() + n); }

@@ -30,7 +30,7 @@ constexpr Entry kEntries[] = {
 #undef PATHWAYS_ERROR
 };
 
-// A paragraph behind a word, its lines under each other.
+// Returns `text` after the word `head`, in lines that are indented alike.
 std::string Paragraph(absl::string_view head, absl::string_view text) {
   const std::string indent(head.size(), ' ');
   std::string out(head);

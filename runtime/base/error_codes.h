@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A message that has a code ends with its tag, " [PW3101]", so that it survives
-// every process, log and wrapping that keeps the text: who adds text puts it in
-// front, or moves the tag behind it.
+// A message with a code ends with the code's tag, " [PW3101]". The tag survives
+// every process, log and wrapping that keeps the text: code that adds text puts
+// it before the message, or moves the tag to the end.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,7 +28,7 @@ enum class ErrorId : int {
 #undef PATHWAYS_ERROR
 };
 
-// " [PW3101]", to be put last.
+// Returns the tag, such as " [PW3101]", which goes at the end of a message.
 constexpr const char* Tag(ErrorId id) {
   switch (id) {
 #define PATHWAYS_ERROR(number, name, title, cause, cure) \
@@ -40,20 +40,21 @@ constexpr const char* Tag(ErrorId id) {
   return "";
 }
 
-// The tag that a message ends with; "" when there is none.
+// Returns the tag at the end of `message`, or "" if there is none.
 absl::string_view TagOf(absl::string_view message);
 
-// The message in front of that.
+// Returns `message` without the tag at its end.
 absl::string_view WithoutTag(absl::string_view message);
 
-// An error with the tag behind its message, unless it has one already. OK stays
-// OK.
+// Returns `status` with the tag appended to its message, unless it is OK or has
+// a tag already.
 absl::Status Coded(ErrorId id, absl::Status status);
 
-// Title, cause and cure of "PW3101", in lines; "" when there is no such code.
+// Returns title, cause and cure of a code such as "PW3101", in lines, or "" if
+// there is no such code.
 std::string ExplainError(absl::string_view code);
 
-// All codes with their titles, one a line.
+// Returns all codes with their titles, one per line.
 std::string ListErrors();
 
 }  // namespace pathways

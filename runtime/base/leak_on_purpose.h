@@ -1,4 +1,4 @@
-//===- leak_on_purpose.h - What is never destroyed --------------*- C++ -*-===//
+//===- leak_on_purpose.h - Objects that are never destroyed -----*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -14,11 +14,11 @@
 
 namespace pathways {
 
-// Keeps `thing` until the process ends, and runs no destructor then: for what a
-// thread that nobody can stop may still touch. Any thread.
+// Keeps `thing` until the process ends and never destroys it: for objects that
+// a thread may still touch which nobody can stop. May be called on any thread.
 void LeakOnPurpose(std::shared_ptr<void> thing);
 
-// Takes a value for that.
+// Keeps a value in this way.
 template <typename T>
 void KeepValueForEver(T thing) {
   LeakOnPurpose(std::make_shared<T>(std::move(thing)));

@@ -1,4 +1,4 @@
-//===- line_allocator.h - Memory that threads do not share ------*- C++ -*-===//
+//===- line_allocator.h - Allocator of whole cache lines --------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -19,9 +19,9 @@ namespace pathways {
 
 inline constexpr size_t kLineBytes = 64;
 
-// Memory in cache lines that nothing else is in. A small table that one thread
-// writes would lie beside those of others, which each write takes away from
-// them.
+// Allocates memory in cache lines that hold nothing else. Otherwise a small
+// table that one thread writes could share a line with tables of other threads,
+// and each write would take that line away from them.
 template <typename T>
 struct LineAllocator {
   using value_type = T;

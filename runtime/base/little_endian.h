@@ -1,4 +1,4 @@
-//===- little_endian.h - Numbers as bytes -----------------------*- C++ -*-===//
+//===- little_endian.h - Integers in little endian order --------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -14,7 +14,7 @@
 
 namespace pathways {
 
-// Numbers in files and on the wire: `bytes` of them, 1 to 8, the lowest first.
+// Integers in files and on the wire: `bytes` bytes (1 to 8), the lowest first.
 inline uint64_t LoadLittleEndian(const void* from, int bytes) {
   const auto* at = static_cast<const uint8_t*>(from);
   uint64_t value = 0;

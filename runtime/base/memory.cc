@@ -1,4 +1,4 @@
-//===- memory.cc - Memory that may not be there ---------------------------===//
+//===- memory.cc - Allocations that may fail ------------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -18,14 +18,15 @@
 namespace pathways {
 namespace {
 
-// MADV_POPULATE_WRITE of linux/mman.h since 5.14, which libraries may lack.
+// MADV_POPULATE_WRITE of linux/mman.h since 5.14, which the installed headers
+// may lack.
 constexpr int kPopulateWrite = 23;
 
 }  // namespace
 
 std::string NoMemoryText(ElementType element,
                          const std::vector<int64_t>& shape) {
-  // Unsigned: a shape that nobody has checked may have more.
+  // The arithmetic is unsigned, since an unchecked shape may overflow.
   auto bytes = static_cast<uint64_t>(ElementBytes(element));
   for (int64_t extent : shape) bytes *= static_cast<uint64_t>(extent);
   return "there is no memory for " + ShapeString(element, shape) + " (" +
@@ -40,7 +41,7 @@ std::string NoMemoryText(uint64_t bytes) {
 bool TouchPages(char* data, uint64_t bytes) {
   if (bytes == 0) return true;
   const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-  // All pages that hold a byte of it.
+  // The range covers all pages that hold a byte of the memory.
   const uint64_t head = reinterpret_cast<uintptr_t>(data) % page;
   int done;
   do {

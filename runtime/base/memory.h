@@ -1,4 +1,4 @@
-//===- memory.h - Memory that may not be there ------------------*- C++ -*-===//
+//===- memory.h - Allocations that may fail ---------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// For what grows with the arrays of a program: the system may refuse it, and
-// that is an error with the array's name, not the end of the process.
+// Allocation of memory that grows with the arrays of a program. If the system
+// refuses it, the result is an error that names the array, and not the end of
+// the process.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,8 +26,8 @@
 
 namespace pathways {
 
-// Calls `make`, which allocates. False: there was no memory; what it has made
-// by then is gone as an exception leaves it.
+// Calls `make`, which allocates. Returns false if there was not enough memory;
+// an exception has then unwound what `make` had built.
 template <typename Make>
 [[nodiscard]] bool HasMemoryFor(Make&& make) {
   try {
@@ -34,19 +35,21 @@ template <typename Make>
     return true;
   } catch (const std::bad_alloc&) {
     return false;
-  } catch (const std::length_error&) {  // more than any container can have
+  } catch (const std::length_error&) {  // more than any container has
     return false;
   }
 }
 
-// What is said then: "there is no memory for 64x256xf32 (65536 bytes)".
+// Returns the text of that error: "there is no memory for 64x256xf32 (65536
+// bytes)".
 std::string NoMemoryText(ElementType element,
                          const std::vector<int64_t>& shape);
-// "there is no memory for its 65536 bytes".
+// Returns "there is no memory for its 65536 bytes".
 std::string NoMemoryText(uint64_t bytes);
 
-// Touches fresh memory, whose values are undefined then: nobody pays for a
-// first touch later. False: the system has no more.
+// Touches all pages of fresh memory, so that no later access pays for a page
+// fault. The bytes are undefined afterwards. Returns false if the system has no
+// more memory.
 bool TouchPages(char* data, uint64_t bytes);
 
 }  // namespace pathways

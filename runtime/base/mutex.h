@@ -1,4 +1,4 @@
-//===- mutex.h - A mutex that clang's analysis knows ------------*- C++ -*-===//
+//===- mutex.h - Mutex with thread safety annotations -----------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// std::mutex with thread safety annotations. Unlike absl::Mutex from an
-// installed library it is seen by ThreadSanitizer.
+// std::mutex with the annotations of clang's thread safety analysis.
+// ThreadSanitizer sees it, unlike absl::Mutex from an installed library.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +22,7 @@ namespace pathways {
 
 class ABSL_LOCKABLE Mutex {
  public:
-  // Names as of the standard, for std::condition_variable_any.
+  // The standard's names, as std::condition_variable_any needs them.
   void lock() ABSL_EXCLUSIVE_LOCK_FUNCTION() { mutex_.lock(); }
   void unlock() ABSL_UNLOCK_FUNCTION() { mutex_.unlock(); }
 

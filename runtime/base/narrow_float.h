@@ -6,9 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Conversions between f32 and the 16 bits of f16 and bf16. Widening is exact;
-// narrowing rounds to nearest even, what is too large becomes infinite, and a
-// NaN stays one. Without branches, so that loops over them become vector code.
+// Conversions between f32 and the 16 bits of f16 and bf16. Widening is exact.
+// Narrowing rounds to nearest even; values that are too large become infinite,
+// and a NaN stays a NaN. The functions have no branches, so that loops over
+// them are vectorized.
 //
 //===----------------------------------------------------------------------===//
 
@@ -45,8 +46,7 @@ inline float FromF16(uint16_t half) {
 inline uint16_t ToF16(float value) {
   const uint32_t bits = std::bit_cast<uint32_t>(value);
   const uint32_t size = bits & 0x7fffffff;
-  // The last place of 0.5 is that of the smallest halves, so that the addition
-  // rounds there.
+  // Adding 0.5 rounds correctly: its last place is that of the smallest halves.
   const uint32_t subnormal =
       std::bit_cast<uint32_t>(std::bit_cast<float>(size) + 0.5f) - 0x3f000000;
   const uint32_t normal =
@@ -58,8 +58,9 @@ inline uint16_t ToF16(float value) {
   return static_cast<uint16_t>((bits >> 16 & 0x8000) | half);
 }
 
-// `value` as an f32 that narrows further as `value` itself would: what does not
-// fit ends in an odd last place, which is never half way between two others.
+// Returns `value` as an f32 that narrows further to the same result as `value`
+// itself: an inexact result gets an odd last place, which is never halfway
+// between two narrower values.
 inline float RoundToOdd(double value) {
   const float nearest = static_cast<float>(value);
   const uint32_t bits = std::bit_cast<uint32_t>(nearest);

@@ -1,4 +1,4 @@
-//===- pause.h - A turn of a loop that waits --------------------*- C++ -*-===//
+//===- pause.h - Processor hint for spin loops ------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -11,7 +11,8 @@
 
 namespace pathways {
 
-// In each turn of a loop that waits for another core: tells the processor so.
+// Tells the processor that this is a spin loop, which waits for another core.
+// Called once per turn.
 inline void Pause() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();

@@ -1,4 +1,4 @@
-//===- prefetch.h - Asks for memory that is read soon -----------*- C++ -*-===//
+//===- prefetch.h - Prefetching of memory -----------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -14,8 +14,8 @@
 
 namespace pathways {
 
-// Has the processor bring the cache lines of `bytes` bytes from `begin` on, and
-// does not wait. Any address will do, of something that is there or not.
+// Prefetches the cache lines of the `bytes` bytes from `begin` on, without
+// waiting. Any address is allowed, even one that is not mapped.
 inline void PrefetchBytes(const void* begin, size_t bytes) {
   constexpr uintptr_t kLine = 64;
   const uintptr_t end = reinterpret_cast<uintptr_t>(begin) + bytes;
@@ -25,7 +25,7 @@ inline void PrefetchBytes(const void* begin, size_t bytes) {
   }
 }
 
-// The lines from `begin` up to `end`.
+// Prefetches the lines from `begin` up to `end`.
 inline void PrefetchBetween(const void* begin, const void* end) {
   PrefetchBytes(begin, reinterpret_cast<uintptr_t>(end) -
                            reinterpret_cast<uintptr_t>(begin));

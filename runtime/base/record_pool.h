@@ -1,4 +1,4 @@
-//===- record_pool.h - Records by number, used again ------------*- C++ -*-===//
+//===- record_pool.h - Records by number, with reuse of memory --*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -18,28 +18,29 @@
 
 namespace pathways {
 
-// Pointers by number, none of them null: a few lookups of one make up much of
-// what a launch costs, and this one takes a multiplication and mostly one slot.
-// Open addressing with linear probing (Knuth, The Art of Computer Programming
-// 3, 6.4): at most half of the slots are taken, and what is erased leaves no
-// mark. Where a number goes differs from table to table, so that who gives
-// numbers cannot have them meet.
+// Hash table from numbers to pointers that are not null. A few lookups make up
+// much of the cost of a launch; a lookup here takes one multiplication and
+// mostly one slot. Open addressing with linear probing (Knuth, The Art of
+// Computer Programming 3, 6.4): at most half of the slots are taken, and an
+// erased entry leaves no mark. The hash differs from table to table, so that
+// whoever chooses the numbers cannot make them collide.
 template <typename T>
 class NumberTable {
  public:
-  // Null: not there.
+  // Returns null if `number` is not in the table.
   T* Find(uint64_t number) const {
     const Slot* const slot = slots_.data() + PlaceOf(number);
     return slot->record;
   }
-  // One that is not there.
+  // Adds `number`, which must not be in the table.
   void Add(uint64_t number, T* record) {
     if (2 * (size_ + 1) > slots_.size()) Grow();
     slots_[PlaceOf(number)] = {number, record};
     ++size_;
   }
-  // One that is there. Those behind it, up to the next free slot, move up if
-  // they are not before their own first slot then.
+  // Erases `number`, which must be in the table. Of the entries after it, up to
+  // the next free slot, each moves up if that does not put it before its own
+  // first slot.
   void Erase(uint64_t number) {
     size_t hole = PlaceOf(number);
     for (size_t i = Next(hole); slots_[i].record != nullptr; i = Next(i)) {
@@ -52,7 +53,7 @@ class NumberTable {
     --size_;
   }
   size_t size() const { return size_; }
-  // Calls f(number) for each, in no order.
+  // Calls f(number) for each number, in no particular order.
   template <typename F>
   void ForEachNumber(F f) const {
     for (const Slot& slot : slots_) {
@@ -72,7 +73,7 @@ class NumberTable {
   size_t FirstOf(uint64_t number) const {
     return (number * factor_) >> (64 - bits_);
   }
-  // Where it is, or would be added.
+  // Returns the slot that holds `number`, or in which it would be added.
   size_t PlaceOf(uint64_t number) const {
     size_t i = FirstOf(number);
     while (slots_[i].record != nullptr && slots_[i].number != number) {
@@ -89,7 +90,7 @@ class NumberTable {
     }
   }
 
-  // The golden ratio's, and where this was made.
+  // Multiplier of the golden ratio, mixed with the address of the table.
   const uint64_t factor_ =
       0x9E3779B97F4A7C15 ^ reinterpret_cast<uintptr_t>(this) << 8;
   int bits_ = kFirstBits;
@@ -97,14 +98,15 @@ class NumberTable {
   size_t size_ = 0;
 };
 
-// Records by number. Invariants: (1) a record stays where it is until it is
-// erased; (2) a record that was erased is given out again, after its Reset(),
-// with the memory that its members have: in a steady state nothing is
-// allocated; (3) nothing depends on the order of the map. One owner calls it.
+// Records by number. Invariants: (1) a record stays at its address until it is
+// erased; (2) an erased record is reused, after its Reset(), with the memory
+// that its members have, so that a steady state allocates nothing; (3) no
+// result depends on the order of the hash table. The pool is not thread-safe:
+// one owner calls it.
 template <typename T>
 class RecordPool {
  public:
-  // The record of `id`, as new or Reset() leaves it.
+  // Returns the record of `id`, as constructed or as Reset() leaves it.
   T& Insert(uint64_t id) {
     T* record = by_id_.Find(id);
     if (record == nullptr) {
@@ -120,7 +122,7 @@ class RecordPool {
     record->Reset();
     return *record;
   }
-  // Null: not there.
+  // Returns null if `id` is not in the pool.
   T* Find(uint64_t id) { return by_id_.Find(id); }
   const T* Find(uint64_t id) const { return by_id_.Find(id); }
   void Erase(uint64_t id) {
@@ -130,13 +132,13 @@ class RecordPool {
     by_id_.Erase(id);
   }
   size_t size() const { return by_id_.size(); }
-  // Calls f(T&) for each record in the order in which they were made; for those
-  // that were erased too, which what it does must not matter to.
+  // Calls f(T&) for each record in the order in which the records were made,
+  // including erased ones, for which `f` must do no harm.
   template <typename F>
   void ForEachMade(F f) {
     for (const std::unique_ptr<T>& record : records_) f(*record);
   }
-  // Of all, ascending: for what is rare.
+  // Returns all numbers in ascending order. Slow: for rare use only.
   std::vector<uint64_t> Ids() const {
     std::vector<uint64_t> ids;
     by_id_.ForEachNumber([&](uint64_t id) { ids.push_back(id); });

@@ -1,4 +1,4 @@
-//===- recovery_options.h - How a run outlives lost hosts -------*- C++ -*-===//
+//===- recovery_options.h - Recovery of a run after losses ------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What a client says about checkpoints, from which a run goes on when hosts are
-// lost, in C++ as on a command line. The one description of it: the runtime and
-// the public API both take this.
+// The options of checkpoints, from which a run resumes when hosts are lost, in
+// C++ as on a command line. The runtime and the public API share this one
+// description.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,48 +24,50 @@
 namespace pathways {
 
 struct RecoveryOptions {
-  // When a host is lost, or a run stalls. kFail: the run ends with the error.
-  // kRetry: it goes on from the last checkpoint where it was, once the host is
-  // there again. kRebind: on other devices, as Rebind chooses them; where there
-  // are too few, as kRetry. It also leaves devices that are drained, and comes
-  // back to those that are there again, at the next checkpoint.
+  // Reaction when a host is lost or a run stalls. kFail: the run ends with the
+  // error. kRetry: the run resumes from the last checkpoint on its own devices,
+  // once the host has returned. kRebind: it resumes on other devices, as Rebind
+  // chooses them, or as with kRetry if there are too few. With kRebind a run
+  // also leaves devices that are drained, and returns to devices that are
+  // available again, at the next checkpoint.
   enum Mode { kFail, kRetry, kRebind };
   Mode mode = kFail;
-  // Steps from one checkpoint to the next; 0: the beginning is the only one.
+  // Number of steps between two checkpoints; 0: the beginning is the only one.
   int64_t checkpoint_every = 0;
-  // Where checkpoints are: "checkpoint-N" in this folder, after N steps, of
-  // which the last one stays, be it that of the end (docs/checkpoints.md);
-  // empty: in the memory of this process.
+  // Folder for checkpoints: "checkpoint-N" after N steps. The last one stays,
+  // even that of the end (docs/checkpoints.md). Empty: checkpoints are kept in
+  // the memory of this process.
   std::string checkpoint_dir = {};
-  // They are on hosts that the program is not on, and go there from its own
-  // hosts; devices there have memory for it while the run lasts. Without a
-  // folder. One for which there is no such host any more is in the memory of
-  // this process. When the last one is lost with its hosts, and a host of the
-  // program with them, the run goes on from the beginning.
+  // If true, checkpoints go from the program's hosts directly to other hosts,
+  // whose devices reserve memory for the program while the run lasts. Excludes
+  // checkpoint_dir. A checkpoint for which no such host is left is kept in the
+  // memory of this process. If the last checkpoint is lost with its hosts, and
+  // a host of the program with them, the run starts again from the beginning.
   bool checkpoints_on_hosts = false;
-  // Begins with the checkpoint in `checkpoint_dir`, if there is one.
+  // Resumes from the checkpoint in `checkpoint_dir`, if there is one.
   bool resume = false;
-  // Losses after one checkpoint and before the next that a run outlives.
+  // Number of losses between two checkpoints that a run survives.
   int max_losses = 4;
-  // As RebindOptions::oversubscribe.
+  // Several devices of the program may share one device if there are too few,
+  // as in RebindOptions.
   bool oversubscribe = false;
-  // For how long it waits for devices, and who is told. (await_devices counts
-  // as set.)
+  // Longest wait for devices, and its notification. await_devices is taken as
+  // true.
   LoadOptions load = {};
-  // Told of each loss and each move, in one line, on the thread that runs.
+  // Called with one line for each loss and each move, on the thread that runs.
   std::function<void(const std::string& what)> on_event = {};
 };
 
-// What recovery has cost so far. Times are the world's.
+// Costs of recovery so far. Times are those of the world's clock.
 struct RecoveryReport {
-  int64_t resumed_at = 0;         // steps that were done before
-  int64_t losses = 0;             // that were outlived
-  int64_t moves = 0;              // to other devices, without a loss
-  int64_t repeated_steps = 0;     // that had been done when they were lost
-  int64_t checkpoints = 0;        // behind the beginning
-  uint64_t checkpoint_bytes = 0;  // of one
-  int64_t checkpoint_ns = 0;      // to make all of them; steps go on meanwhile
-  int64_t run_ns = 0;             // all of it
+  int64_t resumed_at = 0;         // steps done before this run
+  int64_t losses = 0;             // losses that the run survived
+  int64_t moves = 0;              // moves to other devices without a loss
+  int64_t repeated_steps = 0;     // steps lost and run again
+  int64_t checkpoints = 0;        // number made, without the beginning
+  uint64_t checkpoint_bytes = 0;  // bytes of one checkpoint
+  int64_t checkpoint_ns = 0;      // time to make all; steps continue meanwhile
+  int64_t run_ns = 0;             // time of the whole run
 };
 
 }  // namespace pathways

@@ -1,4 +1,4 @@
-//===- ring.h - First in, first out, in memory used again -------*- C++ -*-===//
+//===- ring.h - First-in-first-out queue that reuses memory -----*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -20,14 +20,15 @@
 
 namespace pathways {
 
-// A queue of elements in one array, which doubles when it is full and never
-// shrinks. An element that was taken off stays where it was, and Push finds it
-// again with what it has: of pointers, things that come and go are made once.
-// One owner calls it; Push moves elements when the array grows.
+// First-in-first-out queue in one array, which doubles when it is full and
+// never shrinks. A popped element stays in its slot, and Push returns it again
+// with its contents; with elements that are pointers, pointees are made only
+// once. Not thread-safe: one owner calls it. Push moves elements when the array
+// grows.
 template <typename T>
 class Ring {
  public:
-  // From the front to the back. Valid until the next change.
+  // Iterates from front to back. Valid until the queue changes.
   class Iterator {
    public:
     using iterator_category = std::forward_iterator_tag;
@@ -56,7 +57,7 @@ class Ring {
   size_t size() const { return size_; }
   Iterator begin() const { return Iterator(this, 0); }
   Iterator end() const { return Iterator(this, size_); }
-  // The i-th from the front, which is there.
+  // Returns the i-th element from the front, which must exist.
   T& operator[](size_t i) { return slots_[(first_ + i) & (slots_.size() - 1)]; }
   const T& operator[](size_t i) const {
     return slots_[(first_ + i) & (slots_.size() - 1)];
@@ -65,7 +66,7 @@ class Ring {
   const T& front() const { return slots_[first_]; }
   T& back() { return (*this)[size_ - 1]; }
 
-  // One more at the back: as new, or as it was when it was taken off.
+  // Adds an element at the back and returns it: new, or as it was when popped.
   T& Push() {
     if (size_ == slots_.size()) {
       std::rotate(slots_.begin(), slots_.begin() + first_, slots_.end());
@@ -79,14 +80,14 @@ class Ring {
     --size_;
   }
   void PopBack() { --size_; }
-  // Has the processor ask for the first one.
+  // Prefetches the first element.
   void Prefetch() const {
     if (!slots_.empty()) PrefetchBytes(&slots_[first_], sizeof(T));
   }
   void Clear() { size_ = 0; }
 
  private:
-  LineVector<T> slots_;  // a power of two, or none
+  LineVector<T> slots_;  // the size is a power of two, or 0
   size_t first_ = 0, size_ = 0;
 };
 

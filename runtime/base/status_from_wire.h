@@ -1,4 +1,4 @@
-//===- status_from_wire.h - A status that somebody else told ----*- C++ -*-===//
+//===- status_from_wire.h - Statuses in messages ----------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -16,8 +16,9 @@
 
 namespace pathways {
 
-// Of the code and text of a message. Only 0 is OK: a number that is no code is
-// Unknown, as absl::Status itself does not always say.
+// Returns the status for the code and text of a message. Only code 0 is OK. Any
+// number that is no code becomes Unknown, which absl::Status by itself does not
+// always ensure.
 inline absl::Status StatusFromWire(int64_t code, absl::string_view message) {
   const bool known =
       code >= 0 &&

@@ -1,4 +1,4 @@
-//===- steady_time.h - Times that no one can set ----------------*- C++ -*-===//
+//===- steady_time.h - Monotonic time ---------------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -17,19 +17,19 @@
 
 namespace pathways {
 
-// A time of the monotonic clock, for deadlines, timeouts, heartbeats and ages.
-// The wall clock is not for these: when it is set, a deadline on it passes at
-// once, or is an hour late. Arithmetic saturates at Never().
+// Time of the monotonic clock, for deadlines, timeouts, heartbeats and ages.
+// The wall clock does not serve for these: when it is set, a deadline passes at
+// once, or an hour late. Arithmetic saturates at Never().
 class SteadyTime {
  public:
-  // The beginning of the clock.
+  // The start of the clock.
   constexpr SteadyTime() = default;
 
   static SteadyTime Now() {
     return SteadyTime(
         absl::FromChrono(std::chrono::steady_clock::now().time_since_epoch()));
   }
-  // A deadline that does not come.
+  // A deadline that never passes.
   static constexpr SteadyTime Never() {
     return SteadyTime(absl::InfiniteDuration());
   }
@@ -63,9 +63,8 @@ class SteadyTime {
   absl::Duration since_;
 };
 
-// Waits until `changed` is notified, or until the time has come, whatever the
-// wall clock does meanwhile. It may return for no reason. The caller holds the
-// lock.
+// Waits until `changed` is notified or the time is `until`, even if the wall
+// clock is set meanwhile. May wake up spuriously. The caller holds the lock.
 inline std::cv_status WaitUntil(std::condition_variable_any* changed,
                                 Mutex* mutex, SteadyTime until) {
   if (until.is_never()) {

@@ -1,4 +1,4 @@
-//===- temporary_file.cc - Files that nobody is to find ---------*- C++ -*-===//
+//===- temporary_file.cc - Files written whole or not at all ----*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -26,8 +26,8 @@ namespace {
 constexpr int kRandomCharacters = 8;
 constexpr int kAttempts = 100;
 
-// Where a signal handler finds a path: in a list that only grows, and in which
-// an entry is used again when its file is gone.
+// Entry in which a signal handler finds a path. The list of entries only grows;
+// an entry is reused when its file is gone.
 struct Slot {
   enum State { kFree, kBusy, kSet };
   std::atomic<State> state{kBusy};
@@ -36,15 +36,16 @@ struct Slot {
 };
 
 std::atomic<Slot*> slots{nullptr};
-std::atomic<bool> ending{false};  // a handler looks at the slots
+std::atomic<bool> ending{false};  // true while a handler reads the slots
 
-// Once a handler runs, no slot changes what it stands for, and no file appears
-// that it might have missed.
+// Blocks while a signal handler runs, which means until the process ends: no
+// slot changes its path, and no file appears that the handler might have
+// missed.
 void WaitForTheEnd() {
   while (ending.load()) pause();
 }
 
-// Null where no file can have so long a path.
+// Returns null if `path` is longer than any file's path can be.
 Slot* TakeSlot(const std::string& path) {
   if (path.size() >= PATH_MAX) return nullptr;
   Slot* slot = slots.load();
@@ -70,7 +71,7 @@ void EndBySignal(int signal) {
   for (Slot* slot = slots.load(); slot != nullptr; slot = slot->next) {
     if (slot->state.load() == Slot::kSet) unlink(slot->path);
   }
-  // The default action is back already. Delivered when this returns.
+  // The default action is restored already. The signal is delivered on return.
   raise(signal);
 }
 
@@ -115,7 +116,7 @@ int TemporaryFile::Create(const std::string& prefix, const std::string& suffix,
     if (int error = RandomName(random); error != 0) return error;
     path_ = prefix;
     path_.append(random).append(suffix);
-    // A handler must find the file from the moment that it is there.
+    // A signal handler must find the file from the moment at which it exists.
     Slot* slot = TakeSlot(path_);
     if (slot == nullptr) return ENAMETOOLONG;
     fd_ = open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);

@@ -1,4 +1,4 @@
-//===- temporary_file.h - Files that nobody is to find ----------*- C++ -*-===//
+//===- temporary_file.h - Files written whole or not at all -----*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What is to appear whole or not at all is written to a file of a random name
-// beside it, which then takes its name.
+// Content that must appear whole or not at all is written to a file of a random
+// name in the same folder, which is then renamed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,12 +22,12 @@
 
 namespace pathways {
 
-// Invariants: (1) the file is there, open for writing, from Create() until
-// Commit() or the end of the object, whichever is first; (2) after that nothing
-// is left of it, also when writing failed. Objects may live on any threads,
-// each on one at a time. A process that is killed leaves its files behind,
-// unless RemoveTemporaryFilesOnSignals() was called and the signal can be
-// caught.
+// Invariants: (1) the file exists and is open for writing from Create() until
+// Commit() or the end of the object, whichever comes first; (2) afterwards
+// nothing is left of it, even if writing failed. Objects may live on any
+// threads, each on one thread at a time. A process that is killed leaves its
+// files behind, unless RemoveTemporaryFilesOnSignals() was called and the
+// signal can be caught.
 class TemporaryFile {
  public:
   TemporaryFile() = default;  // no file
@@ -35,11 +35,11 @@ class TemporaryFile {
   TemporaryFile& operator=(TemporaryFile&& other) noexcept;
   ~TemporaryFile();
 
-  // Makes `prefix`RANDOM`suffix`, with the permissions `mode` less the umask.
-  // Returns 0 or an errno, and then there is no file.
+  // Creates `prefix`RANDOM`suffix`, with the permissions `mode` less the umask.
+  // Returns 0, or an errno if there is no file.
   int Create(const std::string& prefix, const std::string& suffix, mode_t mode);
-  // Gives the file the name `path`, in place of what has it now. Returns 0 or
-  // an errno, and then the file is gone.
+  // Renames the file to `path`, and replaces any file of that name. Returns 0,
+  // or an errno if it failed; the file is then removed.
   int Commit(const std::string& path);
 
   bool exists() const { return slot_ != nullptr; }
@@ -51,16 +51,16 @@ class TemporaryFile {
 
   std::string path_;
   int fd_ = -1;
-  void* slot_ = nullptr;  // where a signal handler finds the path
+  void* slot_ = nullptr;  // entry in which a signal handler finds the path
 };
 
 // Writes all of `bytes` to `fd`. Returns 0 or an errno.
 int WriteAll(int fd, std::string_view bytes);
 
-// Lets signals that end the process remove its temporary files first; it ends
-// by the same signal. Signals that are ignored or handled when this is called
-// are left alone. For programs: how signals are handled is not a library's
-// business. Call it before there are threads.
+// Makes the signals that end the process remove its temporary files first; the
+// process then ends by the same signal. Signals that are ignored or handled at
+// the time of the call are left alone. Only programs should call this, since a
+// library must not choose signal handlers. Call it before threads start.
 void RemoveTemporaryFilesOnSignals();
 
 }  // namespace pathways

@@ -1,4 +1,4 @@
-//===- fault_presets.cc - Schedules of faults that have a name ------------===//
+//===- fault_presets.cc - Fault schedules that have a name ----------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -11,16 +11,16 @@
 namespace pathways {
 namespace {
 
-// "The Llama 3 Herd of Models" (2024), table 5: in 54 days on 16,384 GPUs, 419
-// interruptions that nobody had planned, 1.97e-5 for each GPU and hour. Its
-// rows, by what they are here:
+// Source: "The Llama 3 Herd of Models" (2024), table 5: in 54 days on 16,384
+// GPUs there were 419 unplanned interruptions, 1.97e-5 for each GPU and hour.
+// Its rows, by the fault that stands for them here:
 //   310  a host is lost (GPUs and their memory, other hardware, unplanned
-//        maintenance, what it depends on): it comes again after five minutes
-//    54  software: the same, noticed at once and back after one minute
+//        maintenance, dependencies of the host); it returns after five minutes
+//    54  software: a host is lost, noticed at once, and back after one minute
 //    42  switches, cables and NICs: nothing reaches a host for a minute
 //     7  watchdogs of collectives: a host stands still for half a minute
 //     6  thermal: a device runs at half its speed for ten minutes
-// How long they last is a guess; the paper says how often they happen.
+// The durations are guesses; the paper gives only the frequencies.
 constexpr char kLlama3[] = R"(
 hazards {
   per_device_hour: 1.460e-5
@@ -44,8 +44,8 @@ hazards {
 }
 )";
 
-// Every link between hosts doubles, delays and reorders what it carries, and
-// loses nothing: results are what they always are.
+// Every link between hosts duplicates, delays and reorders messages but loses
+// none. Results do not change.
 constexpr char kJumbled[] = R"(
 faults {
   bad_link {
@@ -55,12 +55,12 @@ faults {
 }
 )";
 
-// One message in a hundred that is no token or value is lost.
+// One message in a hundred is lost, but no token and no value.
 constexpr char kLossy[] = R"(
 faults { bad_link { controls { drop: 0.01 } } }
 )";
 
-// A host stops once in 100 us of virtual time, for each host, and comes again.
+// Each host stops once in 100 us of virtual time on average, and returns.
 constexpr char kCrashes[] = R"(
 hazards {
   per_host_hour: 3.6e7

@@ -1,4 +1,4 @@
-//===- fault_schedule.cc - Reads what is to go wrong ----------------------===//
+//===- fault_schedule.cc - Reader of fault schedules ----------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -32,14 +32,14 @@ constexpr double kMaxSeconds = 1e9;
 constexpr double kMaxRate = 1e15;
 constexpr double kMaxFactor = 1e6;
 
-// A message of the schedule: what it is called, and where its text is.
+// A message inside the schedule: its path, and the position of its text.
 struct Part {
   const Message* message = nullptr;
-  const TextFormat::ParseInfoTree* tree = nullptr;  // null: it has no text
+  const TextFormat::ParseInfoTree* tree = nullptr;  // null if there is no text
   std::string path;                                 // "faults[0].crash."
 };
 
-// What a name may be of.
+// The places that a name may refer to.
 enum Places { kHosts, kHostsAndClients, kAll };
 
 class Checker {
@@ -87,7 +87,7 @@ class Checker {
     return inner;
   }
 
-  // The first one stays.
+  // Records an error. Only the first one is kept.
   void Fail(const Part& part, const char* field, int index,
             const std::string& what) {
     if (!status_.ok()) return;
@@ -268,7 +268,8 @@ absl::StatusOr<proto::FaultSchedule> ParseFaults(const std::string& text,
                                                  const std::string& name,
                                                  const Topology& topology) {
   proto::FaultSchedule schedule;
-  // Its errors have line and column, which the second pass only looks up.
+  // This pass reports errors with line and column; the second only looks up
+  // locations.
   absl::Status read = ParseText(text, name, &schedule);
   if (!read.ok()) return read;
   TextFormat::ParseInfoTree tree;

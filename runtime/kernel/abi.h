@@ -1,4 +1,4 @@
-//===- abi.h - The contract of generated code -------------------*- C++ -*-===//
+//===- abi.h - Contract of generated code -----------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,14 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What a segment of a kernel is at run time. Buffers are dense, row-major,
-// ceil-shaped and aligned to kBufferAlignment (base/buffer_bytes.h);
-// coordinates are those of the shard in the slice's mesh, one per axis, major
-// first; scratch has the declared size and the same alignment and is not
-// initialized; step is the number of the step within the launch, from 0. The
+// Signature of a segment of a kernel. Buffers are dense, row-major, ceil-shaped
+// and aligned to kBufferAlignment (base/buffer_bytes.h). `coordinates` are
+// those of the shard in the slice's mesh, one per axis, major first. `scratch`
+// has the declared size and the same alignment, and is not initialized. `step`
+// is the number of the step, counted from LaunchOptions::first_step on. The
 // code allocates nothing, starts no thread, keeps its stack below
 // kMaxStackBytes, and calls only the functions of kernel_imports.h. It returns
-// 0, or k > 0 when the check at locations[k - 1] of the segment failed; the
+// 0, or k > 0 if the check at locations[k - 1] of the segment failed; the
 // buffers' contents are then unspecified.
 //
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,4 @@
-//===- kernel_imports.h - What generated code may call ----------*- C++ -*-===//
+//===- kernel_imports.h - Functions that kernels may import -----*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -7,8 +7,9 @@
 //===----------------------------------------------------------------------===//
 //
 // The closed list of functions that a kernel may import: memory and floating
-// point, nothing that allocates, blocks or has state beyond errno. The compiler
-// refuses to write an object that needs another, the loader to load one.
+// point, nothing that allocates, blocks or has state other than errno. The
+// compiler refuses to write an object that needs another function, and the
+// loader refuses to load it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,13 +27,14 @@
 // X(f) for each f that, like its float form, takes two numbers and returns one.
 #define PATHWAYS_FOR_EACH_MATH2(X) \
   X(atan2) X(copysign) X(fmax) X(fmin) X(fmod) X(pow)
-// Everything else has a type of its own: memcpy, memmove, memset, bcmp, memcmp,
-// fma, ldexp, roundeven and sincos, the last four with their float forms.
+// Every other function has a type of its own: memcpy, memmove, memset, bcmp,
+// memcmp, fma, ldexp, roundeven and sincos; the last four also have float
+// forms.
 
 namespace pathways {
 
-// The address of the function that a kernel may import as `name`, else null.
-// `name` need not end in a zero byte.
+// Returns the address of the function that a kernel may import as `name`, or
+// null if there is none. `name` need not end in a zero byte.
 const void* FindKernelImport(const char* name, unsigned long name_bytes);
 
 }  // namespace pathways

@@ -31,7 +31,7 @@ namespace {
 
 namespace orc = llvm::orc;
 
-// Kernels that are loaded, by hash and number of the object.
+// Loaded kernels by their hash and the index of their object.
 struct Cache {
   Mutex mutex;
   std::map<std::string, std::weak_ptr<const KernelLibrary>> loaded
@@ -51,12 +51,13 @@ int NumWantedFeatures(const proto::Target& target) {
 
 }  // namespace
 
-// LLVM's side of a library. One session for each, so that nothing is shared
-// and everything goes with it.
+// LLVM's part of a library. Each library has a session of its own, so that
+// nothing is shared and everything is released with it.
 class KernelLibrary::Session {
  public:
   static absl::StatusOr<std::unique_ptr<Session>> Create() {
-    // Linking is short; in place of threads of its own it uses the caller's.
+    // Linking is short, so it runs on the caller's thread instead of threads of
+    // its own.
     auto control = orc::SelfExecutorProcessControl::Create(
         nullptr, std::make_unique<orc::InPlaceTaskDispatcher>());
     if (!control) {
@@ -74,7 +75,7 @@ class KernelLibrary::Session {
 
   orc::ExecutionSession& session() { return session_; }
   orc::ObjectLinkingLayer& layer() { return layer_; }
-  // What LLVM reported apart from the errors it returned.
+  // Returns the errors that LLVM reported but did not return.
   const std::string& reported() const { return reported_; }
 
  private:
@@ -96,7 +97,7 @@ KernelLibrary::~KernelLibrary() = default;
 
 absl::StatusOr<std::shared_ptr<const KernelLibrary>> KernelLibrary::Link(
     const proto::Kernel& kernel, absl::Span<const uint8_t> object) {
-  // A copy is aligned, and stays as it was checked.
+  // The copy is aligned, and cannot change after it was checked.
   auto buffer = llvm::MemoryBuffer::getMemBufferCopy(
       llvm::StringRef(reinterpret_cast<const char*>(object.data()),
                       object.size()),
@@ -163,8 +164,8 @@ absl::StatusOr<int> KernelLibrary::Choose(const proto::Kernel& kernel,
   absl::StatusOr<proto::Target> complete = CompleteTarget(wanted);
   if (!complete.ok()) return complete.status();
   const std::string exact = complete->SerializeAsString();
-  // An object for this machine would run, but a device that is not here would
-  // then give other results than the same device elsewhere.
+  // Code for this machine would run, but a device of another kind would then
+  // give other results here than elsewhere.
   if (exact != HostTarget().SerializeAsString()) {
     if (absl::Status s = CheckTarget(*complete); !s.ok()) return s;
   }
@@ -195,7 +196,7 @@ absl::StatusOr<int> KernelLibrary::Choose(const proto::Kernel& kernel,
 absl::StatusOr<std::shared_ptr<const KernelLibrary>> KernelLibrary::Load(
     const proto::Kernel& kernel, absl::Span<const uint8_t> blobs,
     const proto::Target& wanted) {
-  // Before anything is believed of the code: is it the code that was written?
+  // The hash is checked before anything in the code is trusted.
   absl::StatusOr<std::string> hash = KernelHash(kernel, blobs);
   if (!hash.ok()) return hash.status();
   if (*hash != kernel.hash()) {
@@ -206,7 +207,8 @@ absl::StatusOr<std::shared_ptr<const KernelLibrary>> KernelLibrary::Load(
   absl::StatusOr<int> index = Choose(kernel, wanted);
   if (!index.ok()) return index.status();
 
-  // Held while linking: the second of two that want the same waits for it.
+  // The lock is held while linking, so a second load of the same kernel waits
+  // and then shares it.
   Cache& cache = TheCache();
   MutexLock lock(&cache.mutex);
   std::weak_ptr<const KernelLibrary>& entry =

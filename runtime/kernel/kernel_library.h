@@ -1,4 +1,4 @@
-//===- kernel_library.h - Load the code of a kernel -------------*- C++ -*-===//
+//===- kernel_library.h - Loader of a kernel's code -------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -22,24 +22,26 @@
 namespace pathways {
 
 // The code of one kernel, in executable memory of this process. Immutable and
-// thread-safe; functions are valid as long as the library exists.
+// thread-safe. Its functions are valid as long as the library exists.
 class KernelLibrary {
  public:
   // Loads the object of `kernel` that suits `wanted`, the target of a device of
-  // this machine (empty fields: as this machine): the one that was made for it,
-  // else, of those this machine can run, the one that uses most of its
-  // features, the first among equals. A kernel that is loaded already is
-  // shared. Thread-safe.
+  // this machine (empty fields mean this machine). If no object was made for
+  // exactly this target, the choice is the object that uses most features of
+  // this machine among those that it can run, and the first of several. A
+  // kernel that is loaded already is shared. Thread-safe; waits while another
+  // thread links.
   //
-  // FailedPrecondition: this machine is no such device or runs none of the
-  // objects; the message names each target and what is missing.
-  // InvalidArgument: the code is not what its hash says, is not sound, imports
-  // what kernels may not, or lacks a segment. Nothing of the object runs here.
+  // Returns FailedPrecondition if this machine is no such device or runs none
+  // of the objects; the message names each target and what is missing. Returns
+  // InvalidArgument if the code does not match its hash, is not sound, imports
+  // other functions than kernels may, or lacks a segment. Loading runs no code
+  // of the object.
   static absl::StatusOr<std::shared_ptr<const KernelLibrary>> Load(
       const proto::Kernel& kernel, absl::Span<const uint8_t> blobs,
       const proto::Target& wanted);
 
-  // The number of that object. FailedPrecondition as Load.
+  // Returns the index of that object, or FailedPrecondition as Load does.
   static absl::StatusOr<int> Choose(const proto::Kernel& kernel,
                                     const proto::Target& wanted);
 
@@ -47,7 +49,7 @@ class KernelLibrary {
   KernelLibrary(const KernelLibrary&) = delete;
   KernelLibrary& operator=(const KernelLibrary&) = delete;
 
-  // The code of a segment of the kernel; null when there is no such segment.
+  // Returns the code of a segment of the kernel, or null if there is none.
   KernelFunction Lookup(uint32_t segment) const {
     return segment < functions_.size() ? functions_[segment] : nullptr;
   }

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// LLVM's linker is made for the output of compilers and trusts it in places:
-// it writes where a relocation says. So offsets are checked here.
+// LLVM's linker is made for the output of compilers and trusts some of it: it
+// writes wherever a relocation points. So offsets are checked here.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,8 +33,9 @@ constexpr uint64_t kMaxAlignment = 4096;
 
 #if defined(__x86_64__)
 constexpr uint16_t kMachine = elf::EM_X86_64;
-// Bytes that the linker may change at a relocation, and look at before it; 0
-// for kinds that code of ours does not have.
+// Returns the number of bytes that the linker may change at a relocation, and
+// in *before the number of bytes before it that the linker reads. Returns 0 for
+// types that generated code does not have.
 uint64_t WidthOf(uint32_t type, uint64_t* before) {
   *before = 0;
   switch (type) {
@@ -267,7 +268,7 @@ absl::Status Checker::CheckSymbols(ObjectSymbols* out) {
     }
     if (binding == elf::STB_GLOBAL) {
       if (name.empty()) return Bad("a global symbol has no name");
-      // Only what is inside of executable memory can be called.
+      // Only functions inside executable memory can be called.
       if ((section.sh_flags & elf::SHF_EXECINSTR) && symbol.st_size > 0 &&
           type == elf::STT_FUNC) {
         out->defined.push_back(name);

@@ -1,4 +1,4 @@
-//===- object_check.h - Whether an object may be linked ---------*- C++ -*-===//
+//===- object_check.h - Check of an object before linking -------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -19,16 +19,16 @@
 namespace pathways {
 
 struct ObjectSymbols {
-  std::vector<std::string> defined;   // global
-  std::vector<std::string> imported;  // all in kernel_imports.h
+  std::vector<std::string> defined;   // global symbols
+  std::vector<std::string> imported;  // functions of kernel_imports.h
 };
 
-// Reads `object`, relocatable ELF code for this machine's architecture, and
-// returns its symbols. Everything that linking it relies on is checked first:
-// that tables, names and relocations lie inside their sections and have known
-// kinds, that no section needs more memory than the object has bytes, that
-// nothing would run by itself, and that only allowed functions are imported.
-// InvalidArgument, naming what is wrong, otherwise. `object` is 8-byte aligned.
+// Checks `object`, relocatable ELF code for this machine's architecture, and
+// returns its symbols. It checks everything on which linking relies: that
+// tables, names and relocations lie inside their sections and have known kinds,
+// that no section needs more memory than the object has bytes, that no code
+// would run by itself, and that only allowed functions are imported. Otherwise
+// returns InvalidArgument with the reason. `object` must be 8-byte aligned.
 absl::StatusOr<ObjectSymbols> CheckObject(absl::Span<const uint8_t> object);
 
 }  // namespace pathways

@@ -34,8 +34,8 @@ std::string JoinFeatures(const proto::Target& target) {
   return absl::StrJoin(target.features(), ",");
 }
 
-// What LLVM knows about the CPU and features of `target`; null with *error set
-// when it knows no such target.
+// Returns LLVM's description of the CPU and features of `target`. Returns null,
+// with the reason in *error, if LLVM knows no such target.
 std::unique_ptr<llvm::MCSubtargetInfo> Subtarget(const std::string& triple,
                                                  const std::string& cpu,
                                                  const std::string& features,
@@ -50,7 +50,8 @@ std::unique_ptr<llvm::MCSubtargetInfo> Subtarget(const std::string& triple,
   return subtarget;
 }
 
-// Some targets end in text, or in a format that is no object file.
+// Returns false for targets that produce text, or a format other than object
+// files.
 bool HasObjectFiles(const llvm::Triple& triple) {
   std::string error;
   const llvm::Target* code = llvm::TargetRegistry::lookupTarget(triple, error);
@@ -65,10 +66,10 @@ bool SameMachine(const llvm::Triple& a, const llvm::Triple& b) {
          a.getObjectFormat() == b.getObjectFormat();
 }
 
-// Asks Linux, which keeps this state of threads only for processes that want
-// it, for the matrix registers of AMX; granted for good, for all threads.
-// False: this machine, an old kernel or a sandbox has none for us, or a thread
-// has a stack for signals that is too small for them.
+// Requests the matrix registers of AMX from Linux, which keeps this state of
+// threads only for processes that ask for it. The permission is permanent and
+// covers all threads. Returns false if this machine, an old kernel or a sandbox
+// does not provide them, or if a thread's signal stack is too small for them.
 bool MayUseMatrixRegisters() {
 #if defined(__x86_64__) && defined(__linux__)
   constexpr int kRequest = 0x1023;  // ARCH_REQ_XCOMP_PERM
@@ -139,7 +140,7 @@ absl::StatusOr<proto::Target> CompleteTarget(const proto::Target& target) {
     return absl::InvalidArgumentError(absl::StrCat(
         "no code can be made for target '", target.triple(), "': ", error));
   }
-  // Without a name all targets mean their least processor.
+  // If no CPU is named, every target means its most basic processor.
   if (target.cpu().empty()) {
     if (!known->isCPUStringValid("generic")) result.clear_cpu();
   } else if (!known->isCPUStringValid(target.cpu())) {
@@ -186,8 +187,8 @@ absl::Status CheckTarget(const proto::Target& target) {
   if (needed == nullptr || had == nullptr) {
     return absl::FailedPreconditionError(absl::StrCat(both, ": ", error));
   }
-  // Only what this machine was asked about are instructions; the rest of what
-  // LLVM calls features is advice about speed.
+  // Only features about which this machine was asked are instructions; LLVM's
+  // other features are hints about speed.
   std::vector<std::string> missing;
   for (const std::string& feature : host.features()) {
     const std::string plus = "+" + feature.substr(1);
@@ -212,7 +213,8 @@ std::string TargetString(const proto::Target& target) {
 absl::StatusOr<std::string> KernelHash(const proto::Kernel& kernel,
                                        absl::Span<const uint8_t> blobs) {
   llvm::BLAKE3 hasher;
-  // Every part is preceded by its size, so that no two kernels read the same.
+  // Every part is preceded by its size, so that no two kernels are hashed
+  // alike.
   const auto add_number = [&](uint64_t number) {
     uint8_t bytes[8];
     for (int i = 0; i < 8; ++i)

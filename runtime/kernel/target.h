@@ -1,4 +1,4 @@
-//===- target.h - Which code which machine runs -----------------*- C++ -*-===//
+//===- target.h - Targets of generated code ---------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Targets of code and the identity of a kernel, for those who write code and
-// those who load it. All functions are thread-safe.
+// Targets of code and the identity of a kernel, for the compiler, which writes
+// code, and the runtime, which loads it. All functions are thread-safe.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,36 +24,40 @@
 
 namespace pathways {
 
-// Registers all of LLVM's code generators; the first call does it.
+// Registers all of LLVM's code generators on the first call.
 void InitializeTargets();
 
-// This machine: triple, CPU and all features that it has ("+") or lacks ("-").
-// The first call asks Linux for the registers of AMX, which code for this
-// target may then use in all threads; when they are refused, they are lacking.
+// Returns this machine: triple, CPU and all features that it has ("+") or lacks
+// ("-"). The first call requests the registers of AMX from Linux, so that code
+// for this target may use them in all threads; if Linux refuses, the features
+// of AMX count as missing.
 const proto::Target& HostTarget();
 
-// `target` with its empty fields filled in: the triple by this machine's; CPU
-// and features too where both are empty and the triple is this machine's, else
-// "generic". Features come sorted and once each. InvalidArgument: no code
-// generator that writes object files for the triple, or it does not know the
-// CPU or a feature.
+// Returns `target` with empty fields filled in: the triple by this machine's;
+// CPU and features by this machine's if both are empty and the triple is this
+// machine's; otherwise the CPU by "generic". Features are sorted, and each
+// appears once. Returns InvalidArgument if there is no code generator that
+// writes object files for the triple, or if it does not know the CPU or a
+// feature.
 absl::StatusOr<proto::Target> CompleteTarget(const proto::Target& target);
 
-// OK when this machine runs code for `target`; else FailedPrecondition, naming
-// both, and the features that this machine lacks.
+// Returns OK if this machine runs code for `target`. Otherwise returns
+// FailedPrecondition, which names both targets and the features that this
+// machine lacks.
 absl::Status CheckTarget(const proto::Target& target);
 
-// "x86_64-unknown-linux-gnu znver4 +avx2,..." for messages: features only when
-// they are few.
+// Returns "x86_64-unknown-linux-gnu znver4 +avx2,..." for messages, with
+// features only if they are few.
 std::string TargetString(const proto::Target& target);
 
-// Identity of the code of `kernel` (targets, objects in `blobs`, signatures of
-// segments), hexadecimal. InvalidArgument: an object lies outside of `blobs`.
+// Returns the identity of the code of `kernel` (targets, objects in `blobs`,
+// signatures of segments) in hexadecimal. Returns InvalidArgument if an object
+// lies outside of `blobs`.
 absl::StatusOr<std::string> KernelHash(const proto::Kernel& kernel,
                                        absl::Span<const uint8_t> blobs);
 
-// Symbol that an object defines for the segment `symbol`. The prefix keeps
-// segments apart from what they import.
+// Returns the symbol that an object defines for segment `symbol`. The prefix
+// keeps segments apart from the functions that they import.
 std::string SegmentSymbol(const std::string& symbol);
 
 }  // namespace pathways

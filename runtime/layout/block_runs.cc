@@ -1,4 +1,4 @@
-//===- block_runs.cc - Where the bytes of a block lie ---------------------===//
+//===- block_runs.cc - Byte ranges of a block in its array ----------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -14,7 +14,8 @@
 namespace pathways::layout {
 namespace {
 
-// A size known when compiled makes the copy of one element a load and a store.
+// A size that is known at compile time turns the copy of one element into a
+// load and a store.
 template <uint64_t kBytes>
 void CopyRuns(const char* from, uint64_t from_stride, char* to,
               uint64_t to_stride, uint64_t bytes, uint64_t runs) {
@@ -44,8 +45,8 @@ void CopyRuns(const char* from, uint64_t from_stride, char* to,
 BlockRuns::BlockRuns(const std::vector<int64_t>& shape, const Box& box,
                      int64_t element_bytes) {
   run_bytes_ = static_cast<uint64_t>(element_bytes);
-  // From the last dimension on: as long as a dimension is taken whole, its
-  // neighbour goes on where it ends.
+  // The loop starts at the last dimension: while dimensions are taken whole, a
+  // run extends into the next one.
   uint64_t stride = run_bytes_;
   bool whole = true;
   for (size_t d = shape.size(); d-- > 0;) {
@@ -86,7 +87,7 @@ void BlockRuns::Walk(uint64_t at, uint64_t bytes, Copy copy) const {
     if (taken < run_bytes_ || dims_.empty()) {
       copy(run.offset, taken, /*runs=*/1, /*stride=*/0);
     } else {
-      // Whole runs up to the end of the last dimension.
+      // Copies whole runs up to the end of the last dimension.
       const Dim& dim = dims_.back();
       const uint64_t runs = std::min(dim.extent - at / run_bytes_ % dim.extent,
                                      bytes / run_bytes_);

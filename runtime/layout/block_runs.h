@@ -1,4 +1,4 @@
-//===- block_runs.h - Where the bytes of a block lie ------------*- C++ -*-===//
+//===- block_runs.h - Byte ranges of a block in its array -------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -16,46 +16,46 @@
 
 namespace pathways::layout {
 
-// A block of an array that is kept apart, densely, and may travel in pieces
-// that end anywhere: says which bytes of the array (dense, row-major) a range
-// of the block's bytes is. Those are runs of equal length, one after the other
-// in both. Immutable; any thread.
+// Maps bytes of a block to bytes of its array (dense, row-major). The block is
+// also stored apart from the array, densely, and may travel in pieces that end
+// anywhere. In the array its bytes form runs of equal length, whose order is
+// the same in both. Immutable; any thread may call it.
 class BlockRuns {
  public:
   // `box` lies in an array of `shape` and is not empty.
   BlockRuns(const std::vector<int64_t>& shape, const Box& box,
             int64_t element_bytes);
 
-  // Of the block.
+  // Returns the size of the block.
   uint64_t bytes() const { return bytes_; }
-  // Where byte `at` of the block is in the array, in bytes, and how many bytes
-  // from there on are neighbours in both.
+  // The offset in the array of one byte of the block, and the number of bytes
+  // from there on that are contiguous in both.
   struct Run {
     uint64_t offset = 0;
     uint64_t bytes = 0;
   };
   Run At(uint64_t at) const;
 
-  // Bytes [at, at + bytes) of the block, out of the array and into it. They lie
-  // in the block.
+  // Copies bytes [at, at + bytes) of the block out of the array, or into it.
+  // The range must lie inside the block.
   void Gather(const char* array, uint64_t at, uint64_t bytes, char* to) const;
   void Scatter(const char* from, uint64_t at, uint64_t bytes,
                char* array) const;
 
  private:
-  // Of runs, the last one fastest.
+  // A dimension of the grid of runs; the last dimension varies fastest.
   struct Dim {
-    uint64_t extent = 0;  // runs, or blocks of them
-    uint64_t stride = 0;  // bytes of the array
+    uint64_t extent = 0;  // runs, or groups of runs
+    uint64_t stride = 0;  // in bytes of the array
   };
 
-  // Calls `copy` with where runs of the array are, how long each is, how many
-  // there are, and how far apart, for all of a range.
+  // Calls `copy` for all runs of a range with the offset of the first run in
+  // the array, the length of a run, the number of runs, and their distance.
   template <typename Copy>
   void Walk(uint64_t at, uint64_t bytes, Copy copy) const;
 
   uint64_t run_bytes_ = 0;
-  uint64_t base_ = 0;  // where the first run is
+  uint64_t base_ = 0;  // offset of the first run
   uint64_t bytes_ = 0;
   std::vector<Dim> dims_;
 };

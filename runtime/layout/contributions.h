@@ -16,17 +16,18 @@
 
 namespace pathways::layout {
 
-// The contributions to an array of which each rank has one: values kept outside
-// of the devices are then as many dense arrays, one behind the other by rank.
-// Two arrays of equal contributions go on from each other with the same bits,
-// whatever else of their layouts differs.
+// Contributions to an array. Outside of devices, the values of a partial array
+// are one dense array per contribution, one after the other by rank. If two
+// arrays have equal contributions, the values of one can be used as those of
+// the other without changing a bit, however else their layouts differ.
 struct Contributions {
   Reduction reduction = Reduction::kNone;
-  // Sizes of the axes that hold them, as named. Ranks are row-major over these.
-  // Empty: there is one rank, whose contribution is the array.
+  // Sizes of the axes that hold contributions, in the layout's order. Ranks are
+  // row-major over them. Empty: there is one rank, whose contribution is the
+  // array.
   std::vector<int64_t> sizes;
 
-  // How many ranks there are, at least 1.
+  // Returns the number of ranks, at least 1.
   int64_t count() const {
     int64_t count = 1;
     for (int64_t size : sizes) count *= size;

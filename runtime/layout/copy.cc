@@ -1,4 +1,4 @@
-//===- copy.cc - Copies boxes between dense buffers -----------------------===//
+//===- copy.cc - Copies of boxes between dense buffers --------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -17,13 +17,13 @@
 namespace pathways::layout {
 namespace {
 
-// A dimension that has to be stepped through, in bytes.
+// A dimension that must be stepped through. Strides are in bytes.
 struct Step {
   int64_t count, source_stride, destination_stride;
 };
 
-// Copies `step.count` runs. A size known when compiled makes the copy of one
-// element a load and a store.
+// Copies `step.count` runs. A size that is known at compile time turns the copy
+// of one element into a load and a store.
 template <int64_t kBytes>
 void CopyRuns(const char* source, char* destination, const Step& step,
               int64_t run) {
@@ -80,9 +80,9 @@ void CopyBox(const void* source, const std::vector<int64_t>& source_shape,
   const char* from = static_cast<const char*>(source);
   char* into = static_cast<char*>(destination);
 
-  // Steps, minor first. Dimensions of extent 1 need none, so 62 are enough for
-  // any box whose bytes can be counted, and nothing is allocated.
-  std::array<Step, 63> steps;  // not cleared: most boxes have none
+  // Steps, minor first. Dimensions of extent 1 need none, so 62 steps suffice
+  // for any box whose bytes can be counted, and nothing is allocated.
+  std::array<Step, 63> steps;  // not cleared: most boxes need none
   size_t num_steps = 0;
   int64_t run = element_bytes;  // contiguous on both sides
   int64_t source_stride = element_bytes;

@@ -1,4 +1,4 @@
-//===- exchange_builder.cc - Steps of an exchange, in the making ----------===//
+//===- exchange_builder.cc - Builder of the steps of an exchange ----------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -126,7 +126,7 @@ void ExchangeBuilder::Combine(const std::vector<const Partial*>& from,
   for (size_t i = 0; i < to.nodes.size(); ++i) {
     ExchangeReduction reduction;
     reduction.order = spec_.tree.OrderOf(to.nodes[i], nodes);
-    // Only what it reads.
+    // The reduction gets only the operands that it reads.
     for (uint32_t& operand : reduction.order.operands) {
       reduction.operands.push_back(parts[operand].at);
       operand = static_cast<uint32_t>(reduction.operands.size() - 1);
@@ -194,7 +194,7 @@ ExchangeBuilder::Partial ExchangeBuilder::OwnNodes() {
   if (spec_.count == 0) return contributions;
   if (spec_.element_bytes == spec_.wide_bytes &&
       spec_.tree.MaximalNodes(own_ranks()) == contributions.nodes) {
-    return contributions;  // nothing to do
+    return contributions;  // nothing to combine
   }
   Partial nodes = NewPartial(own_ranks(), contributions.range);
   Combine({&contributions}, nodes, /*wide_operands=*/false,
@@ -203,7 +203,7 @@ ExchangeBuilder::Partial ExchangeBuilder::OwnNodes() {
 }
 
 bool ExchangeBuilder::Up(Partial partial, Partial* result) {
-  // The blocks of hosts that this one is in, the smallest last.
+  // The nested blocks of hosts that contain this one, the smallest last.
   std::vector<Range> blocks;
   for (Range block = {0, hosts_}; block.size() > 1;) {
     blocks.push_back(block);
@@ -237,7 +237,7 @@ bool ExchangeBuilder::Round(Range block, Partial* partial, Partial* result) {
     SendPartial(partner, round, *partial, Responsible(partner, bits + 1));
     received = AwaitPartial(partner, round, others, keep);
   } else {
-    // Those of the right part that did not go out before.
+    // Number of hosts in the right part that are not out yet.
     const auto active =
         static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(right)));
     if (!in_left) {

@@ -14,7 +14,8 @@
 namespace pathways::layout {
 namespace {
 
-// Between the devices of one host that has `ranks` of a group.
+// Returns the bytes between the devices of one host that has `ranks` of a
+// group.
 uint64_t BytesInHost(const ExchangeSpec& spec,
                      const std::vector<int64_t>& devices,
                      const std::vector<int64_t>& ranks,

@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the members of one group send each other, counted without sending it:
-// compiler and tools say the same of a collective.
+// Bytes that the members of a group send to each other in one collective,
+// counted without sending them. The compiler and the tools both use these
+// numbers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,23 +25,24 @@
 namespace pathways::layout {
 
 struct GroupBytes {
-  // Of one host that has members: how many different devices they are on, and
-  // what these have in common. Of a reduction that is everybody's contribution
-  // to all and the result from them, but the own ones.
+  // The traffic inside one host with members: `devices` is the number of
+  // different devices that its members are on, and `bytes` what these devices
+  // send to each other. In an all-reduce, that is one contribution and one
+  // result for each device but one.
   struct Host {
     uint64_t devices = 0, bytes = 0;
   };
   std::map<int32_t, Host> hosts;
-  // What hosts send each other, by (sender, receiver).
+  // Bytes sent between hosts, by (sender, receiver).
   std::map<std::pair<int32_t, int32_t>, uint64_t> between;
-  // Rounds of messages between hosts; 0: there is one host.
+  // Number of rounds of messages between hosts; 0 if there is only one host.
   uint64_t rounds = 0;
 
   uint64_t total() const;
 };
 
-// `spec.hosts` may be one and the same; `devices` are by rank, in numbers that
-// tell those of a host apart.
+// `spec.hosts` may all be the same. `devices` has a number for each rank that
+// is unique within the rank's host.
 GroupBytes CountGroupBytes(const ExchangeSpec& spec,
                            const std::vector<int64_t>& devices);
 

@@ -1,4 +1,4 @@
-//===- group_exchange.cc - What hosts of a group tell each other ----------===//
+//===- group_exchange.cc - Exchange of a collective -----------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -18,9 +18,10 @@
 namespace pathways::layout {
 namespace {
 
-// Bytes of a vector from which on its halves go to different hosts.
+// Vectors of more bytes are split, and their parts go to different hosts.
 constexpr int64_t kSplitBytes = 32 << 10;
-// Elements that are not cut apart, for the sake of vector code.
+// Elements that stay together when a vector is split, so that loops over them
+// can be vectorized.
 constexpr int64_t kGrain = 16;
 
 class Builder : public ExchangeBuilder {
@@ -70,7 +71,8 @@ class Builder : public ExchangeBuilder {
     result.bytes = spec_.element_bytes;
     result.range = {0, spec_.count};
     const uint64_t begin = Allocate(result.stride());
-    // The last round narrows the range; what is before it is others'.
+    // The last round narrows the range; the elements before it belong to other
+    // hosts.
     const Range last = Responsible(own_, log_);
     result.begin = begin + last.begin * spec_.element_bytes;
     Up(std::move(nodes), &result);
@@ -78,7 +80,8 @@ class Builder : public ExchangeBuilder {
     out_.results = {{begin}, {0}};
   }
 
-  // Elements of all blocks of those who stay, each with its ward's behind.
+  // Places the elements of all blocks of the hosts that stay, each followed by
+  // the blocks of its ward.
   void PlaceBlocks(int64_t block) {
     place_.assign(1, 0);
     block_at_.resize(size());
@@ -163,7 +166,7 @@ class Builder : public ExchangeBuilder {
         out_.contributions.stride[ranks_at_[p][k]] = theirs * bytes;
       }
     }
-    // What a host sends, on average.
+    // Bytes that a host sends on average decide the way.
     const bool small =
         spec_.count * spec_.element_bytes * size() / hosts_ <= kSplitBytes;
     const std::vector<uint64_t> from =
@@ -176,23 +179,24 @@ class Builder : public ExchangeBuilder {
     }
   }
 
-  // Of an all-to-all, what host `p` has for host `q`: blocks of `bytes`.
+  // Returns the bytes that host `p` has for host `q` in an all-to-all, with
+  // blocks of `bytes`.
   int64_t UnitBytes(int64_t p, int64_t q, int64_t bytes) const {
     return static_cast<int64_t>(ranks_at_[p].size() * ranks_at_[q].size()) *
            bytes;
   }
 
-  // From each to each, `staged` by receiver; returns where what is received is,
-  // by sender.
+  // Sends directly from each host to each other. `staged` has the offset by
+  // receiver; returns the offset of the received values by sender.
   std::vector<uint64_t> SendToEach(const std::vector<uint64_t>& staged,
                                    int64_t bytes) {
     for (int64_t i = 1; i < hosts_; ++i) {
       const int64_t p = (own_ + i) % hosts_;
       Send(p, kDirectRound, staged[p], UnitBytes(own_, p, bytes));
     }
-    std::vector<uint64_t> from = staged;  // the own one stays
+    std::vector<uint64_t> from = staged;  // own values stay in place
     for (int64_t i = 1; i < hosts_; ++i) {
-      // Those who send first come first.
+      // The earliest senders are awaited first.
       const int64_t p = (own_ + hosts_ - i) % hosts_;
       from[p] = Allocate(UnitBytes(p, own_, bytes));
       Await(p, kDirectRound, from[p], UnitBytes(p, own_, bytes));
@@ -200,20 +204,21 @@ class Builder : public ExchangeBuilder {
     return from;
   }
 
-  // The same in rounds: what is to go some positions further, around the end,
-  // is passed on by each power of two in that number, with all else that goes
-  // there.
+  // Does the same in rounds: values that must go a number of positions further
+  // around the ring are passed on by each power of two in that number, together
+  // with all others that go the same way.
   std::vector<uint64_t> PassOn(const std::vector<uint64_t>& staged,
                                int64_t bytes) {
     auto around = [&](int64_t position) {
       return (position % hosts_ + hosts_) % hosts_;
     };
-    // Where that is here that is to go so far in all.
+    // Offset of the values in this host that travel so many positions in all.
     std::vector<uint64_t> at(hosts_);
     for (int64_t i = 0; i < hosts_; ++i) at[i] = staged[around(own_ + i)];
     uint32_t round = kFirstUp;
     for (int64_t step = 1; step < hosts_; step *= 2, ++round) {
-      // Of those that leave `position` in this round, how long.
+      // Returns the size of the values for that distance which leave `position`
+      // in this round.
       auto leaving = [&](int64_t position, int64_t distance) {
         const int64_t source = around(position - distance % step);
         return UnitBytes(source, around(source + distance), bytes);
@@ -254,7 +259,8 @@ class Builder : public ExchangeBuilder {
     };
     for (int64_t i = 1; i < hosts_; ++i) {
       const int64_t p = (own_ + i) % hosts_;
-      // Own contributions, in order of who gets them first; each goes once.
+      // Own contributions in the order of the first rank that gets them; each
+      // is sent once.
       std::vector<int64_t> sent;
       std::set<int64_t> is_sent;
       for (int64_t rank : ranks_at_[p]) {
@@ -289,7 +295,7 @@ class Builder : public ExchangeBuilder {
     }
     std::vector<std::pair<int64_t, uint64_t>> received;
     for (const auto& [p, targets] : from) {
-      std::map<int64_t, int64_t> order;  // of what comes, by source
+      std::map<int64_t, int64_t> order;  // order of arrival, by source
       for (int64_t target : targets) {
         order.try_emplace(spec_.sources[own_ranks()[target]],
                           static_cast<int64_t>(order.size()));
@@ -305,7 +311,7 @@ class Builder : public ExchangeBuilder {
     AwaitAll();
   }
 
-  // A reduction of nothing.
+  // Awaits all hosts by a reduction of nothing.
   void AwaitAll() {
     ExchangeSpec nothing;
     nothing.tree = spec_.tree;
@@ -322,7 +328,7 @@ class Builder : public ExchangeBuilder {
     }
   }
 
-  std::vector<int64_t> block_at_;  // of a rank, in elements
+  std::vector<int64_t> block_at_;  // by rank, in elements
 };
 
 }  // namespace

@@ -54,7 +54,8 @@ bool IsKnown(Reduction reduction) {
 
 int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// Size of the axis called `name`; 1 if there is none, for the sake of totality.
+// Returns the size of the axis called `name`, or 1 if there is none, so that
+// the function is total.
 int64_t AxisSize(const Mesh& mesh, const std::string& name) {
   for (const Axis& axis : mesh) {
     if (axis.name == name) return axis.size;
@@ -133,7 +134,7 @@ std::string CheckLayout(const Layout& layout, const Mesh& mesh) {
     elements *= extent;
   }
 
-  // Each axis with the place that uses it, empty while none does.
+  // The place that uses each axis; empty if there is none yet.
   std::unordered_map<std::string, std::string> uses;
   for (const Axis& axis : mesh) uses[axis.name];
   auto use = [&](const std::string& axis, std::string place) -> std::string {

@@ -1,4 +1,4 @@
-//===- live_bytes.cc - How much is in use at one time ---------------------===//
+//===- live_bytes.cc - Most bytes that are in use at a time ---------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -16,7 +16,7 @@ namespace pathways::layout {
 uint64_t PeakLiveBytes(int64_t positions,
                        const std::vector<LiveRange>& ranges) {
   if (positions <= 0) return 0;
-  // Fewer than 2^63 ranges, so no sum overflows.
+  // There are fewer than 2^63 ranges, so no sum overflows.
   std::vector<__int128> change(static_cast<size_t>(positions) + 1);
   for (const LiveRange& range : ranges) {
     const int64_t begin = std::max<int64_t>(range.begin, 0);

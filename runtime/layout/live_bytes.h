@@ -1,4 +1,4 @@
-//===- live_bytes.h - How much is in use at one time ------------*- C++ -*-===//
+//===- live_bytes.h - Most bytes that are in use at a time ------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What no placement of buffers can fall below: the most bytes that are in use
-// at one position of the order in which they are used.
+// A lower bound for the memory of any placement of buffers: the largest number
+// of bytes in use at one position of the order in which the buffers are used.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,9 +26,9 @@ struct LiveRange {
   uint64_t bytes = 0;
 };
 
-// The largest sum of bytes over one of `positions` positions; 2^64 - 1 when it
-// is larger. Ranges are cut to the positions there are, those that end before
-// they begin are none. Linear in positions and ranges.
+// Returns the largest sum of bytes at one of `positions` positions, at most
+// 2^64 - 1. Ranges are clipped to these positions, and ranges that end before
+// they begin do not count. Takes time linear in positions and ranges.
 uint64_t PeakLiveBytes(int64_t positions, const std::vector<LiveRange>& ranges);
 
 }  // namespace pathways::layout

@@ -1,4 +1,4 @@
-//===- liveness.cc - Is a table of actions and edges live? ----------------===//
+//===- liveness.cc - Liveness of actions and edges ------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -26,7 +26,7 @@ bool IsBad(const TokenEdge& edge) {
   return edge.tokens == 0 && edge.to <= edge.from;
 }
 
-// The edges without tokens, by the action they leave, in edge order.
+// The edges without tokens, by the action that they leave, in edge order.
 class TokenFreeGraph {
  public:
   TokenFreeGraph(int64_t num_actions, const std::vector<TokenEdge>& edges)
@@ -44,14 +44,14 @@ class TokenFreeGraph {
     }
   }
 
-  // For each action, a number that it shares with exactly those actions it is
-  // on a cycle with (Tarjan's strongly connected components, with a stack of
-  // its own because tables are long).
+  // Returns for each action a number that it shares with exactly those actions
+  // which are on a cycle with it. (Tarjan's strongly connected components, with
+  // an explicit stack because tables are long.)
   std::vector<int64_t> Components() const {
     const auto n = static_cast<int64_t>(first_.size()) - 1;
     std::vector<int64_t> component(n, -1), low(n, 0), order(n, -1);
-    std::vector<int64_t> open;  // visited, component not known yet
-    std::vector<std::pair<int64_t, int64_t>> path;  // action, its next edge
+    std::vector<int64_t> open;  // visited; component still unknown
+    std::vector<std::pair<int64_t, int64_t>> path;  // action, and its next edge
     int64_t visited = 0;
     int64_t components = 0;
     auto enter = [&](int64_t action) {
@@ -92,7 +92,8 @@ class TokenFreeGraph {
     return component;
   }
 
-  // Edges of a shortest path between two actions; there must be one.
+  // Returns the edges of a shortest path between two actions. A path must
+  // exist.
   std::vector<int64_t> ShortestPath(int64_t from, int64_t to) const {
     std::vector<int64_t> arrived_by(first_.size() - 1, -1);
     std::vector<int64_t> queue = {from};
@@ -116,7 +117,7 @@ class TokenFreeGraph {
 
  private:
   const std::vector<TokenEdge>& edges_;
-  std::vector<int64_t> first_;  // per action, into out_; and the end
+  std::vector<int64_t> first_;  // per action, index in out_; and the end
   std::vector<int64_t> out_;    // edge indices
 };
 

@@ -1,4 +1,4 @@
-//===- liveness.h - Is a table of actions and edges live? -------*- C++ -*-===//
+//===- liveness.h - Liveness of actions and edges ---------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -9,7 +9,7 @@
 // An edge with t tokens connects firing n of its source to firing n + t of its
 // target. If every edge without tokens goes forward in the table, (firing,
 // position) is a schedule, and no binding of actions to in-order queues can
-// deadlock. Linear in actions and edges.
+// deadlock. The check takes time linear in actions and edges.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,17 +29,17 @@ struct TokenEdge {
 
 struct Liveness {
   bool live = true;
-  // When not live: index of the first edge, in edge order, that has no tokens
-  // and does not go forward - of those on a cycle without tokens if there is
-  // one, else of all.
+  // If not live: index of the first edge that has no tokens and does not go
+  // forward. If such edges lie on cycles without tokens, only those count.
   int64_t bad_edge = -1;
-  // Edges of a shortest cycle without tokens through bad_edge, in order and
-  // starting with it; empty when another order of the actions would do.
+  // Edges of a shortest cycle without tokens through bad_edge, in order,
+  // starting with bad_edge. Empty if another order of the actions would be
+  // live.
   std::vector<int64_t> cycle;
 };
 
-// Every edge should join two of `num_actions` actions and have 0 tokens or
-// more; the first that does not is a bad edge without a cycle.
+// Every edge must join two of `num_actions` actions and have 0 or more tokens.
+// The first edge that does not is returned as a bad edge without a cycle.
 Liveness CheckLiveness(int64_t num_actions,
                        const std::vector<TokenEdge>& edges);
 

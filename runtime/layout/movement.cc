@@ -1,4 +1,4 @@
-//===- movement.cc - Which pieces move between two layouts ----------------===//
+//===- movement.cc - Pieces that move between two layouts -----------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -7,10 +7,10 @@
 //===----------------------------------------------------------------------===//
 //
 // A shard holds an interval of each dimension, and the other side cuts that
-// interval into a run of blocks, so the shards it exchanges data with are a
-// product over the dimensions. An axis cuts one dimension at most, so the block
-// numbers of a dimension, as mixed-radix numbers over its axes, decide the
-// coordinates on those axes alone. Nothing here walks over all shards.
+// interval into a run of blocks. So the shards with which it exchanges data are
+// a product over the dimensions. An axis cuts at most one dimension, so the
+// block numbers of a dimension, as mixed-radix numbers over its axes, determine
+// the coordinates on those axes alone. Nothing here iterates over all shards.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,13 +35,14 @@ std::string ShapeText(const std::vector<int64_t>& shape) {
   return text + "]";
 }
 
-// One digit of a block number: its radix, and the only value wanted, or -1.
+// One digit of a block number: its radix, and the only wanted value, or -1 for
+// any.
 struct Digit {
   int64_t size = 1;
   int64_t fixed = -1;
 };
 
-// Number of x in [0, last] with the wanted digits.
+// Returns the number of x in [0, last] with the wanted digits.
 int64_t CountUpTo(const std::vector<Digit>& digits, int64_t last) {
   if (last < 0) return 0;
   // weight: value of one unit of the digit; free: numbers below the digit.
@@ -68,7 +69,7 @@ int64_t CountUpTo(const std::vector<Digit>& digits, int64_t last) {
 
 // Calls visit(x) for each x in [first, last] with the wanted digits, in order.
 // At most two branches per digit, those along the ends, can end without a
-// number, so this costs no more than digits times results.
+// number, so the cost is at most digits times results.
 template <typename Visit>
 void VisitRange(const std::vector<Digit>& digits, size_t position,
                 int64_t prefix, int64_t weight, int64_t first, int64_t last,
@@ -77,7 +78,7 @@ void VisitRange(const std::vector<Digit>& digits, size_t position,
     visit(prefix);
     return;
   }
-  // Here `prefix` stands for numbers prefix .. prefix + weight - 1, some of
+  // `prefix` stands for the numbers prefix .. prefix + weight - 1, some of
   // which are in the range.
   const Digit& digit = digits[position];
   weight /= digit.size;
@@ -95,7 +96,8 @@ void VisitRange(const std::vector<Digit>& digits, size_t position,
 
 }  // namespace
 
-// What one block of the other side adds to a piece in one dimension.
+// The part of a piece, in one dimension, that comes from one block of the other
+// side.
 struct Movement::Part {
   int64_t shard = 0;  // share of the other side's shard number
   int64_t source_offset = 0;
@@ -103,8 +105,9 @@ struct Movement::Part {
   int64_t extent = 0;
 };
 
-// All combinations of one part per dimension and one of the `others`: shares
-// of the shard number that do not depend on the block, each with a rank.
+// All combinations of one part per dimension and one of the `others`:
+// contributions to the shard number that do not depend on the block, each with
+// a rank.
 class Movement::Product {
  public:
   struct Other {
@@ -114,8 +117,8 @@ class Movement::Product {
   std::vector<std::vector<Part>> dims;
   std::vector<Other> others = {Other()};
 
-  // `shard` is the end of the pieces which is known, the source's if
-  // `is_source`.
+  // `shard` is the known end of the pieces: the source if `is_source`, else the
+  // destination.
   std::vector<Piece> Pieces(int64_t shard, bool is_source) const {
     size_t count = others.size();
     for (const std::vector<Part>& parts : dims) count *= parts.size();
@@ -147,7 +150,7 @@ class Movement::Product {
       while (d > 0 && ++at[d - 1] == dims[d - 1].size()) at[--d] = 0;
       if (d == 0) break;
     }
-    // Two shards share one box at most: this is a total order.
+    // Two shards share at most one box, so this is a total order.
     std::sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) {
       return a.destination != b.destination ? a.destination < b.destination
                                             : a.source < b.source;
@@ -231,7 +234,7 @@ bool Movement::Create(const Layout& source, const Mesh& source_mesh,
                                    source_mesh == destination_mesh &&
                                    (same_slice || !source.partial.empty());
   if (movement->keeps_contributions_) {
-    // Then contributions are copies as any: a shard takes its own.
+    // Contributions are then treated as copies: a shard takes its own.
     Layout whole = source;
     whole.partial.clear();
     movement->from_ = Side(whole, source_mesh);

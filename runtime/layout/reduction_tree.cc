@@ -1,4 +1,4 @@
-//===- reduction_tree.cc - Which sums come first --------------------------===//
+//===- reduction_tree.cc - Order of sums in a reduction -------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -22,7 +22,7 @@ ReductionTree::ReductionTree(const std::vector<int64_t>& axes) {
 }
 
 int64_t ReductionTree::LeftSize(int64_t size) const {
-  // The axis along which the node is cut: it has whole indices of it.
+  // The node is cut along this axis, of which it has whole indices.
   int64_t stride = 1;
   for (int64_t extent : extents_) {
     if (size <= extent) break;
@@ -35,7 +35,7 @@ int64_t ReductionTree::LeftSize(int64_t size) const {
 std::vector<TreeNode> ReductionTree::MaximalNodes(
     const std::vector<int64_t>& ranks) const {
   std::vector<TreeNode> nodes;
-  // Depth first, without recursion: left before right.
+  // Depth first, without recursion, left before right.
   std::vector<TreeNode> open = {{0, size()}};
   while (!open.empty()) {
     const TreeNode node = open.back();
@@ -57,7 +57,7 @@ std::vector<TreeNode> ReductionTree::MaximalNodes(
 ReductionOrder ReductionTree::OrderOf(
     TreeNode whole, const std::vector<TreeNode>& parts) const {
   ReductionOrder order;
-  // A node, and how many nodes end with it that began before it.
+  // A node, and the number of nodes that end with it and began before it.
   struct Open {
     TreeNode node;
     uint32_t closes;

@@ -1,4 +1,4 @@
-//===- reduction_tree.h - Which sums come first -----------------*- C++ -*-===//
+//===- reduction_tree.h - Order of sums in a reduction ----------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,11 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A reduction combines what the ranks of a group contribute in one order, which
-// the group's axes alone fix, so that its bits depend on nothing else. Ranks
-// are row-major over the axes as named. It goes axis by axis, the last named
-// first; along an axis, [lo, hi) is [lo, m) then [m, hi) with m = lo + the
-// largest power of two below hi - lo, left operand first.
+// A reduction combines the contributions of a group's ranks in one order, which
+// depends on the group's axes alone. So the bits of its result depend on
+// nothing else. Ranks are row-major over the axes as named. The order goes axis
+// by axis, the last named first; along an axis, [lo, hi) is combined from [lo,
+// m), the left operand, and [m, hi), where m is lo + the largest power of two
+// below hi - lo.
 //
 // That is one binary tree over [0, size), whose nodes are intervals of ranks.
 // Whoever has all ranks of a node can combine them on its own.
@@ -32,9 +33,9 @@ struct TreeNode {
   bool operator==(const TreeNode&) const = default;
 };
 
-// How some operands become one: taken in order, each is put on a stack, and
-// after operand i the two on top become one combines[i] times, the lower one
-// being the left.
+// Order in which operands are combined into one: each operand is pushed on a
+// stack, and after operand i the two topmost values are combined combines[i]
+// times, the lower one being the left operand.
 struct ReductionOrder {
   std::vector<uint32_t> operands;  // indices, by rank
   std::vector<uint32_t> combines;
@@ -42,28 +43,30 @@ struct ReductionOrder {
 
 class ReductionTree {
  public:
-  // More than any stack of an order over at most kMaxShards ranks holds.
+  // Larger than any stack of an order over at most kMaxShards ranks.
   static constexpr int kMaxDepth = 64;
 
-  // Of a group of one.
+  // The tree of a group with one rank.
   ReductionTree() = default;
-  // Sizes of the group's axes, as named.
+  // `axes` has the sizes of the group's axes, as named.
   explicit ReductionTree(const std::vector<int64_t>& axes);
 
   int64_t size() const { return extents_.empty() ? 1 : extents_.back(); }
-  // How many ranks of a node of `size` ranks, at least two, are its left
-  // operand's.
+  // Returns the number of ranks in the left operand of a node of `size` ranks.
+  // `size` is at least 2.
   int64_t LeftSize(int64_t size) const;
 
-  // The largest nodes of which all ranks are in `ranks`; those ascend.
+  // Returns the largest nodes of which `ranks`, which ascend, contain every
+  // rank.
   std::vector<TreeNode> MaximalNodes(const std::vector<int64_t>& ranks) const;
-  // How `whole` comes of the nodes in `parts`, which ascend, lie apart and
-  // cover it.
+  // Returns the order in which `whole` is combined from the nodes in `parts`,
+  // which ascend, are disjoint and cover it.
   ReductionOrder OrderOf(TreeNode whole,
                          const std::vector<TreeNode>& parts) const;
 
  private:
-  // Ranks of the last axis, of the last two, ..., without axes of one.
+  // Number of ranks along the last axis, the last two axes, ..., without axes
+  // of size 1.
   std::vector<int64_t> extents_;
 };
 

@@ -23,13 +23,13 @@
 namespace pathways {
 namespace {
 
-// Keeps the first error; protobuf would print them otherwise.
+// Keeps the first error, which protobuf would otherwise print.
 class FirstError : public google::protobuf::io::ErrorCollector {
  public:
   void AddError(int line, google::protobuf::io::ColumnNumber column,
                 const std::string& message) override {
     if (!text_.empty()) return;
-    // Lines and columns count from 0; line -1 is the whole file.
+    // Lines and columns count from 0; line -1 stands for the whole file.
     text_ = line < 0
                 ? absl::StrCat(": ", message)
                 : absl::StrCat(":", line + 1, ":", column + 1, ": ", message);

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Reads what users write or keep as textproto, whatever is in it.
+// Reads textproto that users write or keep, whatever it contains.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,18 +22,19 @@
 
 namespace pathways {
 
-// What is in a regular file of at most `max_bytes`; `what` it is, for messages:
-// "topology file". NotFound: there is none; InvalidArgument: another reason.
+// Returns the contents of a regular file of at most `max_bytes` bytes. Messages
+// call it `what`, such as "topology file". Returns NotFound if there is no such
+// file, and InvalidArgument if it cannot be read for another reason.
 absl::StatusOr<std::string> ReadTextFile(const std::string& what,
                                          const std::string& path,
                                          int64_t max_bytes);
 
-// Reads `text`, which messages call `name`. InvalidArgument, with line and
-// column, when it is no such message.
+// Parses `text`, which messages call `name`. Returns InvalidArgument, with line
+// and column, if it is no such message.
 absl::Status ParseText(const std::string& text, const std::string& name,
                        google::protobuf::Message* message);
 
-// A word of the user's in quotes, short and printable.
+// Returns a user's word in quotes, shortened and escaped for messages.
 std::string QuotedWord(const std::string& text);
 
 }  // namespace pathways

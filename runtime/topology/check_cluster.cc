@@ -1,4 +1,4 @@
-//===- check_cluster.cc - Is this a cluster one can run on? ---------------===//
+//===- check_cluster.cc - Check of a cluster's description ----------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -25,7 +25,8 @@ namespace {
 
 constexpr size_t kMaxNameBytes = 255;
 constexpr int kMaxShapeRank = 16;
-// A time on a link must fit 64-bit nanoseconds whatever is sent over it.
+// These limits keep the time of a message on a link within 64-bit nanoseconds,
+// whatever its size.
 constexpr double kMinBytesPerSecond = 1;
 constexpr double kMaxBytesPerSecond = 1e18;
 constexpr double kMaxLatencySeconds = 3600;
@@ -35,7 +36,7 @@ absl::Status Wrong(const Parts&... parts) {
   return absl::InvalidArgumentError(absl::StrCat(parts...));
 }
 
-// Names are printed as island/host/device and stand in tables and file names.
+// Names are printed as island/host/device, and appear in tables and file names.
 absl::Status CheckText(const std::string& where, const char* what,
                        const std::string& text, bool is_name) {
   if (text.size() > kMaxNameBytes) {
@@ -135,8 +136,7 @@ absl::Status CheckHost(const std::string& where, const proto::Host& host) {
   return status;
 }
 
-// Checks the devices of an island one by one, and that no two are at the same
-// place.
+// Checks each device of an island, and that no two are at the same position.
 absl::Status CheckDevices(const std::string& where, int first_host,
                           const proto::Island& island) {
   std::vector<int64_t> shape = EffectiveShape(island);
@@ -145,7 +145,7 @@ absl::Status CheckDevices(const std::string& where, int first_host,
     const proto::Host& host = island.hosts(h);
     for (int d = 0; d < host.devices_size(); ++d) {
       const proto::Device& device = host.devices(d);
-      // The name costs more than the check, and is rarely needed.
+      // Building the name costs more than the check, and is rarely needed.
       if (device.ByteSizeLong() == 0) continue;
       has_coordinates |= device.coordinates_size() > 0;
       absl::Status status = CheckDevice(
@@ -196,7 +196,7 @@ absl::Status CheckCluster(const proto::Cluster& cluster) {
   if (cluster.islands_size() == 0) {
     return Wrong("the cluster has no islands, expected at least 1");
   }
-  // Names, with the number of what has them, for islands and for hosts.
+  // Island and host names, with the number of the island or host.
   absl::flat_hash_map<std::string, int> island_names;
   absl::flat_hash_map<std::string, int> host_names;
   int64_t all_devices = 0;

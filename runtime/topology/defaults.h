@@ -1,4 +1,4 @@
-//===- defaults.h - What the file leaves out --------------------*- C++ -*-===//
+//===- defaults.h - Defaults for missing fields -----------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Names, shapes and coordinates that stand in for those a cluster does not
+// Names, shapes and coordinates that replace those that a cluster does not
 // give. Private to this folder.
 //
 //===----------------------------------------------------------------------===//
@@ -23,7 +23,8 @@
 
 namespace pathways {
 
-// `number` is that in the cluster.
+// Return the name, or a default made from `number`, which counts over the
+// cluster.
 inline std::string EffectiveName(const proto::Island& island, int number) {
   return island.name().empty() ? "island" + std::to_string(number)
                                : island.name();
@@ -32,7 +33,7 @@ inline std::string EffectiveName(const proto::Host& host, int number) {
   return host.name().empty() ? "host" + std::to_string(number) : host.name();
 }
 
-// One dimension of all devices when the island gives no shape.
+// Returns the island's shape, or one dimension of all devices if it gives none.
 inline std::vector<int64_t> EffectiveShape(const proto::Island& island) {
   if (island.shape_size() > 0) {
     return {island.shape().begin(), island.shape().end()};
@@ -42,7 +43,8 @@ inline std::vector<int64_t> EffectiveShape(const proto::Island& island) {
   return {devices};
 }
 
-// Row-major by `index` in the island when the device gives no coordinates.
+// Returns the device's coordinates, or, if it gives none, those of `index` (its
+// index in the island) in row-major order.
 inline std::vector<int64_t> EffectiveCoordinates(
     const proto::Device& device, int64_t index,
     const std::vector<int64_t>& shape) {

@@ -1,4 +1,4 @@
-//===- discovery.cc - What this machine has, by hwloc ---------------------===//
+//===- discovery.cc - Discovery of this machine by hwloc ------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -33,14 +33,14 @@ namespace {
 class Machine {
  public:
   static const Machine& Get() {
-    // Never destroyed: threads may still bind themselves at exit.
+    // The object is never destroyed: threads may bind themselves until the end.
     static const Machine* const machine = new Machine();
     return *machine;
   }
 
   bool loaded() const { return loaded_; }
   hwloc_topology_t topology() const { return topology_; }
-  // Hardware threads of each core, restricted to those this process may use.
+  // Returns the hardware threads of each core that this process may use.
   const std::vector<hwloc_cpuset_t>& cores() const { return cores_; }
   int processing_units() const { return processing_units_; }
   uint64_t memory_bytes() const { return memory_bytes_; }
@@ -51,12 +51,12 @@ class Machine {
     if (hwloc_topology_load(topology_) != 0) return;
     hwloc_cpuset_t allowed = hwloc_bitmap_alloc();
     if (allowed == nullptr) return;
-    // Threads and cgroups may be bound more tightly than the machine allows.
+    // The process may be bound to fewer processors than the machine allows.
     if (hwloc_get_cpubind(topology_, allowed, HWLOC_CPUBIND_PROCESS) != 0 ||
         hwloc_bitmap_iszero(allowed)) {
       hwloc_bitmap_copy(allowed, hwloc_topology_get_allowed_cpuset(topology_));
     }
-    // A machine that does not know its cores still knows its threads.
+    // If the machine reports no cores, its hardware threads count as cores.
     AddAll(HWLOC_OBJ_CORE, allowed);
     if (cores_.empty()) AddAll(HWLOC_OBJ_PU, allowed);
     hwloc_bitmap_free(allowed);
@@ -96,8 +96,8 @@ class Machine {
 
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 
-// A share of the memory as whole MiB and within the limits; 0, which stands for
-// the default, where the machine does not say.
+// Returns a share of the memory in whole MiB and within the limits, or 0, which
+// stands for the default, if the size of the memory is unknown.
 uint64_t Share(uint64_t bytes, uint64_t parts) {
   return std::min(bytes / parts / kMiB * kMiB, kMaxMemoryBytes);
 }

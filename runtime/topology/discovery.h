@@ -1,4 +1,4 @@
-//===- discovery.h - What this machine has ----------------------*- C++ -*-===//
+//===- discovery.h - Discovery of this machine ------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The only user of hwloc. "May use" means the process's CPU affinity when the
-// first of these functions is called. All functions are thread-safe.
+// The only user of hwloc. "May use" refers to the process's CPU affinity when
+// the first of these functions is called. All functions are thread-safe.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,26 +22,28 @@
 
 namespace pathways {
 
-// One island of one host, with a device per physical core that this process may
-// use. Devices share half of the memory evenly, the host's own store is bounded
-// by a quarter. Targets are empty: the machine itself. Unavailable: the machine
-// cannot be read.
+// Returns one island of one host, with a device per physical core that this
+// process may use. Devices share half of the memory evenly; the host's own
+// store is bounded by a quarter. Targets are empty, which means this machine.
+// Returns Unavailable if the machine cannot be read.
 absl::StatusOr<proto::Cluster> DiscoverCluster();
 
-// Physical cores, and hardware threads, that this process may use; at least 1.
+// Return the number of physical cores, and of hardware threads, that this
+// process may use; at least 1.
 int NumPhysicalCores();
 int NumProcessingUnits();
 
-// Binds the calling thread to the core with number `core`, in the machine's
-// logical order, modulo NumPhysicalCores(). InvalidArgument: negative.
-// Unavailable: the system refuses; the thread stays where it was, and may
-// go on unbound.
+// Binds the calling thread to core `core`, in the machine's logical order,
+// modulo NumPhysicalCores(). Returns InvalidArgument if `core` is negative, and
+// Unavailable if the system refuses; the thread then stays as it was, and may
+// continue unbound.
 absl::Status BindThisThreadToCore(int core);
 
-// While it is there, the processes that the calling thread starts may use a
-// part of the cores that this one may use: number `part` of `parts` that are
-// about equal, and follow each other in the machine's logical order. Of fewer
-// cores than parts, several have the same one. Where the system refuses, all.
+// While the object exists, processes that the calling thread starts may use
+// only a share of the cores that this process may use: share `part` of `parts`
+// shares of about equal size, which are contiguous in the machine's logical
+// order. If there are fewer cores than parts, several parts share a core. If
+// the system refuses, there is no restriction.
 class ShareOfCores {
  public:
   ShareOfCores(int part, int parts);
@@ -52,7 +54,7 @@ class ShareOfCores {
  private:
   struct Binding;
   std::unique_ptr<Binding>
-      before_;  // of the thread; null: it is not bound here
+      before_;  // the thread's binding before; null if it was not changed
 };
 
 }  // namespace pathways

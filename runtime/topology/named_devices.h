@@ -1,4 +1,4 @@
-//===- named_devices.h - Parts of a cluster, by name ---------- -*- C++ -*-===//
+//===- named_devices.h - Parts of a cluster, by name ------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -17,13 +17,13 @@
 
 namespace pathways {
 
-// By global device, whether it is of what one of `names` says: an island, a
-// host, or a device, as in messages ("island1", "host2",
-// "island0/host2/device1"). InvalidArgument: there is no such thing.
+// Returns, for each global device, true if it belongs to one of `names`, which
+// are names of islands, hosts or devices as in messages ("island1", "host2",
+// "island0/host2/device1"). Returns InvalidArgument if a name is unknown.
 absl::StatusOr<std::vector<bool>> NamedDevices(
     const Topology& topology, const std::vector<std::string>& names);
 
-// By host, whether all its devices are among those that are marked.
+// Returns, for each host, true if all of its devices are marked in `devices`.
 std::vector<bool> WholeHosts(const Topology& topology,
                              const std::vector<bool>& devices);
 

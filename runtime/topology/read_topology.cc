@@ -1,4 +1,4 @@
-//===- read_topology.cc - Cluster from shorthand or file ------------------===//
+//===- read_topology.cc - Clusters from shorthand or files ----------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -27,7 +27,7 @@
 namespace pathways {
 namespace {
 
-// What is a topology itself begins with it.
+// Prefix of a spec that is itself the text of a topology.
 constexpr absl::string_view kInlinePrefix = "textproto:";
 
 constexpr char kForms[] =
@@ -52,7 +52,7 @@ absl::StatusOr<proto::Cluster> ParseShorthand(const std::string& spec) {
           "topology ", QuotedWord(spec), ": number of ", kWhat[i], " is ",
           QuotedWord(words[i]), "; ", kForms, Tag(ErrorId::kTopologyText)));
     }
-    // Digits alone fail only when they are too many.
+    // A string of digits fails only if the number is too large.
     if (!absl::SimpleAtoi(words[i], &counts[i])) counts[i] = INT64_MAX;
     if (counts[i] < 1 || counts[i] > kMaxDevices / product) {
       return absl::InvalidArgumentError(absl::StrCat(

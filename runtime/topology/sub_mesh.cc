@@ -15,7 +15,8 @@
 namespace pathways {
 namespace {
 
-// Of some cells: how many have no load, and the loads of the others.
+// Sum over some cells: the number of cells without a load, and the total load
+// of the others.
 struct Sum {
   int64_t closed = 0;
   CellLoad load = {};
@@ -66,7 +67,7 @@ class Finder {
     return 1;
   }
 
-  // Dimensions for this axis and those behind it.
+  // Assigns dimensions to this axis and those after it.
   void Assign(size_t axis) {
     if (axis == shape_.size()) return Look();
     if (shape_[axis] == 1) return Assign(axis + 1);
@@ -78,8 +79,9 @@ class Finder {
     }
   }
 
-  // The sums of all windows of so many cells along a dimension, by their first
-  // cell. Those that go over an end count as closed.
+  // Returns the sums of all windows of `extent` cells along a dimension, by
+  // their first cell. Windows that cross an end which does not wrap count as
+  // closed.
   std::vector<Sum> Slide(const std::vector<Sum>& sums, size_t dim,
                          int64_t extent) const {
     const int64_t size = mesh_.sizes[dim], stride = strides_[dim];
@@ -92,7 +94,8 @@ class Finder {
       for (int64_t i = 0; i < extent; ++i) sum.Add(sums[at(i)], 1);
       for (int64_t i = 0; i < size; ++i) {
         slid[at(i)] = sum;
-        // Around a whole ring there is one window.
+        // All windows around a whole ring are the same, so only the first one
+        // counts.
         const bool is_over =
             Wraps(dim) ? extent == size && i > 0 : i + extent > size;
         slid[at(i)].closed += is_over ? 1 : 0;
@@ -137,7 +140,7 @@ class Finder {
   const CellMesh& mesh_;
   const std::vector<int64_t> shape_;
   std::vector<int64_t> strides_;
-  std::vector<size_t> dim_of_;  // of an axis that is longer than one
+  std::vector<size_t> dim_of_;  // dimension of an axis; kNone for length 1
   std::vector<Sum> sums_;       // by cell
   std::optional<std::vector<int64_t>> best_;
   CellLoad best_load_ = {};

@@ -19,22 +19,24 @@
 
 namespace pathways {
 
-// A mesh, or a torus where `wraps` says so of a dimension, of cells that are
-// numbered row-major.
+// Mesh of cells that are numbered row-major. A dimension for which `wraps` is
+// true is a ring, as in a torus.
 struct CellMesh {
   std::vector<int64_t> sizes;
-  std::vector<bool> wraps = {};  // by dimension; none: of no dimension
+  std::vector<bool> wraps = {};  // per dimension; empty: none wraps
 };
 
-// How little a cell is wanted: compared part by part, and summed up.
+// Cost of choosing a cell. Costs are added up and compared part by part.
 using CellLoad = std::array<int64_t, 3>;
 
-// The cells of a mesh of `shape` in `mesh`, row-major by `shape`: each axis of
-// it that is longer than one lies along a dimension of its own, over
-// neighbours, and around the end where that wraps. It has only cells with a
-// load, and is the one of least load, then the first one. Nothing: there is
-// none. Takes time by cells of `mesh` and the ways in which axes go along
-// dimensions, whatever the size of `shape`.
+// Finds a mesh of `shape` inside `mesh` and returns its cells, row-major by
+// `shape`. Each axis longer than one lies along a dimension of its own, over
+// neighbouring cells, and across the end if that dimension wraps. All its cells
+// have a load; `load` returns null for cells that may not be used. Of all such
+// meshes the one of least total load is chosen, and the first of several.
+// Returns nullopt if there is none. The time depends on the number of cells in
+// `mesh` and on the number of ways to assign axes to dimensions, but not on the
+// size of `shape`.
 std::optional<std::vector<int64_t>> FindSubMesh(
     const CellMesh& mesh, absl::Span<const int64_t> shape,
     absl::FunctionRef<const CellLoad*(int64_t cell)> load);

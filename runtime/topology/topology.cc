@@ -1,4 +1,4 @@
-//===- topology.cc - Numbers islands, hosts and devices -------------------===//
+//===- topology.cc - Numbers of islands, hosts and devices ----------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -120,7 +120,7 @@ std::string Counted(int64_t count, const std::string& noun) {
   return absl::StrCat(count, " ", noun, count == 1 ? "" : "s");
 }
 
-// "4", or "2..4" when the numbers differ, with the noun.
+// Returns "4", or "2..4" if the numbers differ, followed by the noun.
 std::string Range(int64_t low, int64_t high, const std::string& noun) {
   if (low == high) return Counted(low, noun);
   return absl::StrCat(low, "..", Counted(high, noun));

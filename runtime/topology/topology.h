@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Reads a cluster from a specification, checks it, and numbers what is in it.
-// Compiler and runtime read the same one. Nothing here asks the machine (see
-// discovery.h), except ReadTopology("local").
+// Reads a cluster from a specification, checks it, and numbers its parts. The
+// compiler and the runtime read the same one. Nothing here inspects the machine
+// (see discovery.h), except ReadTopology("local").
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,59 +26,64 @@
 
 namespace pathways {
 
-// Limits of a cluster; CheckCluster refuses more.
+// Limits of a cluster. CheckCluster refuses larger ones.
 inline constexpr int64_t kMaxDevices = int64_t{1} << 20;  // in all islands
-inline constexpr uint64_t kMaxMemoryBytes = uint64_t{1} << 50;  // of one item
+// Largest memory of one device or host.
+inline constexpr uint64_t kMaxMemoryBytes = uint64_t{1} << 50;
 inline constexpr int64_t kMaxTopologyFileBytes = int64_t{16} << 20;
 
-// What memory_bytes == 0 stands for.
+// The values for which memory_bytes == 0 stands.
 inline constexpr uint64_t kDefaultDeviceMemoryBytes = uint64_t{1} << 30;
 inline constexpr uint64_t kDefaultHostMemoryBytes = uint64_t{4} << 30;
 
-// Bound of a device's arena and of a host's own store, in bytes.
+// Return the bound of a device's arena, and of a host's own store, in bytes.
 uint64_t DeviceMemoryBytes(const proto::Device& device);
 uint64_t HostMemoryBytes(const proto::Host& host);
-// "cpu" when the device names no kind.
+// Returns "cpu" if the device names no kind.
 const std::string& DeviceKind(const proto::Device& device);
 
 // Reads and checks a cluster. `spec` is one of
 //   "" or "local"            this machine: one island, one host, a device per
-//                            physical core that the process may run on
+//                            physical core that the process may use
 //   "IxHxD", e.g. "2x1x4"    I islands of H hosts of D devices each
 //   "@PATH"                  a textproto of proto::Cluster
 //   "X.textproto", "X.pbtxt" the same
-// InvalidArgument: the spec, the file's syntax (with line:column) or the
-// cluster is wrong; NotFound: no such file.
+// Returns InvalidArgument if the spec, the file's syntax (with line:column) or
+// the cluster is wrong, and NotFound if there is no such file.
 absl::StatusOr<proto::Cluster> ReadTopology(const std::string& spec);
 
-// What ReadTopology() reads as this very cluster: one line.
+// Returns a spec from which ReadTopology() reads this very cluster, in one
+// line.
 std::string TopologySpec(const proto::Cluster& cluster);
 
-// The file that ReadTopology() reads for `spec`; empty: none.
+// Returns the file that ReadTopology() reads for `spec`, or "" if it reads
+// none.
 std::string TopologyPath(const std::string& spec);
 
-// The textproto reader alone; `name` stands for the text in messages.
+// Reads a cluster from textproto. Messages call the text `name`.
 absl::StatusOr<proto::Cluster> ParseTopology(const std::string& text,
                                              const std::string& name);
 
-// OK when `cluster` has islands, hosts and devices, and all of its numbers and
-// names make sense; else InvalidArgument that names the culprit.
+// Returns OK if `cluster` has islands, hosts and devices, and all its numbers
+// and names are valid. Otherwise returns InvalidArgument that names the
+// culprit.
 absl::Status CheckCluster(const proto::Cluster& cluster);
 
-// Likewise of a target alone; `where` says whose it is.
+// Checks a target in the same way. `where` names its owner in messages.
 absl::Status CheckTarget(const std::string& where, const proto::Target& target);
 
-// A checked cluster with everything numbered from 0: hosts over the whole
-// cluster, devices inside their island (host by host, in file order), and over
-// the whole cluster, island by island: the global device. Memory beside the
-// cluster itself is per host, not per device. Immutable after Create, so
-// thread-safe. Indices passed in must be in range.
+// A checked cluster whose parts are numbered from 0: hosts over the whole
+// cluster, devices inside their island (host by host, in file order), and
+// devices over the whole cluster, island by island, which are called global
+// devices. Apart from the cluster itself, memory is per host and not per
+// device. Immutable after Create, and so thread-safe. All indices that are
+// passed in must be in range.
 class Topology {
  public:
-  // InvalidArgument: see CheckCluster.
+  // Returns InvalidArgument as CheckCluster does.
   static absl::StatusOr<Topology> Create(proto::Cluster cluster);
 
-  // Where a device of an island is.
+  // The host of a device, and its number on that host.
   struct Place {
     int host = 0;    // in the cluster
     int device = 0;  // on that host
@@ -89,14 +94,14 @@ class Topology {
   int num_hosts() const { return static_cast<int>(island_of_host_.size()); }
   int64_t num_devices() const { return first_device_of_host_.back(); }
 
-  // Hosts of an island are first_host(island) and those that follow.
+  // The hosts of an island are first_host(island) and the numbers that follow.
   int first_host(int island) const { return first_host_[island]; }
   int num_hosts(int island) const {
     return first_host_[island + 1] - first_host_[island];
   }
   int island_of_host(int host) const { return island_of_host_[host]; }
 
-  // Number of devices in an island, and on a host.
+  // Return the number of devices in an island, and on a host.
   int64_t num_devices(int island) const {
     return first_device_of_host_[first_host_[island + 1]] -
            first_device_of_host_[first_host_[island]];
@@ -105,15 +110,16 @@ class Topology {
     return static_cast<int>(first_device_of_host_[host + 1] -
                             first_device_of_host_[host]);
   }
-  // Index in its island of the first device of `host`.
+  // Returns the index in its island of the first device of `host`.
   int64_t first_device(int host) const {
     return first_device_of_host_[host] -
            first_device_of_host_[first_host_[island_of_host_[host]]];
   }
 
-  // Island device -> host device. Logarithmic in hosts.
+  // Converts an index in an island to a place. Takes time logarithmic in hosts.
   Place Locate(int island, int64_t device) const;
-  // Island device <-> global device. Back is logarithmic in hosts.
+  // Convert between an index in an island, or a place, and a global device. The
+  // way back takes time logarithmic in hosts.
   int64_t GlobalDevice(int island, int64_t device) const {
     return first_device_of_host_[first_host_[island]] + device;
   }
@@ -121,7 +127,7 @@ class Topology {
     return first_device_of_host_[place.host] + place.device;
   }
   Place LocateGlobal(int64_t global) const;
-  // First: island; second: index in it.
+  // Returns the island and the index in it.
   std::pair<int, int64_t> FromGlobalDevice(int64_t global) const;
 
   const proto::Cluster& cluster() const { return cluster_; }
@@ -132,13 +138,15 @@ class Topology {
   const proto::Device& device(int island, int64_t device) const;
   const proto::Device& global_device(int64_t global) const;
 
-  // Never empty: one dimension where the file gives none.
+  // Returns the island's shape, which is never empty: it has one dimension if
+  // the file gives none.
   std::vector<int64_t> IslandShape(int island) const;
-  // Position in IslandShape; row-major by index where the file gives none.
+  // Returns the position in IslandShape, which is row-major by index if the
+  // file gives none.
   std::vector<int64_t> DeviceCoordinates(int island, int64_t device) const;
 
-  // For messages. Unnamed islands and hosts are called "island0", "host0", ...
-  // by their number in the cluster.
+  // Return names for messages. Islands and hosts without a name are called
+  // "island0", "host0", ... by their number in the cluster.
   std::string IslandName(int island) const;
   std::string HostName(int host) const;
   std::string DeviceName(int island,
@@ -154,7 +162,8 @@ class Topology {
   std::vector<int64_t> first_device_of_host_;  // per host, and the end; global
 };
 
-// One line for people, e.g. "2 islands x 1 host x 4 cpu devices (8 devices)".
+// Returns one line for people, e.g. "2 islands x 1 host x 4 cpu devices (8
+// devices)".
 std::string FormatTopology(const Topology& topology);
 
 }  // namespace pathways

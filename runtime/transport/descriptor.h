@@ -1,4 +1,4 @@
-//===- descriptor.h - A file descriptor with an owner -----------*- C++ -*-===//
+//===- descriptor.h - File descriptor with an owner -------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -15,7 +15,7 @@
 
 namespace pathways {
 
-// Closes what it holds. Negative: nothing.
+// Owns a file descriptor and closes it. Negative: none.
 class Descriptor {
  public:
   explicit Descriptor(int fd = -1) : fd_(fd) {}

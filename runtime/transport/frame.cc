@@ -1,4 +1,4 @@
-//===- frame.cc - What a stream of bytes is cut into ------------*- C++ -*-===//
+//===- frame.cc - Frames of a byte stream -----------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- frame.h - What a stream of bytes is cut into -------------*- C++ -*-===//
+//===- frame.h - Frames of a byte stream ------------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// frames.md has the layout.
+// The layout is in frames.md.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,24 +20,24 @@
 
 namespace pathways {
 
-inline constexpr size_t kFrameBytes = 16;  // without the body
+inline constexpr size_t kFrameBytes = 16;  // size without the body
 
 enum class FrameKind : uint8_t {
-  kCritical = 1,  // a message, whole
-  kBulk = 2,      // a message, or a piece of one
-  kPayload = 3,   // a piece of a payload
+  kCritical = 1,  // a whole message
+  kBulk = 2,      // a whole message, or one piece
+  kPayload = 3,   // one piece of a payload
 };
 
 struct Frame {
   FrameKind kind = FrameKind::kCritical;
-  bool first = true, last = true;  // of the pieces
-  uint32_t body_bytes = 0;         // that follow this frame
-  // The whole message has these, said in the first of its frames.
+  bool first = true, last = true;  // piece flags
+  uint32_t body_bytes = 0;         // body bytes after this frame
+  // Sizes of the whole message, given in its first frame only.
   uint32_t header_bytes = 0, payload_bytes = 0;
-  uint64_t token = 0;  // of a payload, in each of its frames
+  uint64_t token = 0;  // token of a payload, in each of its frames
 };
 
-// The frame of a message that is not cut.
+// Returns the frame of a message that is sent in one piece.
 inline Frame WholeFrame(FrameKind kind, size_t header_bytes,
                         size_t payload_bytes) {
   Frame frame;
@@ -49,7 +49,7 @@ inline Frame WholeFrame(FrameKind kind, size_t header_bytes,
 }
 
 void EncodeFrame(const Frame& frame, char (&bytes)[kFrameBytes]);
-// InvalidArgument: no side of ours writes such bytes.
+// Returns InvalidArgument for bytes that no transport of ours writes.
 absl::StatusOr<Frame> DecodeFrame(const char* bytes);
 
 }  // namespace pathways

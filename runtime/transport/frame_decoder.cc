@@ -1,4 +1,4 @@
-//===- frame_decoder.cc - Frames out of a stream ----------------*- C++ -*-===//
+//===- frame_decoder.cc - Decoder of a stream of frames ---------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -18,8 +18,8 @@ namespace pathways {
 namespace {
 
 constexpr size_t kBufferBytes = 64 << 10;
-// Read behind a body that goes elsewhere: enough for what is urgent, so little
-// that a long body is hardly ever copied.
+// Bytes that are read after a body which goes to other memory: enough for
+// urgent messages, and so few that a long body is hardly ever copied.
 constexpr size_t kBehindBodyBytes = 4 << 10;
 
 template <typename... Parts>
@@ -60,8 +60,8 @@ std::array<absl::Span<char>, 2> FrameDecoder::Buffers() {
   if (!body_.empty()) {
     return {body_, absl::MakeSpan(buffer_.get(), kBehindBodyBytes)};
   }
-  // At most a frame and the body of a short message wait here, so there is room
-  // once they are moved to the beginning.
+  // The buffer holds at most a frame and the body of a short message, so there
+  // is room once they are moved to its beginning.
   if (begin_ > 0) {
     std::memmove(buffer_.get(), buffer_.get() + begin_, end_ - begin_);
     end_ -= begin_;

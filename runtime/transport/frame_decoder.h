@@ -1,4 +1,4 @@
-//===- frame_decoder.h - Frames out of a stream -----------------*- C++ -*-===//
+//===- frame_decoder.h - Decoder of a stream of frames ----------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -21,59 +21,62 @@
 
 namespace pathways {
 
-// Who gets what a stream brings.
+// Receives the messages and payloads of a stream.
 class FrameSink {
  public:
   virtual ~FrameSink() = default;
 
-  // Both are there during the call. Not OK: decoding ends with it.
+  // `header` and `payload` are valid only during the call. A non-OK status
+  // stops decoding and is returned.
   virtual absl::Status OnWholeMessage(absl::Span<const char> header,
                                       absl::Span<const char> payload) = 0;
-  // Where a payload that begins is to go, until OnWholePayload or the end of
-  // decoding. InvalidArgument: it is not expected.
+  // Returns the memory for a payload that begins. It must stay valid until
+  // OnWholePayload or the end of decoding. Returns InvalidArgument if the
+  // payload is not expected.
   virtual absl::StatusOr<absl::Span<char>> FindPayload(uint64_t token) = 0;
   virtual absl::Status OnWholePayload(uint64_t token) = 0;
 };
 
-// Takes a stream apart. Invariants: (1) each length is checked against
-// `max_message_bytes` or the memory that was named before anything is allocated
-// or written; (2) bodies of payloads and of long messages are read to where
-// they stay; (3) after an error nothing more is told. One thread at a time;
-// `sink` outlives it.
+// Decodes a stream. Invariants: (1) each length is checked, against
+// `max_message_bytes` or the memory that was named, before anything is
+// allocated or written; (2) bodies of payloads and of long messages are read
+// directly to their final place; (3) after an error the sink is not called any
+// more. One thread at a time may call it. `sink` must outlive it.
 class FrameDecoder {
  public:
   FrameDecoder(uint64_t max_message_bytes, FrameSink* sink);
 
-  // Where a frame may begin: whether `data` is a critical message, whole and
-  // nothing else, which is told then, from where it lies. `*status`: as of
-  // Advance. False: nothing was done.
+  // Between frames: if `data` is exactly one critical message, passes it to the
+  // sink in place, sets `*status` as Advance would, and returns true. Otherwise
+  // does nothing and returns false.
   bool TakeWhole(absl::Span<const char> data, absl::Status* status);
-  // Where the next bytes of the stream are to be put, the first span first; the
-  // first is never empty.
+  // Returns the memory for the next bytes of the stream, which fill the first
+  // span before the second. The first span is never empty.
   std::array<absl::Span<char>, 2> Buffers();
-  // That many were. InvalidArgument: no side of ours sends this.
+  // Decodes `bytes` bytes that were written to Buffers(). Returns
+  // InvalidArgument for bytes that no transport of ours sends.
   absl::Status Advance(size_t bytes);
-  // The stream may end here.
+  // Returns true if the stream may end here.
   bool is_between_frames() const {
     return body_.empty() && begin_ == end_ && bulk_.bytes == nullptr &&
            !in_payload_;
   }
 
  private:
-  // A long message of which there is a part.
+  // A long message of which only a part has arrived.
   struct Assembly {
     std::unique_ptr<char[]> bytes;
     uint64_t whole = 0, done = 0;
     uint32_t header_bytes = 0;
   };
 
-  // A frame is there: takes of its body what is in the buffer. `*enough`:
-  // false, more is needed before anything can be done.
+  // Takes the frame at the front of the buffer, and as much of its body as is
+  // there. Sets `*enough` to false if more bytes are needed first.
   absl::Status TakeFrame(bool* enough);
   absl::Status TakeMessage(bool* enough);
   absl::Status TakePiece();
   absl::Status TakePayload();
-  // The body goes to `memory`.
+  // Reads the body of the current frame to `memory`.
   absl::Status TakeBody(absl::Span<char> memory);
   absl::Status FinishBody();
   Assembly& assembly() {
@@ -83,16 +86,17 @@ class FrameDecoder {
   const uint64_t max_message_bytes_;
   FrameSink* const sink_;
 
-  // What came and was not looked at: frames, and bodies of short messages.
+  // Bytes that arrived and are not decoded yet: frames, and bodies of short
+  // messages.
   const std::unique_ptr<char[]> buffer_;
   size_t begin_ = 0, end_ = 0;
 
-  Frame frame_;            // whose body is being read
-  absl::Span<char> body_;  // what is missing of it, where it goes
+  Frame frame_;            // the frame whose body is being read
+  absl::Span<char> body_;  // memory for the rest of that body
 
   Assembly critical_, bulk_;
 
-  // A payload of which there is a part.
+  // The payload of which only a part has arrived.
   bool in_payload_ = false;
   uint64_t token_ = 0;
   absl::Span<char> payload_left_;

@@ -1,4 +1,4 @@
-//===- load_ucx.cc - UCX where it is installed ----------------------------===//
+//===- load_ucx.cc - Loader of the UCX transport --------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- load_ucx.h - UCX where it is installed -------------------*- C++ -*-===//
+//===- load_ucx.h - Loader of the UCX transport -----------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -17,10 +17,11 @@
 
 namespace pathways {
 
-// MakeUcxTransport of a library that is loaded when somebody asks for it: who
-// does not ask has no UCX in the process, nor needs it installed. The library
-// is looked for beside the program, then where the system looks. It stays.
-// FailedPrecondition: it is not there, or was built for another version.
+// Calls MakeUcxTransport in a library that is loaded on the first call. A
+// process that never calls this has no UCX code and does not need UCX to be
+// installed. The library is looked for beside the program, then in the system's
+// search path, and stays loaded. Returns FailedPrecondition if it is missing,
+// or was built for another version.
 absl::StatusOr<std::unique_ptr<Transport>> LoadUcxTransport(
     const UcxOptions& options, TransportEvents* events);
 

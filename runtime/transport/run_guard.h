@@ -1,4 +1,4 @@
-//===- run_guard.h - Threads inside, and an end of them ---------*- C++ -*-===//
+//===- run_guard.h - Gate for threads that can be shut ----------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -19,10 +19,11 @@
 namespace pathways {
 
 // Lets threads in until it is shut. Thread-safe. Invariants: (1) after Shut has
-// returned nobody is inside, and nobody gets in; (2) Enter costs no lock.
+// returned, no thread is inside, and none gets in; (2) Enter takes no lock
+// while the gate is open.
 class RunGuard {
  public:
-  // False: it is shut. Else Leave has to follow.
+  // Returns false if the gate is shut. Otherwise the caller must call Leave.
   bool Enter() {
     if (!(state_.fetch_add(kOne) & kShut)) return true;
     Leave();
@@ -30,13 +31,14 @@ class RunGuard {
   }
   void Leave() {
     if (state_.fetch_sub(kOne) != (kOne | kShut)) return;
-    // Shut may have gone to wait. Its caller may destroy this as soon as the
+    // Shut may be waiting. Its caller may destroy this object as soon as the
     // lock is free.
     MutexLock lock(&mutex_);
     empty_ = true;
     changed_.notify_all();
   }
-  // Not from inside. Idempotent.
+  // Shuts the gate and waits until no thread is inside. Must not be called from
+  // inside. Idempotent.
   void Shut() {
     if ((state_.fetch_or(kShut) & ~kShut) == 0) return;
     MutexLock lock(&mutex_);
@@ -46,12 +48,13 @@ class RunGuard {
 
  private:
   static constexpr uint32_t kShut = 1;
-  static constexpr uint32_t kOne = 2;  // a thread inside
+  static constexpr uint32_t kOne = 2;  // one thread inside
 
   std::atomic<uint32_t> state_{0};
   Mutex mutex_;
   std::condition_variable_any changed_;
-  bool empty_ ABSL_GUARDED_BY(mutex_) = false;  // since it was shut
+  // No thread is left since it was shut.
+  bool empty_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace pathways

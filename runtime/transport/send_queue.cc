@@ -1,4 +1,4 @@
-//===- send_queue.cc - What waits to be written -----------------*- C++ -*-===//
+//===- send_queue.cc - Queue of frames to be written ------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -14,14 +14,14 @@
 namespace pathways {
 namespace {
 
-// Messages up to this are copied side by side, others written from where they
-// are.
+// Messages up to this size are copied side by side; longer ones are written in
+// place.
 constexpr size_t kShortBytes = 16 << 10;
 constexpr size_t kBatchBytes = 64 << 10;
-// Shown at a time, at least, if there is as much: so much is not worth another
-// system call.
+// Compose returns at least this much, if there is as much. Larger writes save
+// no system call that matters.
 constexpr size_t kShownBytes = 64 << 10;
-constexpr size_t kMaxParts = 64;  // of one write
+constexpr size_t kMaxParts = 64;  // largest number of parts of one write
 
 }  // namespace
 
@@ -134,7 +134,7 @@ void SendQueue::CommitMessage(std::deque<Message>* queue, FrameKind kind) {
   committed_bytes_ += part.size();
   message.done += frame.body_bytes;
   if (!frame.last) return;
-  // Its memory stays where it is, and goes with the last piece.
+  // The memory of the message stays in place and is freed with the last piece.
   part.message = std::move(message.bytes);
   queue->pop_front();
 }

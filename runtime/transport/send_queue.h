@@ -1,4 +1,4 @@
-//===- send_queue.h - What waits to be written ------------------*- C++ -*-===//
+//===- send_queue.h - Queue of frames to be written -------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -24,12 +24,12 @@
 
 namespace pathways {
 
-// Frames that a connection has to write, and which comes next: critical
-// messages first, then in turn bulk messages and pieces of payloads.
-// Invariants: (1) what Compose showed is written next, whatever is added
-// meanwhile, and stays where it is until Consume; (2) short messages wait side
-// by side, so that many are one part. The connection's lock guards it, but what
-// was shown may be read without.
+// Queue of frames that a connection must write. Critical messages come first,
+// then bulk messages and pieces of payloads take turns. Invariants: (1) the
+// bytes that Compose returned are written next, whatever is added meanwhile,
+// and stay at their address until Consume; (2) short messages are stored side
+// by side, so that many form one part. The connection's lock guards the queue,
+// but returned bytes may be read without it.
 class SendQueue {
  public:
   explicit SendQueue(uint64_t piece_bytes) : piece_bytes_(piece_bytes) {}
@@ -38,24 +38,26 @@ class SendQueue {
                   absl::Span<const char> payload);
   void AddPayload(uint64_t token, absl::Span<const char> bytes,
                   std::function<void()> sent);
-  // What is left of a frame that was begun without the queue, which had shown
-  // nothing: all but the first `written` bytes. It comes next.
+  // Adds the rest of a frame that was begun without the queue, while nothing
+  // was composed: all but the first `written` bytes of `parts`. It is written
+  // next.
   void AddRest(absl::Span<const iovec> parts, size_t written);
 
   bool empty() const { return bytes_ == 0; }
   uint64_t bytes() const { return bytes_; }
   bool has_critical() const { return !critical_.empty(); }
 
-  // What is to be written next. Of what is not critical only what was shown
-  // before, unless `all`.
+  // Returns the bytes to be written next. Unless `all`, bulk messages and
+  // payloads are included only if an earlier call returned them.
   std::vector<iovec> Compose(bool all);
-  // So much of it was. Adds what is to be called for payloads that are written.
+  // Removes the first `bytes` bytes, which have been written. Appends to `sent`
+  // the callbacks of payloads that are written completely.
   void Consume(size_t bytes, std::vector<std::function<void()>>* sent);
-  // Forgets all.
+  // Removes everything. Appends the callbacks of all payloads to `sent`.
   void Clear(std::vector<std::function<void()>>* sent);
 
  private:
-  struct Message {  // or several short ones, as frames
+  struct Message {  // a long one, or short ones with their frames
     std::string bytes;
     bool framed = false;
     uint32_t header_bytes = 0;
@@ -67,14 +69,14 @@ class SendQueue {
     std::function<void()> sent;
     size_t done = 0;
   };
-  // What is written in one go. Stays where it is.
+  // Bytes that are written together. A part never moves.
   struct Part {
     char frame[kFrameBytes];
     size_t frame_bytes = 0;
     std::string owned;
-    absl::Span<const char> body;  // `owned`, or what was lent
-    std::function<void()> sent;   // the payload ends with it
-    std::string message;          // the long message that ends with it
+    absl::Span<const char> body;  // in `owned`, or lent
+    std::function<void()> sent;   // set if the payload ends here
+    std::string message;          // memory of a long message that ends here
     size_t size() const { return frame_bytes + body.size(); }
   };
 
@@ -88,10 +90,11 @@ class SendQueue {
   std::deque<Message> critical_, bulk_;
   std::deque<Payload> payloads_;
   bool payload_next_ = false;
-  std::deque<Part> committed_;  // in the order in which they are written
-  size_t committed_bytes_ = 0;  // of them, without what is written
-  size_t written_ = 0;          // of the first
-  uint64_t bytes_ = 0;          // of all, frames of pieces when they are made
+  std::deque<Part> committed_;  // in the order of writing
+  size_t committed_bytes_ = 0;  // bytes of all parts that are not written
+  size_t written_ = 0;          // bytes of the first part
+  // Unwritten bytes; a piece's frame counts once it is made.
+  uint64_t bytes_ = 0;
 };
 
 }  // namespace pathways

@@ -1,4 +1,4 @@
-//===- socket_address.cc - Where sockets are --------------------*- C++ -*-===//
+//===- socket_address.cc - Addresses of sockets -----------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -105,7 +105,7 @@ absl::StatusOr<std::vector<Endpoint>> Resolve(const SocketAddress& address,
     Endpoint& endpoint = endpoints.emplace_back();
     auto* un = reinterpret_cast<sockaddr_un*>(&endpoint.storage);
     un->sun_family = AF_UNIX;
-    // A first byte of zero says that it is no path; then there is no last one.
+    // A first byte of zero marks an abstract name, which has no final zero.
     std::memcpy(un->sun_path + address.is_abstract, address.path.data(),
                 address.path.size());
     endpoint.bytes = offsetof(sockaddr_un, sun_path) + address.path.size() + 1;

@@ -1,4 +1,4 @@
-//===- socket_address.h - Where sockets are ---------------------*- C++ -*-===//
+//===- socket_address.h - Addresses of sockets ------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -21,18 +21,18 @@
 
 namespace pathways {
 
-// "unix:/PATH", or "unix:@NAME" in the system's own space of names, where
-// nothing stays behind; or "tcp:HOST:PORT" where an IPv6 address is in
-// brackets.
+// Address of a socket: "unix:/PATH", "unix:@NAME" in the system's abstract
+// namespace, which leaves no file behind, or "tcp:HOST:PORT", where an IPv6
+// address is in brackets.
 struct SocketAddress {
   bool is_unix = false;
-  bool is_abstract = false;  // @NAME
-  std::string path;          // or NAME
+  bool is_abstract = false;  // true: unix:@NAME
+  std::string path;          // PATH or NAME
   std::string host;
   uint16_t port = 0;
 };
 
-// InvalidArgument, naming the text.
+// Returns InvalidArgument, with the text, if it is no address.
 absl::StatusOr<SocketAddress> ParseSocketAddress(absl::string_view text);
 
 struct Endpoint {
@@ -42,17 +42,17 @@ struct Endpoint {
   const sockaddr* get() const {
     return reinterpret_cast<const sockaddr*>(&storage);
   }
-  // No machine but this one reaches it.
+  // Returns true if only this machine can reach the endpoint.
   bool is_local() const;
-  uint16_t port() const;  // 0 of a Unix socket
+  uint16_t port() const;  // 0 for a Unix socket
 };
 
-// What the system calls the address. Looks a name up, which may wait.
-// Unavailable: the host is not known.
+// Returns the system's addresses for `address`. Looks up the host's name, which
+// may block. Returns Unavailable if the host is unknown.
 absl::StatusOr<std::vector<Endpoint>> Resolve(const SocketAddress& address,
                                               absl::string_view text);
 
-// "cannot `what` '`text`': ", and the system's reason.
+// Returns the error "cannot `what` '`text`': " with the system's reason.
 absl::Status SystemError(absl::string_view what, absl::string_view text,
                          int error);
 

@@ -1,4 +1,4 @@
-//===- strangers.cc - Who of those not known yet gives way ----------------===//
+//===- strangers.cc - Choice of a stranger that gives way -----------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -19,7 +19,7 @@ absl::string_view StrangerAddress(absl::string_view who) {
 }
 
 size_t WhoGivesWay(absl::Span<const Stranger> strangers) {
-  std::map<absl::string_view, size_t> has;  // by address
+  std::map<absl::string_view, size_t> has;  // number of strangers by address
   for (const Stranger& stranger : strangers) ++has[stranger.address];
   size_t chosen = 0;
   std::pair<bool, size_t> most;

@@ -1,4 +1,4 @@
-//===- strangers.h - Who of those not known yet gives way -------*- C++ -*-===//
+//===- strangers.h - Choice of a stranger that gives way --------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -17,20 +17,22 @@
 
 namespace pathways {
 
-// Somebody who has dialed and has not proved yet that it knows the key.
+// A process that has dialed and has not yet proved that it knows the key.
 struct Stranger {
-  std::string address;     // StrangerAddress; of a Unix socket the same for all
-  bool has_spoken = true;  // something has come from it
+  std::string address;     // StrangerAddress; equal for all Unix sockets
+  bool has_spoken = true;  // true if anything has arrived from it
 };
 
-// "tcp:10.0.0.1" of "tcp:10.0.0.1:4711"; what has no port is returned as it is.
+// Returns "tcp:10.0.0.1" for "tcp:10.0.0.1:4711". Text without a port is
+// returned unchanged.
 absl::string_view StrangerAddress(absl::string_view who);
 
-// Returns which of `strangers`, of whom there is one at least and the oldest
-// comes first, gives way to a newcomer when there is no room. Those who have
-// said nothing give way before those who have; of these, those of the address
-// that has most; of these, the oldest. So whoever holds connections without a
-// key displaces its own, and one who has the key and says so at once gets in.
+// Returns the index of the stranger that gives way to a newcomer when there is
+// no room. `strangers` is not empty, oldest first. Strangers that have sent
+// nothing give way first; among these, those of the address with the most
+// strangers; among these, the oldest. So a process that holds connections
+// without a key displaces its own, and one that has the key and proves it at
+// once gets in.
 size_t WhoGivesWay(absl::Span<const Stranger> strangers);
 
 }  // namespace pathways

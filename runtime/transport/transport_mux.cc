@@ -1,4 +1,4 @@
-//===- transport_mux.cc - Chosen by the address ---------------------------===//
+//===- transport_mux.cc - Choice of the engine by the address -------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -16,11 +16,11 @@
 namespace pathways {
 namespace {
 
-// The lowest bit says which engine a peer is of.
+// The lowest bit of a peer's number names its engine.
 constexpr uint32_t kSpecial = 1;
-// So often the special one is polled for each time of the other, which has a
-// system call each time; when it had nothing so often, the other is too,
-// always.
+// Polls of the special engine for each poll of the other one, which costs a
+// system call. After as many polls of the special engine that moved nothing,
+// the other one is polled every time, too.
 constexpr uint32_t kPollsOfSpecial = 16;
 
 PeerId Outer(PeerId inner, uint32_t engine) {
@@ -121,7 +121,7 @@ void TransportMux::Expect(PeerId peer, uint64_t token, void* memory,
 void TransportMux::Put(PeerId peer, uint64_t token,
                        absl::Span<const char> bytes,
                        std::function<void()> sent) {
-  // Who is nobody's is down, which either engine says in its time.
+  // A peer that no engine has is down. Any engine calls `sent` for it.
   Transport* of = Of(peer);
   if (of == nullptr) of = other_.ok() ? other_->get() : special_.load();
   if (of != nullptr) of->Put(Inner(peer), token, bytes, std::move(sent));
@@ -140,7 +140,7 @@ bool TransportMux::Poll() {
   Transport* special = special_.load(std::memory_order_acquire);
   if (!other_.ok()) return special != nullptr && special->Poll();
   if (special == nullptr) return (*other_)->Poll();
-  // Of several threads that poll some are not counted.
+  // Polls of several threads at a time may be counted once. That does no harm.
   bool moved = special->Poll();
   const uint32_t turn = polls_.load(std::memory_order_relaxed);
   polls_.store(turn + 1, std::memory_order_relaxed);

@@ -1,4 +1,4 @@
-//===- transport_mux.h - Chosen by the address ------------------*- C++ -*-===//
+//===- transport_mux.h - Choice of the engine by the address ----*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -21,17 +21,18 @@
 
 namespace pathways {
 
-// One engine for addresses with a prefix, another for all others. The first is
-// made when such an address is listened on or dialed; then it is polled each
-// time, and the other one, whose peers have less to say, now and then. Thread-
-// safe as a Transport; numbers of peers ascend for each engine.
+// Combines two engines: one for addresses with a prefix, the special one, and
+// one for all others. The special engine is made when such an address is first
+// listened on or dialed. From then on each Poll polls it, and only now and then
+// the other engine, whose peers have less to send. Thread-safe as a Transport;
+// numbers of peers ascend for each engine.
 class TransportMux final : public Transport {
  public:
   using Make = std::function<absl::StatusOr<std::unique_ptr<Transport>>(
       TransportEvents*)>;
 
-  // `events` outlives Stop. What `make_special` says when it makes none is what
-  // Listen and Dial say.
+  // `events` must outlive Stop. Listen and Dial return the error of
+  // `make_special` if it fails.
   TransportMux(std::string prefix, Make make_special, Make make_other,
                TransportEvents* events);
   ~TransportMux() override;
@@ -52,11 +53,11 @@ class TransportMux final : public Transport {
   void Stop() override;
 
  private:
-  // Tells of an engine's peers by the numbers that they have here.
+  // Passes an engine's events on, with the numbers that its peers have here.
   class Events;
 
   absl::StatusOr<Transport*> For(absl::string_view address);
-  // The engine of a peer, and its number there.
+  // Return the engine of a peer, and the peer's number there.
   Transport* Of(PeerId peer) const;
   static PeerId Inner(PeerId peer);
 
@@ -66,7 +67,8 @@ class TransportMux final : public Transport {
   absl::StatusOr<std::unique_ptr<Transport>> other_;
   std::atomic<Transport*> special_{nullptr};
   std::atomic<uint32_t> polls_{0};
-  std::atomic<uint32_t> fruitless_{0};  // of the special one, since it moved
+  // Polls of the special engine since it last moved bytes.
+  std::atomic<uint32_t> fruitless_{0};
   Mutex mutex_;
   bool stopped_ ABSL_GUARDED_BY(mutex_) = false;
   std::unique_ptr<Transport> made_ ABSL_GUARDED_BY(mutex_);

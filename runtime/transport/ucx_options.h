@@ -1,4 +1,4 @@
-//===- ucx_options.h - How UCX is used --------------------------*- C++ -*-===//
+//===- ucx_options.h - Options of the UCX transport -------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -21,25 +21,26 @@
 namespace pathways {
 
 enum class UcxWay : uint8_t {
-  kSharedMemory,  // between processes of one machine, else as below
+  kSharedMemory,  // within one machine; between machines as kTcp
   kTcp,
 };
 
 struct UcxOptions {
   TransportLimits limits;
   UcxWay way = UcxWay::kSharedMemory;
-  // Bytes of bulk and payloads that are under way to a peer at a time: what is
-  // critical waits behind so many.
+  // Largest number of bytes of bulk messages and payloads in flight to a peer.
+  // Critical messages wait for as many.
   uint64_t window_bytes = 512 << 10;
-  // By TCP: who does not say for so long that it has taken anything of what it
-  // was sent is down, since UCX keeps what the network lost to itself. More
-  // than a process may stop for, and more than a second.
+  // With TCP: a peer is down if it does not confirm for this long that it has
+  // taken anything, since UCX does not report bytes that the network lost. Must
+  // exceed a second, and the longest time for which a process may be stopped.
   absl::Duration silence_timeout = absl::Seconds(10);
-  // Strangers have dialed and are not peers yet.
+  // Largest number of strangers: processes that have dialed and are no peers
+  // yet.
   size_t max_strangers = 64;
   absl::Duration stranger_timeout = absl::Seconds(5);
-  // Told of each that was refused: where it dialed from, and why. On any
-  // thread; must not block, nor call the transport.
+  // Called for each stranger that was refused, with its address and the reason.
+  // Runs on any thread; must not block, nor call the transport.
   std::function<void(absl::string_view from, const absl::Status& why)> refused;
 };
 

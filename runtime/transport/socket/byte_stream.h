@@ -1,4 +1,4 @@
-//===- byte_stream.h - What a connection writes to --------------*- C++ -*-===//
+//===- byte_stream.h - Non-blocking byte stream -----------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -17,25 +17,29 @@
 
 namespace pathways {
 
-// A connected stream that never waits. Write and Read may be called by two
-// threads at a time, each by one. Both return bytes, or -1 with errno set:
-// EAGAIN, try again when `fd` is ready; else the stream is broken.
+// A connected stream that never blocks. Two threads may call Write and Read at
+// the same time, each one of them. Both return a number of bytes, or -1 with
+// errno set: EAGAIN means to try again when `fd` is ready; otherwise the stream
+// is broken.
 class ByteStream {
  public:
   virtual ~ByteStream() = default;
 
-  // Before all else, until it says true: shakes hands of the stream's own.
-  // False: it has to be called again when there is something to read.
+  // Does the stream's own handshake. Must be called before everything else,
+  // until it returns true. If it returns false, it must be called again when
+  // there is something to read.
   virtual absl::StatusOr<bool> Open() = 0;
-  // What was not taken comes again, in front, in the next call.
+  // Writes some of `parts`. The next call must begin with the bytes that were
+  // not taken.
   virtual ssize_t Write(absl::Span<const iovec> parts) = 0;
-  // 0: the other side ended the stream. Fewer than there is room for: there are
-  // no more now. Else there may be some that `fd` does not show any more, as
-  // there may be after Open.
+  // Returns 0 if the other side ended the stream. If it fills less than the
+  // room given, there are no more bytes now. Otherwise, and after Open, there
+  // may be bytes that `fd` does not show as readable.
   virtual ssize_t Read(absl::Span<const iovec> parts) = 0;
-  // Nothing more is written. What came can be read still, and then the end.
+  // Ends writing. Bytes that the other side sent can still be read, and then
+  // the end.
   virtual void EndWriting() = 0;
-  // Ends both directions; reads see that at once.
+  // Ends both directions. Reads see this at once.
   virtual void Break() = 0;
   virtual int fd() const = 0;
 };

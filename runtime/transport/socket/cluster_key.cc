@@ -1,4 +1,4 @@
-//===- cluster_key.cc - What processes of a cluster share -------*- C++ -*-===//
+//===- cluster_key.cc - Shared key of a cluster -----------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -28,7 +28,7 @@ namespace pathways {
 namespace {
 
 constexpr size_t kDigits = 2 * ClusterKey::kBytes;
-// The digits are read behind the key, and wiped.
+// The digits are read to a place behind the key in the same page, and wiped.
 constexpr size_t kPageBytes = 4096;
 constexpr size_t kTextAt = 1024;
 
@@ -72,7 +72,7 @@ absl::Status CheckOwner(const std::string& path, int fd) {
   return absl::OkStatus();
 }
 
-// The digits of `text` to the beginning of the page.
+// Writes the key that the digits in `text` spell to the beginning of the page.
 bool Parse(unsigned char* page, const unsigned char* text, size_t bytes) {
   if (bytes == kDigits + 1 && text[kDigits] == '\n') --bytes;
   if (bytes != kDigits) return false;
@@ -88,7 +88,7 @@ bool Parse(unsigned char* page, const unsigned char* text, size_t bytes) {
 
 absl::StatusOr<std::shared_ptr<const ClusterKey>> ClusterKey::Read(
     const std::string& path) {
-  // Not held up by what is no file.
+  // O_NONBLOCK: a path that is no regular file must not block the open.
   const Descriptor file(
       open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (file.get() < 0) return Failed(path, errno);

@@ -1,4 +1,4 @@
-//===- cluster_key.h - What processes of a cluster share --------*- C++ -*-===//
+//===- cluster_key.h - Shared key of a cluster ------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -18,16 +18,17 @@
 
 namespace pathways {
 
-// A secret by which processes of one cluster know each other. Its bytes are in
-// no core file, and wiped at the end. Shared by transports.
+// A secret by which the processes of one cluster recognize each other. Its
+// bytes are excluded from core files and wiped at the end. Transports share it.
 class ClusterKey {
  public:
   static constexpr size_t kBytes = 32;
 
-  // The file has 64 hexadecimal digits, as of `openssl rand -hex 32`, and
-  // perhaps a line feed. PermissionDenied: others than this user may read or
-  // change it; NotFound, Unavailable: the system says no; InvalidArgument: it
-  // holds something else. All name the file, and none what it holds.
+  // Reads a key from a file with 64 hexadecimal digits, as `openssl rand -hex
+  // 32` makes them, and perhaps a line feed. Returns PermissionDenied if other
+  // users may read or change the file, NotFound or Unavailable if the system
+  // refuses, and InvalidArgument for any other contents. All errors name the
+  // file, and none shows its contents.
   static absl::StatusOr<std::shared_ptr<const ClusterKey>> Read(
       const std::string& path);
 
@@ -40,7 +41,7 @@ class ClusterKey {
  private:
   explicit ClusterKey(unsigned char* page) : page_(page) {}
 
-  unsigned char* const page_;  // of its own
+  unsigned char* const page_;  // one page of its own
 };
 
 }  // namespace pathways

@@ -1,4 +1,4 @@
-//===- http_text_server.cc - One page of text, over HTTP ------------------===//
+//===- http_text_server.cc - HTTP server of one page of text --------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -45,7 +45,8 @@ std::string Answer(const std::string& status, const std::string& body) {
                       body.size(), "\r\nConnection: close\r\n\r\n", body);
 }
 
-// From the connection to its end, which it holds itself until.
+// One connection, from its beginning to its end. Its pending operations keep it
+// alive.
 class Reader : public std::enable_shared_from_this<Reader> {
  public:
   Reader(tcp::socket socket, std::shared_ptr<Page> page)
@@ -152,13 +153,13 @@ class AsioTextPage final : public TextPage {
         std::make_shared<Reader>(std::move(socket), page_)->Start();
         return Accept();
       }
-      // Of descriptors, say, there may be some later.
+      // There may be, for instance, no free descriptors now but some later.
       pause_.expires_after(std::chrono::milliseconds(100));
       pause_.async_wait([this](std::error_code) { Accept(); });
     });
   }
 
-  // The oldest connection that has not asked gives way, else the oldest.
+  // Closes the oldest connection that has not asked, or else the oldest one.
   void MakeRoom() {
     if (page_->open.size() < kMaxConnections) return;
     const auto silent =

@@ -1,4 +1,4 @@
-//===- http_text_server.h - One page of text, over HTTP ---------*- C++ -*-===//
+//===- http_text_server.h - HTTP server of one page of text -----*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -17,27 +17,29 @@
 
 namespace pathways {
 
-// Serves one page of text to whoever asks for it, for programs that collect
-// figures. It tells and takes no orders, so it knows no keys: where it listens
-// says who may read it. Invariants: (1) a connection has kMaxRequestBytes and
-// kPatience for its request, has one answer and is closed; (2) there are at
-// most kMaxConnections at a time. A newcomer takes the place of the oldest that
-// has not asked yet, so those that say nothing keep nobody out.
+// Serves one page of text to any process that asks, for programs that collect
+// metrics. The page is read-only, so there is no key: the address on which it
+// listens determines who can read it. Invariants: (1) a connection has
+// kMaxRequestBytes and kPatience for its request, gets one answer and is
+// closed; (2) there are at most kMaxConnections at a time. A newcomer replaces
+// the oldest connection that has not asked yet, so silent connections keep
+// nobody out.
 class TextPage {
  public:
   static constexpr int kMaxConnections = 8;
   static constexpr size_t kMaxRequestBytes = 4096;
 
-  // At "HOST:PORT", where port 0 is any. `text` makes the page, on a thread of
-  // its own; what it takes, others wait. InvalidArgument, Unavailable: the
-  // address is none, or cannot be listened at.
+  // Serves at "HOST:PORT", where port 0 means any free port. `text` makes the
+  // page on a thread of the server; while it runs, other requests wait. Returns
+  // InvalidArgument if it is no address, and Unavailable if the server cannot
+  // listen on it.
   static absl::StatusOr<std::unique_ptr<TextPage>> Serve(
       const std::string& address, const std::string& path,
       std::function<std::string()> text);
   // Ends all connections.
   virtual ~TextPage() = default;
 
-  // Where it listens, "HOST:PORT".
+  // Returns the address on which the server listens, as "HOST:PORT".
   virtual std::string address() const = 0;
 };
 

@@ -1,4 +1,4 @@
-//===- make_stream.cc - Streams with TLS or without -------------*- C++ -*-===//
+//===- make_stream.cc - Choice between TLS and plain streams ----*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- make_stream.h - Streams with TLS or without --------------*- C++ -*-===//
+//===- make_stream.h - Choice between TLS and plain streams -----*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -17,8 +17,8 @@
 
 namespace pathways {
 
-// The stream of a connected socket. `tls`: null, as it is. `dialed`: by this
-// side.
+// Returns the stream of a connected socket, without TLS if `tls` is null.
+// `dialed`: this side dialed.
 std::unique_ptr<ByteStream> MakeStream(Descriptor socket, const TlsContext* tls,
                                        bool dialed);
 

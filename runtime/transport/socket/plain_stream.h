@@ -1,4 +1,4 @@
-//===- plain_stream.h - A socket as it is -----------------------*- C++ -*-===//
+//===- plain_stream.h - Stream of a socket without TLS ----------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -18,7 +18,7 @@
 
 namespace pathways {
 
-// Bytes go as they are.
+// Passes bytes on unchanged.
 class PlainStream : public ByteStream {
  public:
   explicit PlainStream(Descriptor socket) : socket_(std::move(socket)) {}

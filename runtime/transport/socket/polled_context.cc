@@ -1,4 +1,4 @@
-//===- polled_context.cc - One thread, or those that poll -------*- C++ -*-===//
+//===- polled_context.cc - io_context that pollers can run ------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -19,19 +19,21 @@
 namespace pathways {
 namespace {
 
-// After so many polls the own thread makes room: fewer may be a chance visit,
-// after which nobody would be there.
+// The own thread makes room after this many polls. Fewer may be a thread that
+// happened to come by, after which no thread would poll.
 constexpr int kPollsToTakeOver = 16;
 constexpr int kRunsInAPoll = 8;
-// Looks at readers for each time that the context has its turn; and so many in
-// which it has one each time, since it had something.
+// The io_context has its turn once in kLooksPerRun looks at the readers; for
+// kLooksWhenBusy looks after it had something to run, it has its turn at every
+// look.
 constexpr uint32_t kLooksPerRun = 8;
 constexpr uint32_t kLooksWhenBusy = 64;
-// After so many looks that found nothing readers wait in the context, and are
-// no reason for another call of the system in each poll.
+// After so many looks in a row that found nothing, readers are sent to the
+// io_context, so that they no longer cost a system call in each poll.
 constexpr int kMaxMisses = 256;
-// Where others have polled for long, the own thread looks whether they still do
-// after so many times `look`: to wake up takes time from who polls.
+// If other threads have polled for long, the own thread checks them at
+// intervals of so many times `look`, since waking up takes time from the
+// pollers.
 constexpr int kLooksWhenPolledLong = 4;
 
 }  // namespace
@@ -69,8 +71,9 @@ bool PolledContext::Poll() {
   return has_run || look == Look::kSome;
 }
 
-// It would not look after readers while it is in the context. Who polls may
-// take what was to wake it, and then it is woken again.
+// While the own thread is in the io_context it would not see new readers. A
+// polling thread may run this handler instead; the own thread then has to be
+// woken again.
 void PolledContext::WakeOwnThread() {
   asio::post(context_, [this] {
     if (std::this_thread::get_id() != thread_.get_id()) is_woken_.store(false);
@@ -80,8 +83,7 @@ void PolledContext::WakeOwnThread() {
 void PolledContext::AwaitReadable(std::shared_ptr<PolledReader> reader) {
   {
     MutexLock lock(&readers_mutex_);
-    // The own thread says that it watches before it sends readers to the
-    // context.
+    // The own thread sets watching_ before it sends readers to the io_context.
     if (!watching_.load() && readers_.size() < kMaxReaders) {
       readers_.push_back(std::move(reader));
       num_readers_.store(readers_.size(), std::memory_order_relaxed);
@@ -115,7 +117,7 @@ PolledContext::Look PolledContext::LookAtReaders() {
   absl::InlinedVector<std::shared_ptr<PolledReader>, 4> ready;
   {
     MutexLock lock(&readers_mutex_);
-    // Others have only added some behind these.
+    // Other threads have only appended readers after these.
     size_t kept = 0;
     for (size_t i = 0; i < readers_.size(); ++i) {
       if (i < count && fds[i].revents != 0) {
@@ -146,7 +148,8 @@ void PolledContext::SendReadersToContext() {
 
 void PolledContext::OnIdle() {
   if (!polled_.exchange(false) && !waits_.load()) return;
-  // Under the lock: the own thread looks, then waits, under it.
+  // The lock is needed because the own thread checks polled_ and then waits
+  // under it.
   MutexLock lock(&mutex_);
   changed_.notify_all();
 }

@@ -1,4 +1,4 @@
-//===- polled_context.h - One thread, or those that poll --------*- C++ -*-===//
+//===- polled_context.h - io_context that pollers can run -------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -26,52 +26,53 @@
 
 namespace pathways {
 
-// Who waits until there is something to read at its `fd`, or that is broken.
-// Both are called as handlers of the context are, one of them, once.
+// Waits until `fd` has something to read or is broken. The context then calls
+// exactly one of the two functions, once, as its handlers are called.
 class PolledReader {
  public:
   virtual ~PolledReader() = default;
 
   virtual int fd() const = 0;
   virtual void OnReadable() = 0;
-  // Nobody looks any more: it is to wait in the context.
+  // No thread polls any more: the reader must wait in the io_context instead.
   virtual void WaitInContext() = 0;
 };
 
-// Runs what an io_context has to run: on threads that poll, and on its own
-// while nobody does. Invariants: (1) while nobody polls the own thread sleeps
-// in the system until something is there; (2) while others poll again and again
-// it keeps out of their way, and looks after a while whether they still do;
-// (3) nothing runs after Stop. Thread-safe. What still waits then is
-// dropped by the destructor.
+// Runs an io_context on threads that poll, and on its own thread while none
+// polls. Invariants: (1) while no thread polls, the own thread sleeps in the
+// system until there is something to do; (2) while other threads poll again and
+// again, it stays out of their way, and checks from time to time whether they
+// still do; (3) nothing runs after Stop. Thread-safe. Handlers that still wait
+// at Stop are dropped by the destructor.
 //
-// Readers that had something a short while ago are looked at by who polls,
-// beside the context: to wait in that costs two more calls of the system for
-// each message.
+// Threads that poll look at recently active readers directly, apart from the
+// io_context: waiting in it costs two more system calls for each message.
 class PolledContext {
  public:
-  // `look`: after what time of polls by others the own thread looks whether
-  // they still do; up to four times that where they have for long.
+  // `look` is the interval at which the own thread checks whether other threads
+  // still poll; it grows up to four times as long if they have polled for long.
   explicit PolledContext(
       std::chrono::nanoseconds look = std::chrono::milliseconds(1))
       : look_(look), thread_([this] { Watch(); }) {}
   ~PolledContext() { Stop(); }
 
   asio::io_context& context() { return context_; }
-  // Whether it is likely that who awaits something is not sent to the context.
+  // Returns true if a reader that waits now will probably be watched by
+  // pollers, and not be sent to the io_context.
   bool is_polled() const {
     return !watching_.load(std::memory_order_relaxed) &&
            num_readers_.load(std::memory_order_relaxed) < kMaxReaders;
   }
-  // Calls it when there is something to read. Any thread, also from what this
-  // runs. What is registered in the context meanwhile makes that busy for
-  // nothing.
+  // Calls the reader when there is something to read. May be called on any
+  // thread, including handlers. The reader's fd must not be registered in the
+  // io_context meanwhile, which would then be woken for nothing.
   void AwaitReadable(std::shared_ptr<PolledReader> reader);
-  // False: there was nothing to run.
+  // Runs what can be run now. Returns false if there was nothing.
   bool Poll();
-  // Who polled does not any more: the own thread takes over now.
+  // Hint: the threads that polled have stopped. The own thread takes over at
+  // once.
   void OnIdle();
-  // Not from what it runs. Idempotent.
+  // Must not be called from a handler. Idempotent.
   void Stop();
 
  private:
@@ -79,36 +80,37 @@ class PolledContext {
   static constexpr size_t kMaxReaders = 32;
 
   void WakeOwnThread();
-  // Calls those readers that have something.
+  // Calls the readers that have something to read.
   Look LookAtReaders();
-  // They wait in the context from now on.
+  // Makes all readers wait in the io_context from now on.
   void SendReadersToContext();
-  // One thread at a time takes readers out. False: another one does.
+  // Starts a look at the readers: one thread at a time may take readers out.
+  // Returns false if another thread does.
   bool TryLook() { return !looking_.exchange(true, std::memory_order_acquire); }
   void EndLook() { looking_.store(false, std::memory_order_release); }
   void Watch();
-  // Until nobody has polled for a while.
+  // Waits until no thread has polled for a while.
   void WaitWhileOthersPoll();
 
-  // First of all: threads use it until they have left the gate.
+  // Declared first: threads use it until they have left the gate.
   asio::io_context context_;
   asio::executor_work_guard<asio::io_context::executor_type> work_{
       context_.get_executor()};
   RunGuard gate_;
-  std::atomic<bool> polled_{false};  // since the own thread looked last
-  // The own thread runs the context, until it is told to leave; it has not
-  // left.
+  std::atomic<bool> polled_{false};  // since the own thread last checked
+  // watching_: the own thread runs the io_context, until it is told to leave.
+  // is_inside_: it has not left yet.
   std::atomic<bool> watching_{false}, is_inside_{false};
-  // What is to wake it is on its way, or nothing has to.
+  // True if a wake-up of the own thread is in flight, or none is needed.
   std::atomic<bool> is_woken_{true};
-  std::atomic<int> polls_{0};       // while it watches
-  std::atomic<bool> waits_{false};  // the own thread, while others poll
+  std::atomic<int> polls_{0};       // while the own thread watches
+  std::atomic<bool> waits_{false};  // own thread waits while others poll
 
   const std::chrono::nanoseconds look_;
   std::atomic<bool> looking_{false};
-  int misses_ = 0;                       // in a row; of who is looking
-  std::atomic<uint32_t> looks_{0};       // about, as several threads count
-  std::atomic<uint32_t> runs_until_{0};  // look: the context has had something
+  int misses_ = 0;                  // misses in a row; guarded by looking_
+  std::atomic<uint32_t> looks_{0};  // approximate, as several threads count
+  std::atomic<uint32_t> runs_until_{0};  // look until which the context is busy
   std::atomic<size_t> num_readers_{0};
   Mutex readers_mutex_;
   std::vector<std::shared_ptr<PolledReader>> readers_
@@ -117,8 +119,8 @@ class PolledContext {
   Mutex mutex_;
   std::condition_variable_any changed_;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
-  Mutex stop_mutex_;    // Stop is under way
-  std::thread thread_;  // last: it uses all of the above
+  Mutex stop_mutex_;    // held during Stop
+  std::thread thread_;  // last: it uses all members above
 };
 
 }  // namespace pathways

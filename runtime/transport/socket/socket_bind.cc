@@ -1,4 +1,4 @@
-//===- socket_bind.cc - Sockets that others dial ----------------*- C++ -*-===//
+//===- socket_bind.cc - Listening sockets -----------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -28,8 +28,8 @@ Descriptor NewSocket(int family) {
       socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 }
 
-// Takes the file of a socket away on which nobody listens. Returns 0 or an
-// errno; EADDRINUSE: somebody does, or it is no socket.
+// Removes the file of a Unix socket on which no process listens. Returns 0 or
+// an errno; EADDRINUSE if a process listens there, or the file is no socket.
 int RemoveStale(const std::string& path, const Endpoint& endpoint) {
   struct stat file;
   if (lstat(path.c_str(), &file) != 0) return errno == ENOENT ? 0 : errno;
@@ -44,13 +44,14 @@ int RemoveStale(const std::string& path, const Endpoint& endpoint) {
   return unlink(path.c_str()) == 0 || errno == ENOENT ? 0 : errno;
 }
 
-// Two that find the same stale file must not take each other's away: whoever
-// binds holds its folder.
+// Two processes that find the same stale file must not remove each other's new
+// file, so a process locks the folder while it binds.
 Descriptor LockFolderOf(const std::string& path) {
   const size_t slash = path.rfind('/');
   Descriptor folder(open(slash == 0 ? "/" : path.substr(0, slash).c_str(),
                          O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  // Where that cannot be read or locked, binding says what is wrong, if at all.
+  // If the folder cannot be read or locked, bind reports what is wrong, if
+  // anything.
   if (folder.get() >= 0) {
     while (flock(folder.get(), LOCK_EX) != 0 && errno == EINTR) {
     }
@@ -83,7 +84,8 @@ absl::StatusOr<BoundSocket> BoundSocket::Bind(const SocketAddress& address,
     }
     return bound;
   }
-  // Before bind, so that there is no moment in which others may use the file.
+  // Restricting the mode before bind leaves no moment in which other users can
+  // open the file.
   if (fchmod(bound.fd(), kOwnerOnly) != 0) return failed();
   const Descriptor folder = LockFolderOf(address.path);
   if (int error = RemoveStale(address.path, endpoint); error != 0) {
@@ -95,7 +97,8 @@ absl::StatusOr<BoundSocket> BoundSocket::Bind(const SocketAddress& address,
   if (lstat(address.path.c_str(), &file) != 0) return failed();
   bound.device_ = file.st_dev;
   bound.inode_ = file.st_ino;
-  // Under the lock still: one that is bound and does not listen looks stale.
+  // Still under the lock: a socket that is bound but does not listen looks
+  // stale.
   if (listen(bound.fd(), kBacklog) != 0) return failed();
   return bound;
 }

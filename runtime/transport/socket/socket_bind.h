@@ -1,4 +1,4 @@
-//===- socket_bind.h - Sockets that others dial -----------------*- C++ -*-===//
+//===- socket_bind.h - Listening sockets ------------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -22,12 +22,13 @@
 
 namespace pathways {
 
-// A socket that listens. The file of a Unix socket goes with it, unless another
-// has taken its place.
+// A socket that listens. Its destructor removes the file of a Unix socket,
+// unless another socket has replaced it.
 class BoundSocket {
  public:
-  // The file of a socket on which nobody listens any more is replaced; a new
-  // one may be used by this user alone. Codes and names as Transport::Listen.
+  // Binds a socket and listens. A file of a Unix socket on which no process
+  // listens any more is replaced; a new file can be used by this user only.
+  // Returns errors, with `text`, as Transport::Listen.
   static absl::StatusOr<BoundSocket> Bind(const SocketAddress& address,
                                           const Endpoint& endpoint,
                                           absl::string_view text);
@@ -46,7 +47,7 @@ class BoundSocket {
   BoundSocket() = default;
 
   Descriptor socket_;
-  std::string path_;  // its file
+  std::string path_;  // file of the Unix socket
   dev_t device_ = 0;
   ino_t inode_ = 0;
 };

@@ -1,4 +1,4 @@
-//===- socket_connection.cc - A peer at the end of a socket -----*- C++ -*-===//
+//===- socket_connection.cc - Socket connection to one peer -----*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -20,7 +20,7 @@
 namespace pathways {
 namespace {
 
-// Read in one go, so that other peers have their turn.
+// Limit of one read, so that other peers get their turn.
 constexpr size_t kReadBytes = 1 << 20;
 
 }  // namespace
@@ -39,7 +39,7 @@ SocketConnection::SocketConnection(const Home* home, PeerId peer,
 
 SocketConnection::~SocketConnection() {
   MutexLock lock(&mutex_);
-  if (watch_.is_open()) watch_.release();  // the stream's own
+  if (watch_.is_open()) watch_.release();  // the stream owns the descriptor
 }
 
 void SocketConnection::Start() {
@@ -82,7 +82,7 @@ void SocketConnection::Abandon() {
   abandoned_.store(true);
   for (;; std::this_thread::yield()) {
     MutexLock lock(&mutex_);
-    // It writes what it is at, and then sees that this is over.
+    // The writing thread finishes its current write and then sees abandoned_.
     if (!writing_) break;
   }
   stream_->Break();
@@ -103,7 +103,7 @@ void SocketConnection::PostCalls() {
 void SocketConnection::RunCalls() {
   {
     MutexLock lock(&mutex_);
-    if (calling_) return;  // who does sees what is new
+    if (calling_) return;  // the thread that holds calling_ sees the news
     calling_ = true;
   }
   while (RunOneCall()) {
@@ -122,7 +122,7 @@ bool SocketConnection::RunOneCall() {
       up = true;
       announce_ = false;
     } else if (!sent.empty()) {
-      // nothing else this time
+      // nothing else in this turn
     } else if (readable_ && !drained_) {
       read = true;
       readable_ = false;
@@ -143,7 +143,7 @@ bool SocketConnection::RunOneCall() {
   if (!down) return true;
   home_->events->OnPeerDown(peer_, *down);
   home_->forget(peer_);
-  return false;  // and nobody calls again
+  return false;  // no thread calls again
 }
 
 void SocketConnection::ReadSome() {
@@ -238,7 +238,7 @@ absl::Status SocketConnection::OnWholePayload(uint64_t token) {
 
 void SocketConnection::Fail(const absl::Status& why, bool at_once) {
   if (!why_) {
-    // However a connection ends that is being closed: it is closed.
+    // If the connection is being closed, any end of it counts as closed.
     why_ = closing_ && absl::IsUnavailable(why) ? absl::OkStatus() : why;
     stream_->Break();
     ArmDeadline(close_timeout());

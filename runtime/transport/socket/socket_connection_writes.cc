@@ -1,4 +1,4 @@
-//===- socket_connection_writes.cc - What a peer is sent --------*- C++ -*-===//
+//===- socket_connection_writes.cc - Writes of a connection -----*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -18,7 +18,7 @@
 namespace pathways {
 namespace {
 
-// Written in one go, so that what comes from this peer and others has its turn.
+// Limit of one write, so that received messages and other peers get their turn.
 constexpr size_t kWriteBytes = 128 << 10;
 
 }  // namespace
@@ -47,7 +47,7 @@ void SocketConnection::Send(Urgency urgency, absl::Span<const char> header,
     if (writing_ || blocked_ || !at_once) {
       queue_.AddMessage(urgency, header, payload);
     }
-    if (writing_ || blocked_) return;  // who writes takes it along
+    if (writing_ || blocked_) return;  // the writing thread takes it along
     writing_ = true;
     copied = !at_once;
   }
@@ -127,14 +127,14 @@ void SocketConnection::Write(bool all) {
 
 void SocketConnection::FinishWriting() {
   writing_ = false;
-  if (why_) return PostCalls();  // which may wait for this
+  if (why_) return PostCalls();  // they may wait for the end of the write
   if (!queue_.empty()) return ScheduleFlush();
   if (closing_) EndWriting();
 }
 
 void SocketConnection::BreakWriting(int error) {
   writing_ = false;
-  // What the other side sent before can be read still.
+  // Bytes that the other side sent before can still be read.
   Fail(absl::UnavailableError(absl::StrCat(
            "the connection broke: ", std::generic_category().message(error))),
        /*at_once=*/false);

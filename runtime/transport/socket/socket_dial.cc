@@ -1,4 +1,4 @@
-//===- socket_dial.cc - Connections made here -------------------*- C++ -*-===//
+//===- socket_dial.cc - Dialing of sockets ----------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -28,8 +28,8 @@ namespace pathways {
 namespace {
 
 constexpr int kRoomBytes = 256 << 10;
-// A machine that acknowledges nothing for so long is gone. It is asked once a
-// second when nothing was under way for the second of these.
+// A machine that acknowledges nothing for kSilenceMs is gone. After
+// kIdleSeconds without traffic it is probed every kProbeSeconds.
 constexpr int kSilenceMs = 10'000, kIdleSeconds = 5, kProbeSeconds = 1;
 
 bool IsItself(int fd) {
@@ -81,8 +81,8 @@ class Dialer {
                                SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     if (socket.get() < 0) return SystemError("dial", text_, errno);
     int error = 0;
-    // A Unix socket that has no room for one more says EAGAIN, and nothing
-    // tells when there is room.
+    // If a Unix socket has no room for a further connection, connect fails with
+    // EAGAIN, and nothing signals when there is room.
     while (connect(socket.get(), endpoint.get(), endpoint.bytes) != 0) {
       error = errno;
       if (error != EAGAIN && error != EINTR) break;
@@ -96,14 +96,14 @@ class Dialer {
       socklen_t bytes = sizeof error;
       getsockopt(socket.get(), SOL_SOCKET, SO_ERROR, &error, &bytes);
     }
-    // A port in the range that the system gives to those who dial may be given
-    // to this socket, which is then connected to itself.
+    // If the port is in the range of ephemeral ports, the system may give it to
+    // this socket, which is then connected to itself.
     if (error == 0 && IsItself(socket.get())) error = ECONNREFUSED;
     if (error != 0) return SystemError("dial", text_, error);
     return socket;
   }
 
-  // Until the descriptor is ready; without one, a moment.
+  // Waits until the descriptor is ready, or a moment if there is none.
   absl::Status Wait(int fd, short events) {
     constexpr int kMomentMs = 1;
     for (;;) {
@@ -159,9 +159,9 @@ void PrepareSocket(int fd) {
   Endpoint other;
   other.bytes = sizeof other.storage;
   getpeername(fd, reinterpret_cast<sockaddr*>(&other.storage), &other.bytes);
-  // Within a machine more room is no faster, and what is urgent waits behind
-  // what is in it. Of TCP it is the receiver's: a sender without room waits for
-  // an acknowledgement, which may be held back for 40 ms.
+  // Inside a machine a larger buffer is not faster, and urgent messages wait
+  // for its contents. TCP's buffer is the receiver's: a sender without room
+  // waits for an acknowledgement, which may be delayed by 40 ms.
   const int room = kRoomBytes;
   if (other.storage.ss_family == AF_UNIX) {
     setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
@@ -171,8 +171,8 @@ void PrepareSocket(int fd) {
   if (other.is_local()) {
     setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof room);
   } else {
-    // The system would go on for a quarter of an hour, or for ever where
-    // nothing is under way.
+    // The system's default is to give up after a quarter of an hour, and never
+    // while nothing is in flight.
     setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &kSilenceMs,
                sizeof kSilenceMs);
     setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes);
@@ -182,7 +182,8 @@ void PrepareSocket(int fd) {
                sizeof kProbeSeconds);
   }
   setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-  // What the network does not take yet is better kept where it can be passed.
+  // Bytes that the network does not take yet are better kept in the queue,
+  // where urgent messages can overtake them.
   const int unsent = kRoomBytes;
   setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, sizeof unsent);
 }

@@ -1,4 +1,4 @@
-//===- socket_dial.h - Connections made here --------------------*- C++ -*-===//
+//===- socket_dial.h - Dialing of sockets -----------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -22,15 +22,15 @@
 
 namespace pathways {
 
-// Tries the endpoints one after the other and shakes hands with the first who
-// is there, on this thread. Ends early with Cancelled when `cancel_fd` can be
-// read. Codes and names as Transport::Dial.
+// Tries the endpoints one after the other, and shakes hands with the first that
+// accepts, on this thread. Returns Cancelled early when `cancel_fd` becomes
+// readable. Other errors are as for Transport::Dial, and contain `text`.
 absl::StatusOr<std::unique_ptr<ByteStream>> DialSocket(
     absl::string_view text, const std::vector<Endpoint>& endpoints,
     absl::Duration timeout, int cancel_fd, const TransportName& own,
     const TlsContext* tls);
 
-// What holds of a socket of a connection, whoever made it.
+// Sets the options of a connection's socket, whichever side dialed.
 void PrepareSocket(int fd);
 
 }  // namespace pathways

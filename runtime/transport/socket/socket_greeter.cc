@@ -1,4 +1,4 @@
-//===- socket_greeter.cc - Those who are not peers yet ----------*- C++ -*-===//
+//===- socket_greeter.cc - Handshakes with strangers ------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -22,7 +22,7 @@
 
 namespace pathways {
 
-// One who dialed. The lock keeps its steps and its end apart.
+// A process that has dialed. The lock separates its steps from its end.
 class SocketGreeter::Guest {
  public:
   Guest(asio::io_context* context, uint64_t number,
@@ -39,7 +39,8 @@ class SocketGreeter::Guest {
     if (watch.is_open()) watch.release();
   }
 
-  // The bytes that it says may still be in its socket.
+  // Returns true if it has sent anything, which may still be unread in its
+  // socket.
   bool HasSpoken() const {
     char byte;
     return was_readable.load() ||
@@ -48,7 +49,7 @@ class SocketGreeter::Guest {
 
   const uint64_t number;
   const std::string who;
-  const int fd;  // the stream's, while the guest is in guests_
+  const int fd;  // the stream's, while in guests_
   std::atomic<bool> was_readable = false;
   Mutex mutex;
   std::unique_ptr<ByteStream> stream ABSL_GUARDED_BY(mutex);
@@ -85,7 +86,7 @@ void SocketGreeter::Greet(Descriptor socket, bool is_unix, std::string who) {
     MutexLock lock(&guest->mutex);
     asio::error_code error;
     guest->watch.assign(guest->stream->fd(), error);
-    // Without it the timer sees to the rest.
+    // If this fails, the timer still ends the guest.
     guest->timer.expires_after(absl::ToChronoNanoseconds(options_.timeout));
     guest->timer.async_wait([self = shared_from_this(),
                              guest](const asio::error_code& cancelled) {
@@ -114,7 +115,7 @@ void SocketGreeter::Step(const std::shared_ptr<Guest>& guest) {
   absl::StatusOr<SocketHandshake::Needs> needs;
   {
     MutexLock lock(&guest->mutex);
-    if (guest->stream == nullptr) return;  // refused meanwhile
+    if (guest->stream == nullptr) return;  // it was refused meanwhile
     needs = guest->handshake.Step();
     if (needs.ok() && *needs == SocketHandshake::Needs::kToRead) {
       guest->watch.async_wait(

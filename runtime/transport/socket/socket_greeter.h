@@ -1,4 +1,4 @@
-//===- socket_greeter.h - Those who are not peers yet -----------*- C++ -*-===//
+//===- socket_greeter.h - Handshakes with strangers -------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -29,21 +29,20 @@
 
 namespace pathways {
 
-// Shakes hands with who dialed. Thread-safe; the context's threads run it.
-// Invariants: (1) no more than `max_open` are here at a time, each no longer
-// than `timeout`; a newcomer takes the place of one of these (WhoGivesWay), so
-// those who hold connections without a key keep nobody out; (2) each is
-// welcomed or refused, once, unless the context stops. What runs in the context
-// holds it.
+// Shakes hands with processes that dialed. Thread-safe; handlers of the context
+// run it and keep it alive. Invariants: (1) at most `max_open` guests are
+// present at a time, each for at most `timeout`; a newcomer replaces one of
+// these (WhoGivesWay), so guests without a key keep nobody out; (2) each guest
+// is welcomed or refused exactly once, unless the context stops.
 class SocketGreeter : public std::enable_shared_from_this<SocketGreeter> {
  public:
   struct Options {
     size_t max_open = 256;
     absl::Duration timeout = absl::Seconds(5);
     TransportName own;
-    const TlsContext* tls = nullptr;  // null: TCP is plain, too
+    const TlsContext* tls = nullptr;  // null: TCP is also plain
     std::function<void(std::unique_ptr<ByteStream>)> welcome;
-    // Who it was, as far as it is known, and why not.
+    // Called with the guest's address, as far as it is known, and the reason.
     std::function<void(absl::string_view who, const absl::Status& why)> refused;
   };
 
@@ -55,18 +54,18 @@ class SocketGreeter : public std::enable_shared_from_this<SocketGreeter> {
  private:
   class Guest;
 
-  // The guest that gives way to a newcomer; null: there is room.
+  // Returns the guest that gives way to a newcomer, or null if there is room.
   std::shared_ptr<Guest> FindVictim() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Step(const std::shared_ptr<Guest>& guest);
   void Refuse(const std::shared_ptr<Guest>& guest, const absl::Status& why);
-  // Its stream, for the first who asks.
+  // Removes the guest. Returns its stream to the first caller, then null.
   std::unique_ptr<ByteStream> Remove(const std::shared_ptr<Guest>& guest);
 
   asio::io_context* const context_;
   const Options options_;
   Mutex mutex_;
   uint64_t last_ ABSL_GUARDED_BY(mutex_) = 0;
-  // By number, so that the oldest comes first.
+  // The key ascends, so the oldest comes first.
   std::map<uint64_t, std::shared_ptr<Guest>> guests_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -1,4 +1,4 @@
-//===- socket_handshake.cc - Before the first frame -------------*- C++ -*-===//
+//===- socket_handshake.cc - Handshake before the first frame ---*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -22,9 +22,9 @@
 namespace pathways {
 namespace {
 
-// What all say, and the version; the transport's name follows.
+// Beginning of every hello, with the version. The transport's name follows.
 constexpr char kBegin[] = "pathways\x01\0\0\0\0\0\0";
-constexpr size_t kBeginBytes = sizeof kBegin;  // with the last 0
+constexpr size_t kBeginBytes = sizeof kBegin;  // including the last 0
 constexpr size_t kWordBytes = 8;
 
 }  // namespace
@@ -56,7 +56,7 @@ absl::StatusOr<SocketHandshake::Needs> SocketHandshake::Step() {
     open_ = true;
   }
   if (!sent_) {
-    // A new connection has room for so little.
+    // A new connection always has room for a hello.
     const iovec part = {own_, kHelloBytes};
     const ssize_t sent = stream_->Write(absl::MakeConstSpan(&part, 1));
     if (sent != kHelloBytes) {
@@ -73,7 +73,8 @@ absl::StatusOr<SocketHandshake::Needs> SocketHandshake::Step() {
     if (came < 0) return failed(std::generic_category().message(errno));
     if (came == 0) return failed("the other side closed the connection");
     came_ += came;
-    // What is no hello may be long in coming.
+    // The check comes early because a peer with another protocol may never send
+    // a whole hello.
     if (std::memcmp(hello_, kBegin, std::min(came_, kWordBytes)) != 0) {
       return absl::InvalidArgumentError("the other side is no transport");
     }

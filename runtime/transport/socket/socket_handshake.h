@@ -1,4 +1,4 @@
-//===- socket_handshake.h - Before the first frame --------------*- C++ -*-===//
+//===- socket_handshake.h - Handshake before the first frame ----*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -18,22 +18,24 @@
 
 namespace pathways {
 
-// What a transport is known by: random, and no secret.
+// Name of a transport: random, and not secret.
 using TransportName = std::array<char, 16>;
 TransportName NewTransportName();
 
-// Opens a stream and exchanges hellos over it (frames.md). Never waits: Step
-// says what it needs. One thread at a time; `stream` outlives it.
+// Opens a stream and exchanges hellos over it (frames.md). Never blocks: Step
+// returns what it waits for. One thread at a time. `stream` must outlive it.
 class SocketHandshake {
  public:
   enum class Needs { kNothing, kToRead };
 
-  // A stream that leads back to `own` is refused: what knows a key by what the
-  // other side can do with it must not be answered by its own listener.
+  // Refuses a stream that leads back to the transport `own`: a process that
+  // proves its key by what the other side can do with it must not be answered
+  // by its own listener.
   SocketHandshake(ByteStream* stream, const TransportName& own);
 
-  // InvalidArgument: the other side speaks something else; PermissionDenied: it
-  // does not know the key, or is this transport; Unavailable: it went.
+  // Advances the handshake. Returns InvalidArgument if the other side speaks
+  // another protocol, PermissionDenied if it does not know the key or is this
+  // transport, and Unavailable if it is gone.
   absl::StatusOr<Needs> Step();
 
  private:
@@ -45,8 +47,8 @@ class SocketHandshake {
   char own_[kHelloBytes], hello_[kHelloBytes];
 };
 
-// PermissionDenied: the process at the other end of a Unix socket is of another
-// user.
+// Returns PermissionDenied if the process at the other end of a Unix socket
+// belongs to another user.
 absl::Status CheckSameUser(int fd);
 
 }  // namespace pathways

@@ -1,4 +1,4 @@
-//===- socket_listener.cc - Takes those who dial ----------------*- C++ -*-===//
+//===- socket_listener.cc - Acceptor of connections -------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -24,7 +24,7 @@ namespace pathways {
 namespace {
 
 constexpr int kAtATime = 16;
-// Where the system is out of descriptors, trying again at once is no use.
+// If the system has no free descriptors, trying again at once is useless.
 constexpr std::chrono::milliseconds kPause{100};
 
 std::string NameOf(const Endpoint& endpoint) {
@@ -55,7 +55,7 @@ SocketListener::SocketListener(asio::io_context* context, BoundSocket socket,
 
 SocketListener::~SocketListener() {
   MutexLock lock(&mutex_);
-  if (watch_.is_open()) watch_.release();  // the socket's own
+  if (watch_.is_open()) watch_.release();  // the socket owns the descriptor
 }
 
 bool SocketListener::Start() {

@@ -1,4 +1,4 @@
-//===- socket_listener.h - Takes those who dial -----------------*- C++ -*-===//
+//===- socket_listener.h - Acceptor of connections --------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -22,15 +22,15 @@
 
 namespace pathways {
 
-// Hands whoever dials an address to the greeter. Thread-safe. The context's
-// threads hold it; the address is free after Close.
+// Accepts connections to an address and hands them to the greeter. Thread-safe.
+// Handlers of the context keep it alive; the address is free after Close.
 class SocketListener : public std::enable_shared_from_this<SocketListener> {
  public:
   SocketListener(asio::io_context* context, BoundSocket socket, bool is_unix,
                  std::shared_ptr<SocketGreeter> greeter);
   ~SocketListener();
 
-  // False: the system has no room to wait for it.
+  // Returns false if the system has no resources to wait for connections.
   bool Start();
   void Close();
 

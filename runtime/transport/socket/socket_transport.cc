@@ -1,4 +1,4 @@
-//===- socket_transport.cc - Between processes by sockets -------*- C++ -*-===//
+//===- socket_transport.cc - Transport over sockets -------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -80,7 +80,8 @@ class SocketTransport : public Transport {
  private:
   using Connection = std::shared_ptr<SocketConnection>;
 
-  // The system's names of the address, if it may be used.
+  // Returns the system's addresses for `address`, if the options permit its
+  // use.
   absl::StatusOr<std::vector<Endpoint>> FindEndpoints(
       const SocketAddress& address, absl::string_view text) const;
   absl::StatusOr<PeerId> Add(std::unique_ptr<ByteStream> stream, bool announce);
@@ -88,10 +89,10 @@ class SocketTransport : public Transport {
   void Forget(PeerId peer);
 
   const SocketOptions options_;
-  const Descriptor stop_fd_;  // wakes those who dial
+  const Descriptor stop_fd_;  // wakes threads in Dial
   const TransportName own_ = NewTransportName();
   const std::unique_ptr<const TlsContext> tls_;  // outlives its streams
-  PolledContext polled_;  // outlives all that waits in it
+  PolledContext polled_;  // outlives everything that waits in it
   const SocketConnection::Home home_;
   const std::shared_ptr<SocketGreeter> greeter_;
   mutable Mutex mutex_;

@@ -1,4 +1,4 @@
-//===- socket_transport.h - Between processes by sockets --------*- C++ -*-===//
+//===- socket_transport.h - Transport over sockets --------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -23,28 +23,30 @@ namespace pathways {
 
 struct SocketOptions {
   TransportLimits limits;
-  // By which both sides of "tcp:" know each other, under TLS 1.3. Null: "tcp:"
-  // is not for use, but for:
+  // Key by which both sides of "tcp:" recognize each other, under TLS 1.3.
+  // Null: "tcp:" cannot be used, except with `trust_loopback`.
   std::shared_ptr<const ClusterKey> key;
-  // Lets "tcp:" addresses be used without a key, on loopback alone. Every
-  // process of the machine is then taken for a friend.
+  // Allows "tcp:" addresses without a key, on loopback only. Every process of
+  // the machine is then trusted.
   bool trust_loopback = false;
-  // Strangers have dialed and are not peers yet. When there are so many, a
-  // newcomer takes the place of one of them (strangers.h).
+  // Largest number of strangers, which are processes that have dialed and are
+  // no peers yet. Beyond it, a newcomer replaces one of them (strangers.h).
   size_t max_strangers = 256;
   absl::Duration stranger_timeout = absl::Seconds(5);
-  // Told of each that was refused: where it dialed from, as far as it is known,
-  // and why. On any thread; must not block, nor call the transport.
+  // Called for each stranger that was refused, with its address, as far as it
+  // is known, and the reason. Runs on any thread; must not block, nor call the
+  // transport.
   std::function<void(absl::string_view from, const absl::Status& why)> refused;
 };
 
-// Addresses are "unix:/PATH" and "unix:@NAME", for processes of one user, and
-// "tcp:HOST:PORT", where port 0 is one that is free, and an IPv6 address is in
-// brackets. A Unix socket whose process is gone is replaced; one with a name
-// leaves nothing behind. A critical message is written by
-// the thread that sends it, where nothing waits; all else by threads that poll,
-// or by the transport's own, which sleeps while nothing is there. What goes
-// over a socket is in frames.md. `events` outlives Stop.
+// Makes a transport over sockets. Addresses are "unix:/PATH" and "unix:@NAME",
+// for processes of one user, and "tcp:HOST:PORT", where port 0 means any free
+// port and an IPv6 address is in brackets. A Unix socket whose process is gone
+// is replaced; one with a name leaves no file behind. A critical message is
+// written by the thread that sends it, if nothing else waits; everything else
+// is written by threads that poll, or by the transport's own thread, which
+// sleeps while there is nothing to do. frames.md describes the bytes. `events`
+// must outlive Stop.
 std::unique_ptr<Transport> MakeSocketTransport(const SocketOptions& options,
                                                TransportEvents* events);
 

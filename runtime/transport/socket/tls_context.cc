@@ -1,4 +1,4 @@
-//===- tls_context.cc - TLS by a shared key ---------------------*- C++ -*-===//
+//===- tls_context.cc - TLS with a shared key -------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -15,11 +15,11 @@
 namespace pathways {
 namespace {
 
-// By which both sides call the key; no secret.
+// Identity of the key for both sides; not secret.
 constexpr unsigned char kName[] = "pathways cluster";
 constexpr size_t kNameBytes = sizeof kName - 1;
 constexpr char kCipher[] = "TLS_AES_128_GCM_SHA256";
-constexpr unsigned char kCipherId[] = {0x13, 0x01};  // the same
+constexpr unsigned char kCipherId[] = {0x13, 0x01};  // the id of kCipher
 
 }  // namespace
 
@@ -32,8 +32,9 @@ std::unique_ptr<const TlsContext> TlsContext::Make(
     ERR_clear_error();
     return nullptr;
   }
-  // Who shows a certificate instead of the key is refused: none is known. Who
-  // listens has none, and asks for none.
+  // The dialing side refuses a peer that shows a certificate instead of the
+  // key, since no certificate is known. The listening side has none, and asks
+  // for none.
   SSL_CTX_set_verify(made->dialed_, SSL_VERIFY_PEER, nullptr);
   SSL_CTX_set_psk_use_session_callback(made->dialed_, OnDialed);
   SSL_CTX_set_psk_find_session_callback(made->listened_, OnListened);
@@ -47,7 +48,7 @@ bool TlsContext::Prepare(SSL_CTX* context) {
   SSL_CTX_set_options(context, SSL_OP_NO_TICKET | SSL_OP_IGNORE_UNEXPECTED_EOF);
   SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE |
                                 SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-  // A record in one read, not in two.
+  // Reads a record with one system call instead of two.
   SSL_CTX_set_read_ahead(context, 1);
   SSL_CTX_set_default_read_buffer_len(context, 64 << 10);
   return SSL_CTX_set_num_tickets(context, 0) == 1 &&
@@ -93,7 +94,7 @@ int TlsContext::OnDialed(SSL* end, const EVP_MD* hash,
                          const unsigned char** name, size_t* bytes,
                          SSL_SESSION** session) {
   *session = nullptr;
-  // The other side asks again, for a hash that the key is not for.
+  // The other side asked again for a hash that does not fit the key.
   if (hash != nullptr && EVP_MD_get_type(hash) != NID_sha256) return 1;
   *session = SessionFor(end);
   *name = kName;

@@ -1,4 +1,4 @@
-//===- tls_context.h - TLS by a shared key ----------------------*- C++ -*-===//
+//===- tls_context.h - TLS with a shared key --------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -20,18 +20,18 @@
 namespace pathways {
 
 // Makes ends of TLS 1.3 connections on which both sides prove that they know
-// one key, with keys of their own for each: there is no certificate, no ticket
-// and no early data. Thread-safe once made.
+// one key. Each connection has encryption keys of its own; there are no
+// certificates, tickets or early data. Thread-safe after Make.
 class TlsContext {
  public:
-  // Null: the library has no such thing.
+  // Returns null if the library does not support this.
   static std::unique_ptr<const TlsContext> Make(
       std::shared_ptr<const ClusterKey> key);
   TlsContext(const TlsContext&) = delete;
   TlsContext& operator=(const TlsContext&) = delete;
   ~TlsContext();
 
-  // Null: out of memory.
+  // Returns null if memory ran out.
   SSL* NewEnd(bool dialed) const;
 
  private:

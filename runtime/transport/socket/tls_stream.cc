@@ -1,4 +1,4 @@
-//===- tls_stream.cc - A socket under TLS -----------------------*- C++ -*-===//
+//===- tls_stream.cc - Stream of a socket under TLS -------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -23,15 +23,15 @@ namespace pathways {
 namespace {
 
 constexpr size_t kMostOfStrangers = 4 << 10;
-constexpr size_t kRecordBytes = 16 << 10;  // most that TLS puts in one
+// Most bytes that TLS puts in one record.
+constexpr size_t kRecordBytes = 16 << 10;
 
-// What the library calls this for costs more than a look, which says that there
-// is nothing, mostly.
+// Looking first is cheaper than clearing, and mostly there is no error.
 void ClearErrors() {
   if (ERR_peek_error() != 0) ERR_clear_error();
 }
 
-// The library's reason, which names no secret.
+// Returns the library's reason, which contains no secret.
 std::string Reason() {
   const char* reason = ERR_reason_error_string(ERR_peek_error());
   ERR_clear_error();
@@ -76,7 +76,8 @@ absl::StatusOr<bool> TlsStream::Open() {
   }
   if (error == SSL_ERROR_WANT_READ && sent == 0) return false;
   if (error == SSL_ERROR_SYSCALL || sent != 0) {
-    // It may have ended, or be about to begin: whoever dials may dial again.
+    // The other side may have ended or be starting: a process that dials may
+    // dial again.
     return absl::UnavailableError(absl::StrCat(
         "the connection ended before the other side proved that it knows the "
         "key",
@@ -98,8 +99,8 @@ ssize_t TlsStream::Write(absl::Span<const iovec> parts) {
       errno = error;
       return -1;
     }
-    // What is encrypted counts when the system has it: else nobody would wait
-    // until the rest can be sent.
+    // Encrypted bytes count as written once the system has them. Otherwise no
+    // thread would wait until the rest can be sent.
     taken += std::exchange(held_, 0);
     const absl::Span<const char> bytes = Gather(parts, taken);
     if (bytes.empty()) return taken;
@@ -123,7 +124,7 @@ absl::Span<const char> TlsStream::Gather(absl::Span<const iovec> parts,
     const size_t bytes =
         std::min(part.iov_len - left_out, kRecordBytes - gathered_.size());
     const char* from = static_cast<const char*>(part.iov_base) + left_out;
-    // Long ones are taken from where they are.
+    // Whole records are encrypted from where they lie.
     if (bytes == kRecordBytes) return {from, bytes};
     gathered_.append(from, bytes);
     if (gathered_.size() == kRecordBytes) break;
@@ -142,14 +143,14 @@ ssize_t TlsStream::Read(absl::Span<const iovec> parts) {
                       part.iov_len - filled, &bytes) == 1) {
         filled += bytes;
         came += bytes;
-        // Asked again, the system would say that there is no more.
+        // The system would only return that there is no more.
         if (is_drained_ && SSL_has_pending(end_) == 0) return came;
         continue;
       }
       const int system = errno;
       const int error = SSL_get_error(end_, 0);
       ClearErrors();
-      if (came > 0) return came;  // what is wrong is said next time
+      if (came > 0) return came;  // the next call returns the error
       if (error == SSL_ERROR_ZERO_RETURN) return 0;
       if (error == SSL_ERROR_WANT_READ) {
         errno = EAGAIN;
@@ -186,7 +187,7 @@ int TlsStream::FlushLocked() {
 }
 
 BIO_METHOD* TlsStream::SocketMethod() {
-  // Kept for ever, as the library keeps its own.
+  // Never freed, like the library's own tables.
   static BIO_METHOD* const method = [] {
     BIO_METHOD* made = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK,
                                     "pathways socket");
@@ -198,15 +199,15 @@ BIO_METHOD* TlsStream::SocketMethod() {
   return method;
 }
 
-// Called inside of the library's calls above, which hold the lock.
+// Called only inside the library's calls above, which hold the lock.
 int TlsStream::BioRead(BIO* bio, char* bytes,
                        int size) ABSL_NO_THREAD_SAFETY_ANALYSIS {
   auto* self = static_cast<TlsStream*>(BIO_get_data(bio));
   BIO_clear_retry_flags(bio);
   size_t room = size;
   if (!self->open_) {
-    // One more than is allowed, so that it is seen; and then nothing, however
-    // much the library waits for, until Open has seen it.
+    // Reads one byte more than is allowed, to detect the excess, and then
+    // nothing until Open has seen it, however much the library asks for.
     if (self->came_ > kMostOfStrangers) {
       BIO_set_retry_read(bio);
       return -1;

@@ -1,4 +1,4 @@
-//===- tls_stream.h - A socket under TLS ------------------------*- C++ -*-===//
+//===- tls_stream.h - Stream of a socket under TLS --------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -23,10 +23,10 @@
 
 namespace pathways {
 
-// What is written comes at the other side, or the stream breaks, and only the
-// other side can read it. Invariants: (1) before the other side has proved that
-// it knows the key, no more than 4 KiB of it are read; (2) the lock is never
-// held while something waits. `context` outlives it.
+// A stream under TLS: written bytes arrive at the other side, or the stream
+// breaks, and only the other side can read them. Invariants: (1) before the
+// other side has proved that it knows the key, at most 4 KiB are read from it;
+// (2) the lock is never held while a thread waits. `context` must outlive it.
 class TlsStream : public ByteStream {
  public:
   TlsStream(const TlsContext* context, Descriptor socket, bool dialed);
@@ -40,8 +40,8 @@ class TlsStream : public ByteStream {
   int fd() const override { return socket_.get(); }
 
  private:
-  // Takes the lock after whoever waited for it first: of a thread that writes
-  // on and one that wants to read, the first would get it again and again.
+  // Takes the lock in order of arrival. Otherwise a thread that writes
+  // continuously would get it again and again before one that wants to read.
   class ABSL_SCOPED_LOCKABLE InTurn {
    public:
     InTurn(Mutex* turn, Mutex* mutex) ABSL_EXCLUSIVE_LOCK_FUNCTION(mutex)
@@ -57,30 +57,33 @@ class TlsStream : public ByteStream {
     Mutex* const mutex_;
   };
 
-  // What OpenSSL calls to reach the socket.
+  // Functions by which OpenSSL reaches the socket.
   static BIO_METHOD* SocketMethod();
   static int BioRead(BIO* bio, char* bytes, int size);
   static int BioWrite(BIO* bio, const char* bytes, int size);
   static long BioControl(BIO* bio, int command, long, void*);
 
-  // Sends what is encrypted. 0, or an errno.
+  // Sends the encrypted bytes. Returns 0 or an errno.
   int FlushLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // The next bytes of `parts`, side by side.
+  // Returns the next bytes of `parts` after the first `skipped` ones,
+  // contiguously.
   absl::Span<const char> Gather(absl::Span<const iovec> parts, size_t skipped)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const Descriptor socket_;
-  Mutex turn_;  // of who takes the other one next
+  Mutex turn_;  // held by the next thread to take mutex_
   Mutex mutex_;
-  SSL* const end_ ABSL_PT_GUARDED_BY(mutex_);  // null: it could not be made
+  SSL* const end_ ABSL_PT_GUARDED_BY(mutex_);  // null if it could not be made
   bool open_ ABSL_GUARDED_BY(mutex_) = false;
-  // The other process went without a word, as those do that are killed.
+  // True if the other process closed without notice, as a killed process does.
   bool has_ended_ ABSL_GUARDED_BY(mutex_) = false;
-  // The last read had all that the socket had.
+  // True if the last read emptied the socket.
   bool is_drained_ ABSL_GUARDED_BY(mutex_) = false;
-  size_t came_ ABSL_GUARDED_BY(mutex_) = 0;        // before it was open
-  std::string encrypted_ ABSL_GUARDED_BY(mutex_);  // and not sent yet
-  size_t held_ ABSL_GUARDED_BY(mutex_) = 0;        // of what it was before
+  // Bytes that arrived before it was open.
+  size_t came_ ABSL_GUARDED_BY(mutex_) = 0;
+  // Encrypted bytes that are not sent yet.
+  std::string encrypted_ ABSL_GUARDED_BY(mutex_);
+  size_t held_ ABSL_GUARDED_BY(mutex_) = 0;  // plain size of those bytes
   std::string gathered_ ABSL_GUARDED_BY(mutex_);
 };
 

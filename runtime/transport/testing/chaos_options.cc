@@ -1,4 +1,4 @@
-//===- chaos_options.cc - What a bad network is to do ---------------------===//
+//===- chaos_options.cc - Faults of a bad network -------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- chaos_options.h - What a bad network is to do ------------*- C++ -*-===//
+//===- chaos_options.h - Faults of a bad network ----------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -20,29 +20,30 @@
 
 namespace pathways {
 
-// How often, as a share of all messages sent, and how much.
+// Frequency of faults, as a share of all messages sent, and their size.
 struct ChaosOptions {
   uint64_t seed = 1;
-  double delay = 0;      // comes later, and what is behind it in its class too
-  double duplicate = 0;  // comes once more, later
-  double reorder = 0;    // comes later, and others pass it
+  double delay = 0;      // arrives late, with all later ones of its class
+  double duplicate = 0;  // arrives a second time, later
+  double reorder = 0;    // arrives late, and others overtake it
   double drop = 0;       // is lost, and sent again after `retry`
-  double cut = 0;        // and the connection is gone
+  double cut = 0;        // the connection breaks
   absl::Duration longest_delay = absl::Milliseconds(10);
   absl::Duration retry = absl::Milliseconds(50);
-  double bytes_per_second = 0;  // to each peer; 0: no limit
-  // By its header, whether a message may only be delayed, and no later one of
-  // either class is sent before it. Null: none.
+  double bytes_per_second = 0;  // limit to each peer; 0: none
+  // Returns true for the header of a message that may only be delayed, and that
+  // no later message of either class may overtake. Null: there is none.
   std::function<bool(absl::Span<const char> header)> keeps_order;
-  // The time by which things are late; any thread. Null: real time, which a
-  // thread of chaos's own watches; else only Poll does.
+  // Returns the time for delays. Runs on any thread. Null: real time, watched
+  // by a thread of this transport; otherwise delayed messages are sent by Poll
+  // only.
   std::function<SteadyTime()> now;
 };
 
-// From text such as "delay=0.3,drop=0.1,retry=5ms": delay, duplicate, reorder,
-// drop and cut are from 0 to 1; longest-delay and retry durations up to an
-// hour; bytes-per-second at least 1; seed any number. InvalidArgument: what is
-// wrong.
+// Parses text such as "delay=0.3,drop=0.1,retry=5ms". delay, duplicate,
+// reorder, drop and cut are 0 to 1; longest-delay and retry are durations of at
+// most an hour; bytes-per-second is at least 1; seed is any number. Returns
+// InvalidArgument with the reason if the text is wrong.
 absl::StatusOr<ChaosOptions> ParseChaosOptions(absl::string_view text);
 
 }  // namespace pathways

@@ -1,4 +1,4 @@
-//===- chaos_transport.cc - What a bad network does -------------*- C++ -*-===//
+//===- chaos_transport.cc - Transport with a network's faults ---*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -130,7 +130,7 @@ void ChaosTransport::OnPeerDown(PeerId peer, const absl::Status& why) {
 }
 
 void ChaosTransport::Add(PeerId peer, MessageClass message_class, Late late) {
-  // The peer may be down, which is for the other transport to say.
+  // If the peer is down, the inner transport says so.
   const SteadyTime now = Now();
   Line& line = lines_[peer];
   if (stopped_ || line.closing || line.cut) {
@@ -166,7 +166,7 @@ void ChaosTransport::CutLine(PeerId peer) {
   Line& line = lines_[peer];
   if (line.cut) return;
   line.cut = true;
-  // What was lent is given back with the end of the peer.
+  // Lent payloads are returned when the peer goes down.
   line.late[kCritical].clear();
   line.late[kBulk].clear();
   line.bytes = 0;
@@ -189,7 +189,7 @@ bool ChaosTransport::Release(SteadyTime* next) {
   for (auto line = lines_.begin(); line != lines_.end();) {
     auto& [peer, of_peer] = *line;
     moved |= ReleaseLine(peer, &of_peer, now, next);
-    // What is forgotten here has no more effect.
+    // A line without any further effect is forgotten.
     const bool idle =
         of_peer.empty() && !of_peer.closing && !of_peer.cut &&
         of_peer.free <= now &&
@@ -224,7 +224,8 @@ bool ChaosTransport::ReleaseLine(PeerId peer, Line* line, SteadyTime now,
     SendNow(peer, static_cast<MessageClass>(message_class), std::move(first));
     moved = true;
     message_class =
-        0;  // the wire may be taken now, and critical ones are first
+        // Start again: critical messages come first, and the wire may be busy.
+        0;
   }
   if (line->closing && line->empty()) {
     line->closing = false;

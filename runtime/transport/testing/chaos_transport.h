@@ -1,4 +1,4 @@
-//===- chaos_transport.h - What a bad network does --------------*- C++ -*-===//
+//===- chaos_transport.h - Transport with a network's faults ----*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -29,23 +29,24 @@
 
 namespace pathways {
 
-// Does to what is sent by another transport what a network may do. Thread-safe.
-// As every transport, but that with `duplicate` a message may come twice, and
-// with `reorder` or `drop` after later ones of its class. Payloads are delayed
-// and lost too, but come once: whoever names memory is told once that it is
-// full. Of one thread that sends, the same seed chooses the same. What is late
-// at Stop is dropped.
+// Applies the faults of a bad network to the messages that another transport
+// sends. Thread-safe. It keeps the contract of Transport, except that with
+// `duplicate` a message may arrive twice, and with `reorder` or `drop` after
+// later ones of its class. Payloads are delayed and lost too, but arrive once:
+// the owner of the memory is notified only once. If one thread sends, the same
+// seed makes the same choices. Delayed messages are dropped at Stop.
 class ChaosTransport : public Transport, private TransportEvents {
  public:
   using MakeInner =
       std::function<std::unique_ptr<Transport>(TransportEvents* events)>;
 
-  // `events` outlives Stop.
+  // `events` must outlive Stop.
   ChaosTransport(ChaosOptions options, TransportEvents* events,
                  const MakeInner& make_inner);
   ~ChaosTransport() override;
 
-  // Ends the connection as if a cable broke: both sides are told Unavailable.
+  // Breaks the connection like a cut cable: both sides get OnPeerDown with
+  // Unavailable.
   void Cut(PeerId peer);
 
   absl::StatusOr<std::string> Listen(absl::string_view address) override;
@@ -65,7 +66,7 @@ class ChaosTransport : public Transport, private TransportEvents {
 
  private:
   enum MessageClass { kCritical, kBulk, kPayload, kMessageClasses };
-  struct Late {  // a message, or what was lent
+  struct Late {  // a message, or a lent payload
     std::string header, payload;
     uint64_t token = 0;
     absl::Span<const char> lent;
@@ -75,13 +76,13 @@ class ChaosTransport : public Transport, private TransportEvents {
       return header.size() + payload.size() + lent.size();
     }
   };
-  // What is on its way to one peer.
+  // Messages and payloads in flight to one peer.
   struct Line {
-    // By when it is due, and which was sent first.
+    // The key is the time at which it is due, and its rank in sending.
     std::map<std::pair<SteadyTime, uint64_t>, Late> late[kMessageClasses];
-    SteadyTime in_order[kMessageClasses];  // none of the message_class is due
-                                           // before this
-    SteadyTime free;                       // the wire has no room before this
+    // Earliest time of the next message of a class, unless reordered.
+    SteadyTime in_order[kMessageClasses];
+    SteadyTime free;  // the wire is busy until then
     uint64_t bytes = 0;
     bool closing = false, cut = false;
     bool empty() const {
@@ -97,13 +98,13 @@ class ChaosTransport : public Transport, private TransportEvents {
   void OnPayload(PeerId peer, uint64_t token) override;
   void OnPeerDown(PeerId peer, const absl::Status& why) override;
 
-  // Decides what becomes of it.
+  // Decides the fate of a message or payload.
   void Add(PeerId peer, MessageClass message_class, Late late)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void CutLine(PeerId peer) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool Chance(double share) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Duration SomeDelay() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Sends what is due. `*next`: when there is more to do.
+  // Sends everything that is due. Sets `*next` to the time of the next work.
   bool Release(SteadyTime* next) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool ReleaseLine(PeerId peer, Line* line, SteadyTime now, SteadyTime* next)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -100,7 +100,7 @@ bool InProcessLink::Deliver(Side side, PeerId peer, TransportEvents* events) {
     self.calling = true;
   }
   call(peer, events);
-  call = nullptr;  // what it holds is the user's, and may call back
+  call = nullptr;  // its captures are the user's, and may call back
   MutexLock lock(&mutex_);
   ends_[side].calling = false;
   return true;

@@ -27,14 +27,16 @@
 
 namespace pathways {
 
-// Both ends of a connection between two transports of one process. Thread-safe.
-// Invariants: (1) what one side sends waits here until the other side's Deliver
-// takes it; (2) memory that a side expects or lends is touched only under the
-// lock, and no more once the side has ended; (3) handlers are called without
-// the lock, those of one side one at a time. Shared by the two transports.
+// The two ends of a connection between two transports of one process.
+// Thread-safe. Invariants: (1) bytes that one side sends wait here until the
+// other side's Deliver takes them; (2) memory that a side expects or lends is
+// touched only under the lock, and not after that side has ended; (3) handlers
+// are called without the lock, those of one side one at a time. Shared by the
+// two transports.
 class InProcessLink {
  public:
-  enum Side { kDialed, kListened };  // who made the connection, and who took it
+  // The side that dialed, and the side that listened.
+  enum Side { kDialed, kListened };
 
   InProcessLink(const TransportLimits& dialed, const TransportLimits& listened)
       : ends_{End{dialed}, End{listened}} {
@@ -44,19 +46,20 @@ class InProcessLink {
   void Send(Side side, Urgency urgency, absl::Span<const char> header,
             absl::Span<const char> payload);
   void Expect(Side side, uint64_t token, void* memory, uint64_t bytes);
-  // False: the side has ended, and `*sent` was not taken.
+  // Returns false, without taking `*sent`, if the side has ended.
   bool Put(Side side, uint64_t token, absl::Span<const char> bytes,
            std::function<void()>* sent);
   uint64_t backlog(Side side) const;
   void Close(Side side);
-  // The side's transport stops: nothing more is delivered to either.
+  // Ends the link because the side's transport stops. Nothing more is delivered
+  // to either side.
   void Leave(Side side);
 
-  // Moves one message, or one piece of a payload, and says so to `events`, by
-  // which the side knows the other as `peer`. False: nothing came, or another
-  // thread is at it.
+  // Moves one message, or one piece of a payload, and reports it to `events`,
+  // which know the other side as `peer`. Returns false if there was nothing to
+  // move, or another thread is in this call.
   bool Deliver(Side side, PeerId peer, TransportEvents* events);
-  // OnPeerDown was called, or Leave.
+  // Returns true if OnPeerDown or Leave was called.
   bool has_ended(Side side) const;
 
  private:
@@ -73,31 +76,32 @@ class InProcessLink {
   struct End {
     explicit End(const TransportLimits& l) : limits(l) {}
     TransportLimits limits;
-    bool announce = false;  // OnPeerUp is to be called
+    bool announce = false;  // OnPeerUp must still be called
     bool calling = false;   // a handler runs
     bool closing = false;
     bool ended = false;
-    SteadyTime progress;              // of what it sends, while it closes
-    std::optional<absl::Status> why;  // it is down, and is to be told
+    SteadyTime progress;  // last progress of its sends, while it closes
+    std::optional<absl::Status> why;  // set: it is down, and OnPeerDown follows
 
-    // What it sent and the other side has not taken.
+    // Messages and payloads that it sent and the other side has not taken.
     std::deque<Message> critical, bulk;
     std::deque<Lent> lent;
-    bool bulk_next = false;  // bulk and pieces of payloads take turns
-    uint64_t bytes = 0;      // of all these
+    bool bulk_next = false;  // bulk messages and pieces take turns
+    uint64_t bytes = 0;      // of all of these
 
     std::map<uint64_t, absl::Span<char>> expected;
-    std::deque<std::function<void()>> sent;  // are to be called
+    std::deque<std::function<void()>> sent;  // callbacks that must be called
   };
 
-  // What is to be said to `side` next; null: nothing. `*moved`: something was.
+  // Returns the next notification of `side`, or null. Sets `*moved` to true if
+  // bytes were moved.
   Call Next(Side side, bool* moved) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Call NextArrival(Side side, bool* moved)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Call NextPiece(Side side) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Call TakeMessage(std::deque<Message>* queue, End* from)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // `side` did what it must not.
+  // Ends the connection because `side` violated the contract.
   void Break(Side side, const absl::Status& why)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void TakeDown(End* end, const absl::Status& why)

@@ -1,4 +1,4 @@
-//===- in_process_transport.cc - Transports of one process ------*- C++ -*-===//
+//===- in_process_transport.cc - Transports inside one process --*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -19,12 +19,12 @@
 namespace pathways {
 namespace {
 
-constexpr int kCallsOfAPeer = 16;  // in one Poll
+constexpr int kCallsOfAPeer = 16;  // limit of one Poll
 
 }  // namespace
 
-// The connections of one transport. Thread-safe. Kept by the transport, and by
-// the network while others may dial it.
+// The connections of one transport. Thread-safe. Its owners are the transport
+// and, while other transports may dial it, the network.
 class InProcessStation {
  public:
   struct Connection {
@@ -36,7 +36,7 @@ class InProcessStation {
 
   const TransportLimits& limits() const { return limits_; }
 
-  // Nothing: it has stopped, and the link is left.
+  // Returns Unavailable, and leaves the link, if the transport has stopped.
   absl::StatusOr<PeerId> Add(Connection connection) {
     MutexLock lock(&mutex_);
     if (stopped_) {
@@ -146,7 +146,8 @@ class InProcessTransport : public Transport {
     auto link =
         std::make_shared<InProcessLink>(station_->limits(), other->limits());
     absl::StatusOr<PeerId> peer = station_->Add({link, InProcessLink::kDialed});
-    // One that stops just now leaves the link, which this side is told.
+    // If the other transport stops just now, it leaves the link, and this side
+    // is notified.
     if (peer.ok()) {
       other->Add({link, InProcessLink::kListened}).IgnoreError();
     }
@@ -208,7 +209,7 @@ class InProcessTransport : public Transport {
     }
     return moved;
   }
-  // What payloads for peers that are down have to be given back by.
+  // Calls the callbacks of payloads for peers that were down.
   bool CallRefused() {
     std::vector<std::function<void()>> refused;
     {

@@ -1,4 +1,4 @@
-//===- in_process_transport.h - Transports of one process -------*- C++ -*-===//
+//===- in_process_transport.h - Transports inside one process ---*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Several transports inside one process, for tests of what stands above.
+// Transports inside one process, for tests of the layers above.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,11 +27,11 @@ namespace pathways {
 
 class InProcessStation;
 
-// Names by which transports of a process dial each other. Thread-safe; outlives
-// none of its transports, which hold it together.
+// Names by which transports of a process dial each other. Thread-safe. Its
+// transports share it and keep it alive.
 class InProcessNetwork {
  public:
-  // False: another has the name.
+  // Returns false if the name is taken.
   bool Add(absl::string_view name, std::shared_ptr<InProcessStation> station);
   void Remove(const InProcessStation* station);
   std::shared_ptr<InProcessStation> Find(absl::string_view name) const;
@@ -42,10 +42,11 @@ class InProcessNetwork {
       ABSL_GUARDED_BY(mutex_);
 };
 
-// Addresses are "local:NAME", any name that is not empty. There is no thread:
-// only Poll moves anything, each time up to some messages or pieces of each
-// peer, critical messages first. So a test of one thread sees the same order
-// every time. `events` outlives Stop.
+// Makes a transport. Addresses are "local:NAME" with any NAME that is not
+// empty. There is no thread: only Poll moves anything, each time up to a number
+// of messages or pieces for each peer, critical messages first. So a
+// single-threaded test sees the same order every time. `events` must outlive
+// Stop.
 std::unique_ptr<Transport> MakeInProcessTransport(
     std::shared_ptr<InProcessNetwork> network, const TransportLimits& limits,
     TransportEvents* events);

@@ -1,4 +1,4 @@
-//===- ucx_address.cc - Names of UCX listeners ----------------------------===//
+//===- ucx_address.cc - Addresses of UCX listeners ------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -87,13 +87,13 @@ std::string DescribeUcx(const Endpoint& endpoint) {
 }
 
 std::string DeviceTowards(const Endpoint& endpoint) {
-  // To connect such a socket sends nothing, but chooses a way.
+  // Connecting a datagram socket sends nothing, but chooses a route.
   const Descriptor probe(
       socket(endpoint.get()->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   sockaddr_storage own = {};
   socklen_t bytes = sizeof own;
   Endpoint towards = endpoint;
-  // Some port: none is no place to go.
+  // Any port will do, except 0.
   if (endpoint.get()->sa_family == AF_INET) {
     reinterpret_cast<sockaddr_in*>(&towards.storage)->sin_port = htons(9);
   } else {
@@ -115,7 +115,7 @@ std::string DeviceTowards(const Endpoint& endpoint) {
     }
   }
   freeifaddrs(devices);
-  // Loopback has more addresses than the device is listed with.
+  // Loopback has more addresses than those listed for the device.
   return name.empty() && endpoint.is_local() ? "lo" : name;
 }
 

@@ -1,4 +1,4 @@
-//===- ucx_address.h - Names of UCX listeners -------------------*- C++ -*-===//
+//===- ucx_address.h - Addresses of UCX listeners ---------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -19,23 +19,24 @@
 namespace pathways {
 
 struct UcxAddress {
-  std::string shown;  // without the secret
+  std::string shown;  // text without the secret
   uint64_t secret = 0;
   Endpoint endpoint;
 };
 
-// "ucx:HOST:PORT", perhaps with "/SECRET" in 16 hexadecimal digits.
-// InvalidArgument, Unavailable: as ParseSocketAddress and Resolve, naming it
-// without the secret.
+// Parses "ucx:HOST:PORT", perhaps with "/SECRET" of 16 hexadecimal digits, and
+// resolves the host. Returns InvalidArgument or Unavailable as
+// ParseSocketAddress and Resolve do; the error has the address without the
+// secret.
 absl::StatusOr<UcxAddress> ResolveUcx(absl::string_view text);
-// `shown` with the secret.
+// Returns `shown` with the secret appended.
 std::string WithSecret(absl::string_view shown, uint64_t secret);
 
-// "ucx:HOST:PORT" in numbers.
+// Returns "ucx:HOST:PORT" with a numeric host.
 std::string DescribeUcx(const Endpoint& endpoint);
 
-// The network device by which this machine reaches it, or on which it listens
-// there; empty: that is not known.
+// Returns the network device through which this machine reaches the endpoint,
+// or on which it listens there. Empty if that is unknown.
 std::string DeviceTowards(const Endpoint& endpoint);
 
 }  // namespace pathways

@@ -1,4 +1,4 @@
-//===- ucx_connection.cc - One peer over UCX ------------------------------===//
+//===- ucx_connection.cc - Connection to one peer over UCX ----------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -20,9 +20,9 @@
 namespace pathways {
 namespace {
 
-// Of what comes, which the other side has just written: its lines come from the
-// caches of another core all together, and not one after the other as they are
-// read.
+// Bytes that are prefetched of each packet. The other side has just written it,
+// so its lines come from another core's caches: all at once instead of one
+// after the other as they are read.
 constexpr size_t kPrefetchedBytes = 1 << 10;
 
 }  // namespace
@@ -85,8 +85,9 @@ void UcxConnection::OnPacket(UcxPacket packet, absl::Span<const char> head,
     if (!head.empty()) OnBytes(head);
     if (state_ == State::kUp) OnBytes(data);
     if (came_ - told_ >= kTellBytes) {
-      // Now, and not when all that UCX has was looked at, which may be as much
-      // as the other side sends before it waits for this.
+      // The report is sent now, and not after everything that UCX holds is
+      // handled, which may be as much as the other side sends before it waits
+      // for this.
       if (state_ == State::kUp && endpoint_ != nullptr && !telling_) {
         SendTaken();
       } else {
@@ -215,7 +216,7 @@ void UcxConnection::Fail(const absl::Status& why) {
     MutexLock lock(&mutex_);
     open_ = false;
     SetOpenAndEmpty();
-    // However a connection ends that is being closed: it is closed.
+    // If the connection is being closed, any end of it counts as closed.
     why_ = closing_ && absl::IsUnavailable(why) ? absl::OkStatus() : why;
     if (!greeted_) greeted_ = why;
     changed_.notify_all();

@@ -1,4 +1,4 @@
-//===- ucx_connection.h - One peer over UCX ---------------------*- C++ -*-===//
+//===- ucx_connection.h - Connection to one peer over UCX -------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -35,87 +35,94 @@
 
 namespace pathways {
 
-// Packets over an endpoint of UCX (ucx.md). Its transport holds it until it is
-// over. Invariants: (1) UCX is called by the thread that is inside the loop;
-// (2) at most one packet of bytes is with UCX, so what waits meanwhile goes
-// together; (3) OnPeerDown comes when the endpoint is closed and nothing is
-// with UCX any more, so nobody touches what was expected or lent.
+// Packets over an endpoint of UCX (ucx.md). Its transport owns it until it is
+// over. Invariants: (1) only the thread that is inside the loop calls UCX; (2)
+// at most one packet of bytes is in flight in UCX, so that bytes which arrive
+// meanwhile are sent together; (3) OnPeerDown comes when the endpoint is closed
+// and UCX holds nothing any more, so that expected and lent memory is not
+// touched any more.
 class UcxConnection : public std::enable_shared_from_this<UcxConnection>,
                       private FrameSink {
  public:
-  // What all connections of a transport share. Outlives them.
+  // State that all connections of a transport share. Must outlive them.
   struct Home {
     UcxLoop* loop;
     TransportEvents* events;
     TransportLimits limits;
     uint64_t window_bytes;
-    uint64_t name;  // of the transport
+    uint64_t name;  // random name of the transport
     std::chrono::nanoseconds stranger_timeout;
-    std::chrono::nanoseconds silence_timeout;  // max(): any is fine
+    std::chrono::nanoseconds silence_timeout;  // max(): no limit
     std::atomic<bool> stopped{false};
-    // Inside: the other side said hello, and has this number from now on.
+    // Inside: the other side said hello. Assigns the peer's number.
     std::function<PeerId(UcxConnection*)> admit;
-    // Inside: its endpoint is another's from now on; it is over.
+    // Inside: the endpoint no longer belongs to the connection.
     std::function<void(ucp_ep_h)> close_endpoint;
     std::function<void(UcxConnection*)> forget;
-    // Any thread: Flush and Tell are to be called.
+    // Any thread: requests calls of Flush and Notify.
     std::function<void(UcxConnection*)> list;
-    // Who was not a peer yet ended so.
+    // Called when a stranger's connection ends.
     std::function<void(absl::string_view from, const absl::Status&)> refused;
   };
 
-  // `from`: who dialed; empty: this side did. `secret`: of who was dialed.
+  // `from` is the address of the process that dialed; empty if this side
+  // dialed. `secret` is that of the side that was dialed.
   UcxConnection(const Home* home, std::string from, uint64_t secret);
 
-  // Any thread. As of Transport; a critical one only if another thread is
-  // inside.
+  // Functions of Transport, on any thread. Send is used for critical messages
+  // only if another thread is inside.
   void Send(Urgency urgency, absl::Span<const char> header,
             absl::Span<const char> payload);
   void Expect(uint64_t token, void* memory, uint64_t bytes);
-  // False: it is down, and `*sent` was not taken.
+  // Returns false, without taking `*sent`, if the connection is down.
   bool Put(uint64_t token, absl::Span<const char> bytes,
            std::function<void()>* sent);
   uint64_t backlog() const;
   void Close();
-  // Until both said hello, or it failed. DeadlineExceeded: neither.
+  // Waits until both sides said hello, or the connection failed. Returns
+  // DeadlineExceeded if neither happens in time.
   absl::StatusOr<PeerId> WaitUntilUp(std::chrono::nanoseconds timeout);
 
-  // All below: inside. As of Transport, a critical one.
+  // All functions below must be called inside the loop. SendInside sends a
+  // critical message.
   void SendInside(absl::Span<const char> header,
                   absl::Span<const char> payload);
   void Open(ucp_ep_h endpoint);
   bool is_stranger() const { return !from_.empty() && state_ == State::kNew; }
-  // Who dialed, and when it must have said hello: later for a later one.
+  // The address of the process that dialed, and the deadline of its hello,
+  // which ascends with the time of dialing.
   const std::string& from() const { return from_; }
   std::chrono::steady_clock::time_point hello_due() const { return hello_due_; }
   bool is_up() const { return state_ == State::kUp; }
   PeerId peer() const { return peer_; }
-  // Its data is `head` and `body` together.
+  // Handles a packet whose data is `head` followed by `body`.
   void OnPacket(UcxPacket packet, absl::Span<const char> head,
                 absl::Span<const char> body);
-  // It is over, for this reason.
+  // Ends the connection for this reason.
   void Fail(const absl::Status& why);
-  // Sends what is queued, or of that only critical messages. False: nothing.
+  // Sends what is queued, or only critical messages if not `all`. Returns false
+  // if there was nothing.
   bool Flush(bool all);
-  // Calls what is to be called.
+  // Calls pending callbacks, and OnPeerDown when the connection is over.
   void Notify();
-  // When it is to be called next.
+  // Checks the deadlines. Returns the time of the next one.
   UcxWork::Time Tick(UcxWork::Time now);
-  // Closes the endpoint without a word. False: UCX has still to do with it.
+  // Closes the endpoint without notifying the peer. Returns false if UCX is not
+  // finished with it.
   bool Abandon();
 
-  std::atomic<bool> listed{false};  // the transport's
+  std::atomic<bool> listed{false};  // owned by the transport
 
  private:
   enum class State {
     kNew,     // no hello yet
     kUp,      //
-    kFailed,  // the endpoint is to be closed
-    kClosed,  // Tell is to say so, as soon as UCX has done with it
+    kFailed,  // the endpoint must be closed
+    kClosed,  // Notify reports it, as soon as UCX is finished
     kOver,
   };
   using Clock = std::chrono::steady_clock;
-  // The peer is told that so many were taken.
+  // The peer is notified after this many bytes were taken, or this time.
   static constexpr uint64_t kTellBytes = 128 << 10;
   static constexpr std::chrono::seconds kTellWithin{1};
 
@@ -127,26 +134,26 @@ class UcxConnection : public std::enable_shared_from_this<UcxConnection>,
   void OnHello(absl::Span<const char> data);
   void OnBytes(absl::Span<const char> data);
   void OnTaken(absl::Span<const char> data);
-  // Queues a message. False: it is dropped.
+  // Queues a message. Returns false if it is dropped.
   bool Queue(Urgency urgency, absl::Span<const char> header,
              absl::Span<const char> payload);
-  // What says whether a message may go past the queue has changed.
+  // Updates open_and_empty_ after a change of what it depends on.
   void SetOpenAndEmpty() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     open_and_empty_.store(open_ && !closing_ && queue_.empty(),
                           std::memory_order_release);
   }
-  // A critical message past the queue, which is empty.
+  // Sends a critical message directly, since the queue is empty.
   void SendAtOnce(absl::Span<const char> header,
                   absl::Span<const char> payload);
   void SendParts(absl::Span<const iovec> parts);
   void SendHello();
   void SendTaken();
   void SendEnd();
-  // So much more of the stream is the peer's to take.
+  // Records `bytes` more bytes of the stream that the peer must take.
   void Await(uint64_t bytes);
   UcxWork::Time TickSilence(UcxWork::Time now);
-  // `bytes` of the queue go with it. Both parts stay until UCX has done with
-  // it.
+  // Sends a packet that carries `bytes` bytes of the queue. Both parts stay in
+  // place until UCX is finished with them.
   void SendPacket(UcxPacket packet, absl::Span<const char> head,
                   absl::Span<const char> body, size_t bytes);
   static void OnSent(void* request, ucs_status_t status, void* connection);
@@ -159,44 +166,46 @@ class UcxConnection : public std::enable_shared_from_this<UcxConnection>,
 
   const Home* const home_;
   const std::string from_;
-  const UcxHello hello_;  // of both sides, but for the name
+  const UcxHello hello_;  // shared by both sides, except for the name
   FrameDecoder decoder_;
 
-  // Of the thread that is inside.
+  // Used only by the thread that is inside.
   State state_ = State::kNew;
   ucp_ep_h endpoint_ = nullptr;
   PeerId peer_{};
   bool was_up_ = false;
   absl::Status why_;
-  ucs_status_t broken_ = UCS_OK;  // what UCX said of a packet
+  ucs_status_t broken_ = UCS_OK;  // error that UCX returned for a packet
   UcxWork::Time hello_due_;
-  bool sending_ = false;      // UCX has a packet, of
-  size_t sending_bytes_ = 0;  // so many bytes of the queue
-  bool telling_ = false;      // UCX has a kTaken
+  bool sending_ = false;      // UCX holds a packet
+  size_t sending_bytes_ = 0;  // its bytes from the queue
+  bool telling_ = false;      // UCX holds a kTaken
   bool closing_endpoint_ = false;
   bool end_sent_ = false;
   uint64_t sent_ = 0;             // bytes of the stream
-  uint64_t taken_ = 0;            // of those, by the peer
-  uint64_t came_ = 0, told_ = 0;  // of the peer's
+  uint64_t taken_ = 0;            // bytes of these that the peer took
+  uint64_t came_ = 0, told_ = 0;  // received; reported to the peer
   uint64_t telling_bytes_ = 0;
-  // When the peer is to be told at the latest, and to have told; max(): it is
-  // not.
+  // Deadlines for reporting to the peer, and for the peer's report. max():
+  // none.
   UcxWork::Time tell_due_ = UcxWork::Time::max();
   UcxWork::Time silence_due_ = UcxWork::Time::max();
-  bool tells_ = false;       // it is due
-  bool was_silent_ = false;  // once: what has come may not have been looked at
+  bool tells_ = false;       // a report is due
+  bool was_silent_ = false;  // once: received packets may be unread
   std::unique_ptr<char[]> scratch_;
 
   mutable Mutex mutex_;
   std::condition_variable_any changed_;
   SendQueue queue_ ABSL_GUARDED_BY(mutex_);
-  bool open_ ABSL_GUARDED_BY(mutex_) = false;  // takes what is sent
-  // What is sent is taken, and nothing waits. For who has no lock: it was so.
+  bool open_ ABSL_GUARDED_BY(mutex_) = false;  // accepts messages
+  // True if messages are accepted and none waits. A reader without the lock may
+  // get an outdated value.
   std::atomic<bool> open_and_empty_{false};
   bool closing_ ABSL_GUARDED_BY(mutex_) = false;
-  bool down_ ABSL_GUARDED_BY(mutex_) = false;       // OnPeerDown was called
-  UcxWork::Time progress_ ABSL_GUARDED_BY(mutex_);  // since it closes
-  // Why it is to fail, said by a thread that is not inside.
+  bool down_ ABSL_GUARDED_BY(mutex_) = false;  // OnPeerDown was called
+  // Last progress while it closes.
+  UcxWork::Time progress_ ABSL_GUARDED_BY(mutex_);
+  // Reason to fail, set by a thread that is not inside.
   std::optional<absl::Status> failure_ ABSL_GUARDED_BY(mutex_);
   std::optional<absl::StatusOr<PeerId>> greeted_ ABSL_GUARDED_BY(mutex_);
   std::unordered_map<uint64_t, absl::Span<char>> expected_

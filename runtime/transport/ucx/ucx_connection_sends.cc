@@ -1,4 +1,4 @@
-//===- ucx_connection_sends.cc - What a connection sends ------------------===//
+//===- ucx_connection_sends.cc - Sends of a connection over UCX -----------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -18,11 +18,12 @@
 namespace pathways {
 namespace {
 
-// Sent in one go, so that what comes from this peer and others has its turn.
+// Limit of packets per call, so that received messages and other peers get
+// their turn.
 constexpr int kPacketsAtOnce = 8;
-// Parts of up to so many bytes are copied side by side.
+// Parts of up to this size are copied side by side.
 constexpr size_t kCopiedBytes = 2 << 10;
-// So many bytes may go before a long part, beyond those of a packet.
+// Largest number of bytes before a long part, in addition to a full packet.
 constexpr size_t kHeadBytes = UcxWorker::kHeadBytes;
 
 }  // namespace
@@ -30,14 +31,15 @@ constexpr size_t kHeadBytes = UcxWorker::kHeadBytes;
 void UcxConnection::Send(Urgency urgency, absl::Span<const char> header,
                          absl::Span<const char> payload) {
   if (!Queue(urgency, header, payload) || urgency == Urgency::kBulk) return;
-  // Whoever is inside sends it; or this thread, should that one have left.
+  // The thread that is inside sends the message, or this thread if that one has
+  // left.
   home_->loop->UrgeOn();
   if (home_->loop->Enter()) home_->loop->Leave();
 }
 
 void UcxConnection::SendInside(absl::Span<const char> header,
                                absl::Span<const char> payload) {
-  // What this thread queued before has gone when this says so.
+  // If this is true, everything that this thread queued before has been sent.
   if (!sending_ && open_and_empty_.load(std::memory_order_acquire) &&
       header.size() + payload.size() <=
           std::min<uint64_t>(home_->limits.max_message_bytes,
@@ -90,7 +92,7 @@ void UcxConnection::SendAtOnce(absl::Span<const char> header,
       WholeFrame(FrameKind::kCritical, header.size(), payload.size());
   char encoded[kFrameBytes];
   EncodeFrame(frame, encoded);
-  // It stays there until UCX has done with it.
+  // The bytes stay there until UCX is finished with them.
   char* const packet = scratch_.get();
   std::memcpy(packet, encoded, kFrameBytes);
   if (!header.empty()) {
@@ -128,7 +130,7 @@ bool UcxConnection::Flush(bool all) {
       parts = packets == kPacketsAtOnce ? std::vector<iovec>()
                                         : queue_.Compose(all && room);
       end = closing_ && queue_.empty();
-      // What is left waits for more room, or for who comes next.
+      // The rest waits for more room, or for the next call.
       if (!end && parts.empty() && !queue_.empty() && room) home_->list(this);
     }
     if (failure) {
@@ -144,14 +146,15 @@ bool UcxConnection::Flush(bool all) {
 }
 
 void UcxConnection::SendParts(absl::Span<const iovec> parts) {
-  // Short parts side by side, then perhaps a long one from where it lies.
+  // Short parts are copied side by side; then perhaps a long one follows from
+  // where it lies.
   size_t copied = 0;
   absl::Span<const char> body;
   for (const iovec& part : parts) {
     if (part.iov_len > kCopiedBytes) {
       if (copied > kHeadBytes) break;
-      // What goes before it is not taken off: the bytes of a piece are then
-      // copied from line to line, on both sides.
+      // The body is not shortened by the bytes before it: so both sides copy
+      // the bytes of a piece in whole cache lines.
       body = absl::MakeConstSpan(
           static_cast<const char*>(part.iov_base),
           std::min<size_t>(part.iov_len, UcxWorker::kPacketBytes));
@@ -218,7 +221,7 @@ void UcxConnection::SendPacket(UcxPacket packet, absl::Span<const char> head,
   param.flags = UCP_AM_SEND_FLAG_REPLY | UCP_AM_SEND_FLAG_EAGER;
   param.cb.send = &OnSent;
   param.user_data = this;
-  // Not by a list of parts: UCX 1.13 mixes their bytes up.
+  // A list of parts is not used: UCX 1.13 mixes up their bytes.
   const ucs_status_ptr_t request =
       ucp_am_send_nbx(endpoint_, static_cast<unsigned>(packet), head.data(),
                       head.size(), body.data(), body.size(), &param);
@@ -230,7 +233,7 @@ void UcxConnection::SendPacket(UcxPacket packet, absl::Span<const char> head,
     return;
   }
   sending_ = true;
-  home_->loop->Wake();  // should nobody poll
+  home_->loop->Wake();  // no thread may be polling
 }
 
 void UcxConnection::OnSent(void* request, ucs_status_t status,

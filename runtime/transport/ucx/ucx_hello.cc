@@ -1,4 +1,4 @@
-//===- ucx_hello.cc - The first packet of a connection --------------------===//
+//===- ucx_hello.cc - First packet of a UCX connection --------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -15,9 +15,9 @@
 namespace pathways {
 namespace {
 
-// What all say, and the version.
+// Beginning of every hello, with the version.
 constexpr char kBegin[] = "pathways\x02\0\0\0\0\0\0";
-constexpr size_t kBeginBytes = sizeof kBegin;  // with the last 0
+constexpr size_t kBeginBytes = sizeof kBegin;  // including the last 0
 static_assert(kBeginBytes + 2 * sizeof(uint64_t) == UcxHello::kBytes);
 
 }  // namespace

@@ -1,4 +1,4 @@
-//===- ucx_hello.h - The first packet of a connection -----------*- C++ -*-===//
+//===- ucx_hello.h - First packet of a UCX connection -----------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// ucx.md has the layout.
+// The layout is in ucx.md.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,12 +32,12 @@ struct UcxHello {
   static constexpr size_t kBytes = 32;
 
   uint64_t secret = 0;
-  uint64_t name = 0;  // of the transport: random
+  uint64_t name = 0;  // random, of the transport
 };
 
 void EncodeUcxHello(const UcxHello& hello, char (&bytes)[UcxHello::kBytes]);
-// InvalidArgument: this is none. PermissionDenied: it has not the secret of
-// `own`, or is its own.
+// Returns InvalidArgument if `bytes` are no hello, and PermissionDenied if it
+// lacks the secret of `own`, or comes from the same transport.
 absl::Status CheckUcxHello(absl::Span<const char> bytes, const UcxHello& own);
 
 }  // namespace pathways

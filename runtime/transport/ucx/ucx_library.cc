@@ -1,4 +1,4 @@
-//===- ucx_library.cc - What load_ucx.h loads -----------------------------===//
+//===- ucx_library.cc - Entry of the library that load_ucx.h loads --------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -8,7 +8,7 @@
 
 #include "runtime/transport/ucx/ucx_transport.h"
 
-// Named after the version, since both sides are to know the same classes.
+// The name contains the version, since both sides must have the same classes.
 extern "C" __attribute__((visibility("default"))) pathways::Transport*
 PATHWAYS_UCX_FUNCTION(const pathways::UcxOptions& options,
                       pathways::TransportEvents* events) {

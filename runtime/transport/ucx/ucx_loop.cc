@@ -1,4 +1,4 @@
-//===- ucx_loop.cc - One thread at a time ---------------------------------===//
+//===- ucx_loop.cc - Loop that one thread at a time runs ------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -19,15 +19,15 @@ namespace {
 using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
-// After so many polls the own thread makes room: fewer may be a chance visit,
-// after which nobody would be there.
+// The own thread makes room after this many polls. Fewer may be a thread that
+// happened to come by, after which no thread would poll.
 constexpr int kPollsToTakeOver = 16;
 constexpr milliseconds kLook{1};
-// Where others have polled for long, the own thread looks whether they still do
-// after so long: to wake up takes time from who polls.
+// If other threads have polled for long, the own thread checks them at this
+// interval, since waking up takes time from the pollers.
 constexpr milliseconds kLongestLook{4};
-// UCX has something under way that no event tells of: it is asked so often at
-// once, and then each millisecond.
+// UCX may have work in progress for which there is no event: it is then asked
+// this often at once, and afterwards each millisecond.
 constexpr int kIdleAtOnce = 256;
 
 }  // namespace
@@ -82,11 +82,11 @@ void UcxLoop::Release() {
 void UcxLoop::Leave() {
   if (--depth_ > 0) return;
   do {
-    ++depth_;  // for what Enter inside sees
+    ++depth_;  // so that Enter, called inside, sees it
     if (urgent_.load() && urgent_.exchange(false)) work_->MoveUrgent();
     --depth_;
     Release();
-    // Who came meanwhile, and was sent away, relied on this thread.
+    // A thread that was refused meanwhile relies on this thread.
   } while (urgent_.load() && TryTake() && --depth_ == 0);
 }
 
@@ -113,18 +113,19 @@ bool UcxLoop::Poll() {
   } else if (!polled_.load(std::memory_order_relaxed)) {
     polled_.store(true, std::memory_order_relaxed);
   }
-  // Who waits has its turn.
+  // Threads that wait to enter have precedence.
   if (waiting_.load(std::memory_order_relaxed) > 0 || !TryTake()) return false;
   const bool moved = work_->Move();
   Leave();
-  // This may be a chance visit, and what follows from it the own thread's.
+  // This may be a single visit, so the own thread does what follows from it.
   if (moved) Wake();
   return moved;
 }
 
 void UcxLoop::OnIdle() {
   if (!polled_.exchange(false)) return;
-  // Under the lock: the own thread looks, then waits, under it.
+  // The lock is needed because the own thread checks polled_ and then waits
+  // under it.
   MutexLock lock(&mutex_);
   changed_.notify_all();
 }
@@ -159,7 +160,8 @@ void UcxLoop::WatchOnce() {
   if (polled_.load() || !EnterWaiting()) return;
   const bool moved = work_->Move();
   polls_.store(0, std::memory_order_relaxed);
-  // Before Arm looks: what others leave to this thread from now on wakes it.
+  // watching_ is set before Arm looks, so that work announced from now on wakes
+  // this thread.
   watching_.store(true);
   const bool armed = !moved && work_->Arm();
   Leave();

@@ -1,4 +1,4 @@
-//===- ucx_loop.h - One thread at a time ------------------------*- C++ -*-===//
+//===- ucx_loop.h - Loop that one thread at a time runs ---------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -20,64 +20,67 @@
 
 namespace pathways {
 
-// What a loop has to do. Called by the thread that is inside.
+// The work of a loop. The thread that is inside calls these functions.
 class UcxWork {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
   virtual ~UcxWork() = default;
-  // Handlers run here alone. False: there was nothing.
+  // Moves what can be moved. Handlers run only here. Returns false if there was
+  // nothing.
   virtual bool Move() = 0;
-  // What UrgeOn was called for. No handler runs.
+  // Does the work for which UrgeOn was called. No handler runs.
   virtual void MoveUrgent() = 0;
-  // False: there is something to do already. True: `event_fd` is readable as
-  // soon as there is, but for what others call Wake for.
+  // Prepares for sleep. Returns false if there is work already. Returns true if
+  // `event_fd` becomes readable as soon as there is work, except for work
+  // announced by Wake.
   virtual bool Arm() = 0;
   virtual int event_fd() = 0;
-  // Looks after what is due, and says when the next is.
+  // Does the work that is due. Returns the time at which the next is.
   virtual Time Tick(Time now) = 0;
 };
 
-// Lets one thread at a time inside: who polls, who has something to send, or a
-// thread of its own while nobody polls. Invariants: (1) Enter never waits, and
-// what is urgent when it says no is moved by whoever is inside, before that one
-// has left; (2) while nobody polls the own thread sleeps until there is
-// something to do; (3) while others poll again and again it keeps out of their
-// way, and looks after 1 to 4 milliseconds whether they still do; (4) after
-// Stop nobody but its caller gets inside. Thread-safe.
+// Lets one thread at a time inside: a thread that polls, one that has something
+// to send, or its own thread while none polls. Invariants: (1) Enter never
+// waits; if it refuses, urgent work is done by the thread that is inside,
+// before that one has left; (2) while no thread polls, the own thread sleeps
+// until there is work; (3) while other threads poll again and again, the own
+// thread stays out of their way, and checks at intervals of 1 to 4 milliseconds
+// whether they still do; (4) after Stop only its caller gets inside.
+// Thread-safe.
 class UcxLoop {
  public:
-  // `work` outlives Stop.
+  // `work` must outlive Stop.
   explicit UcxLoop(UcxWork* work);
   ~UcxLoop();
 
-  // The own thread begins.
+  // Starts the own thread.
   void Start();
-  // True: this thread is inside, perhaps as before, until it calls Leave as
-  // often.
+  // Returns true if this thread is now inside, perhaps once more. It must call
+  // Leave as often as Enter returned true.
   bool Enter();
-  // Waits for the others. False: it was stopped.
+  // Waits for other threads to leave. Returns false if the loop was stopped.
   bool EnterWaiting();
   void Leave();
-  // There is something for MoveUrgent.
+  // Announces work for MoveUrgent.
   void UrgeOn() { urgent_.store(true); }
-  // There is something for Move: somebody is to look soon.
+  // Announces work for Move, which some thread does soon.
   void Wake();
-  // Tick is to be called by then.
+  // Tick must be called by that time.
   void WakeAt(UcxWork::Time time);
 
-  // False: there was nothing, or somebody is at it.
+  // Returns false if there was nothing to do, or another thread is inside.
   bool Poll();
   void OnIdle();
-  // This thread alone is inside from now on. Not from inside. False: it had
-  // been called before.
+  // Makes this thread the only one inside, for good. Must not be called from
+  // inside. Returns false if it was called before.
   bool Stop();
 
  private:
   bool TryTake();
   void Release();
   void Watch();
-  // Looks whether there is something, and sleeps until there is.
+  // Does pending work, or sleeps until there is some.
   void WatchOnce();
   void WaitWhileOthersPoll();
   void TickIfDue();
@@ -86,19 +89,19 @@ class UcxLoop {
   const Descriptor wake_fd_;
   std::atomic<bool> taken_{false};
   std::atomic<std::thread::id> inside_{};
-  int depth_ = 0;  // of the thread that is inside
+  int depth_ = 0;  // entries of the thread inside
   std::atomic<bool> urgent_{false};
   std::atomic<int> waiting_{0};
-  std::atomic<bool> polled_{false};    // since the own thread looked last
-  std::atomic<bool> watching_{false};  // the own thread sleeps, or is about to
-  std::atomic<int> polls_{0};          // meanwhile
+  std::atomic<bool> polled_{false};    // since the own thread last checked
+  std::atomic<bool> watching_{false};  // own thread sleeps, or is about to
+  std::atomic<int> polls_{0};          // polls while it does
   std::atomic<UcxWork::Time> due_{UcxWork::Time::max()};
   std::atomic<bool> stopping_{false};
-  int idle_ = 0;  // times that there was nothing, and yet no sleep
+  int idle_ = 0;  // wake-ups in a row without work or sleep
 
   Mutex mutex_;
   std::condition_variable_any changed_;
-  std::thread thread_;  // last: it uses all of the above
+  std::thread thread_;  // last: it uses all members above
 };
 
 }  // namespace pathways

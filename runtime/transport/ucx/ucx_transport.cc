@@ -1,4 +1,4 @@
-//===- ucx_transport.cc - Between processes by UCX ------------------------===//
+//===- ucx_transport.cc - Transport over UCX ------------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -29,9 +29,9 @@ namespace {
 using Connection = std::shared_ptr<UcxConnection>;
 using Clock = std::chrono::steady_clock;
 
-// Less would not let the other side say that bytes were taken.
+// With less the other side could not report that bytes were taken.
 constexpr uint64_t kLeastWindow = 256 << 10;
-// What others are to learn of the end is on its way by then.
+// Time in which notifications of the end can leave.
 constexpr std::chrono::seconds kStopTimeout{1};
 
 uint64_t Random() {
@@ -96,7 +96,7 @@ class UcxTransport : public Transport, private UcxWork {
   void Stop() override;
 
  private:
-  // UcxWork.
+  // Functions of UcxWork.
   bool Move() override;
   void MoveUrgent() override;
   bool Arm() override {
@@ -105,12 +105,13 @@ class UcxTransport : public Transport, private UcxWork {
   int event_fd() override { return worker_->event_fd(); }
   Time Tick(Time now) override;
 
-  // Inside, with a worker for this address. Not OK: not inside.
+  // Enters the loop and makes a worker for this address if there is none. On
+  // error the thread is not inside.
   absl::Status EnterFor(const Endpoint& endpoint, absl::string_view what);
   void Adopt(const Connection& connection, ucp_ep_h endpoint);
   static void OnDialed(ucp_conn_request_h request, void* ear);
   void AcceptStranger(ucp_conn_request_h request);
-  // Ends the connection of a stranger where there are as many as there may be.
+  // Ends the connection of a stranger if there are max_strangers.
   void MakeRoomFor(const std::string& from);
   static void OnEndpointError(void* transport, ucp_ep_h endpoint,
                               ucs_status_t status);
@@ -123,7 +124,7 @@ class UcxTransport : public Transport, private UcxWork {
   void Forget(UcxConnection* connection);
   void List(UcxConnection* connection);
   Connection Find(PeerId peer) const;
-  // Inside, and without the lock. Null: it is gone.
+  // Must be called inside, without the lock. Returns null if the peer is gone.
   UcxConnection* FindInside(PeerId peer);
 
   struct Ear {
@@ -132,17 +133,17 @@ class UcxTransport : public Transport, private UcxWork {
   };
 
   const UcxOptions options_;
-  const uint64_t secret_ = Random();  // of who dials
+  const uint64_t secret_ = Random();  // a process that dials must know it
   UcxLoop loop_;
   UcxConnection::Home home_;
-  Mutex stop_mutex_;  // Stop is under way
+  Mutex stop_mutex_;  // held during Stop
 
-  // Of the thread that is inside.
+  // Used only by the thread that is inside.
   std::unique_ptr<UcxWorker> worker_;
   std::vector<std::unique_ptr<Ear>> ears_;
   std::unordered_map<ucp_ep_h, UcxConnection*> by_endpoint_;
   std::unordered_map<PeerId, UcxConnection*> by_peer_;
-  // What was looked up last, mostly once more.
+  // The latest lookups, which are mostly repeated.
   std::pair<ucp_ep_h, UcxConnection*> last_endpoint_{};
   std::pair<PeerId, UcxConnection*> last_peer_{};
   std::unordered_map<UcxConnection*, Connection> connections_;
@@ -152,7 +153,7 @@ class UcxTransport : public Transport, private UcxWork {
   uint32_t last_ ABSL_GUARDED_BY(mutex_) = 0;
   std::unordered_map<PeerId, Connection> peers_ ABSL_GUARDED_BY(mutex_);
 
-  Mutex list_mutex_;  // the last to be taken
+  Mutex list_mutex_;  // the last lock to be taken
   std::vector<Connection> listed_ ABSL_GUARDED_BY(list_mutex_);
   std::vector<std::function<void()>> calls_ ABSL_GUARDED_BY(list_mutex_);
   std::atomic<bool> any_listed_{false};
@@ -238,7 +239,7 @@ absl::StatusOr<PeerId> UcxTransport::Dial(absl::string_view text,
   if (status == UCS_OK) Adopt(connection, made);
   loop_.Leave();
   if (status != UCS_OK) return UcxError(what, status);
-  loop_.OnIdle();  // somebody is to move it
+  loop_.OnIdle();  // a thread must move it
   absl::StatusOr<PeerId> peer =
       connection->WaitUntilUp(absl::ToChronoNanoseconds(timeout));
   if (peer.ok()) return peer;
@@ -368,7 +369,7 @@ void UcxTransport::Forget(UcxConnection* connection) {
   }
   by_peer_.erase(connection->peer());
   if (connection == last_peer_.second) last_peer_ = {};
-  connections_.erase(connection);  // who calls has one more
+  connections_.erase(connection);  // the caller holds a reference
 }
 
 void UcxTransport::List(UcxConnection* connection) {
@@ -422,7 +423,7 @@ bool UcxTransport::Move() {
 }
 
 void UcxTransport::MoveUrgent() {
-  // They stay listed: what else they have is for Move.
+  // They stay listed, since Move does their other work.
   std::vector<Connection> listed;
   {
     MutexLock lock(&list_mutex_);

@@ -1,4 +1,4 @@
-//===- ucx_transport.h - Between processes by UCX ---------------*- C++ -*-===//
+//===- ucx_transport.h - Transport over UCX ---------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -16,19 +16,23 @@
 
 namespace pathways {
 
-// Addresses are "ucx:HOST:PORT", where port 0 is one that is free, and an IPv6
-// address is in brackets; all that are listened on or dialed are reached over
-// the network device of the first. Who listens adds "/SECRET", which is random
-// and the transport's: only who was given that address can dial it. It goes
-// over the network as it is, UCX neither encrypts nor authenticates; so it says
-// who belongs together, and keeps nobody out who reads the network. One thread
-// at a time uses UCX: a critical message is sent by its own thread when no
-// other is at it, else by that one. While nobody polls the transport's own
-// thread sleeps until something comes. What goes over a connection is in
-// ucx.md. UCX 1.13 ends the process when a stranger sends it certain garbage:
-// Transport's third invariant holds for what comes from who speaks UCX only, so
-// this is for links among workers, on a network that is trusted. `events`
-// outlives Stop.
+// Makes a transport over UCX. Addresses are "ucx:HOST:PORT", where port 0 means
+// any free port and an IPv6 address is in brackets. All addresses are reached
+// over the network device of the first one that is listened on or dialed. A
+// listener adds "/SECRET", a random number of the transport: only processes
+// that were given that address can dial it. UCX neither encrypts nor
+// authenticates, and the secret crosses the network in clear text; so it tells
+// which processes belong together, but keeps out nobody who reads the network.
+//
+// One thread at a time uses UCX: a critical message is sent by its own thread
+// if no other is inside, else by that one. While no thread polls, the
+// transport's own thread sleeps until something arrives. ucx.md describes the
+// packets.
+//
+// Certain garbage from a stranger makes UCX 1.13 end the process. So the third
+// invariant of Transport holds only for peers that speak UCX, and this
+// transport is for links between workers on a trusted network. `events` must
+// outlive Stop.
 std::unique_ptr<Transport> MakeUcxTransport(const UcxOptions& options,
                                             TransportEvents* events);
 

@@ -1,4 +1,4 @@
-//===- ucx_worker.cc - A UCP worker ---------------------------------------===//
+//===- ucx_worker.cc - UCP worker -----------------------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -27,8 +27,8 @@
 namespace pathways {
 namespace {
 
-// Of the whole process: faults are for whoever else looks after them, and what
-// UCX has to say of peers that go is said by OnPeerDown.
+// Sets options of the whole process: UCX leaves signals for faults alone, and
+// does not print messages about lost peers, which OnPeerDown reports.
 void SetUpProcess() {
   static std::once_flag once;
   std::call_once(once, [] {
@@ -40,36 +40,36 @@ void SetUpProcess() {
   });
 }
 
-// About what UCX takes in /dev/shm for a process.
+// Approximate size of what UCX takes in /dev/shm for one process.
 constexpr uint64_t kSharedBytes = 3 << 20;
 
 using Settings = std::vector<std::pair<const char*, std::string>>;
 
 Settings SettingsOf(UcxWay way, const std::string& device) {
-  // A packet, its header, and what UCX puts before it.
+  // Bytes of a packet, its header, and what UCX puts before it.
   const std::string segment =
       absl::StrCat(UcxWorker::kPacketBytes + UcxWorker::kHeadBytes + (1 << 10));
-  // Names of transports' settings begin as in the tables of UCX, not as in the
-  // environment; one that there is not is ignored.
+  // Names of a transport's settings begin as in the tables of UCX, not as in
+  // the environment. Unknown names are ignored.
   Settings settings = {
       {"TLS", way == UcxWay::kSharedMemory ? "posix,tcp" : "tcp"},
-      // Peers are told at once; without it shared memory is not used.
+      // Reports lost peers at once; shared memory is not used without it.
       {"MM_ERROR_HANDLING", "y"},
       {"MM_SEG_SIZE", segment},
       {"TX_SEG_SIZE", segment},
       {"RX_SEG_SIZE", segment},
-      // The ring's 64 and some that are looked at: 3 MiB. With 512, which it
-      // takes unless told, the 64 MiB that containers have are too few for four
-      // processes.
+      // The 64 elements of the ring and some that are being read: 3 MiB. With
+      // the default of 512, the 64 MiB that containers have would not suffice
+      // for four processes.
       {"MM_RX_BUFS_GROW", "80"},
-      // A message of 64 bytes fits in an element of a ring.
+      // A message of 64 bytes fits in an element of the ring.
       {"MM_FIFO_ELEM_SIZE", "256"},
-      // Pieces go to the memory that was named for them, and what is critical
-      // passes between them: there is nothing for a rendezvous to do.
+      // Pieces go to the memory that was named for them, and critical messages
+      // overtake them, so a rendezvous is useless.
       {"RNDV_THRESH", "inf"},
-      // Of machines that vanish, and do not end connections.
+      // Detects machines that vanish without ending their connections.
       {"KEEPALIVE_INTERVAL", "1s"},
-      // A port is free for who comes next.
+      // Makes a port free for the next process at once.
       {"CM_REUSEADDR", "y"},
       {"SOCKADDR_TLS_PRIORITY", "tcp"},
   };
@@ -77,7 +77,8 @@ Settings SettingsOf(UcxWay way, const std::string& device) {
   return settings;
 }
 
-// What may be why UCX cannot use shared memory, which does not say that itself.
+// Returns a possible reason why UCX cannot use shared memory, which UCX itself
+// does not report.
 std::string FreeSharedMemory() {
   struct statvfs found;
   if (statvfs("/dev/shm", &found) != 0) {
@@ -90,7 +91,7 @@ std::string FreeSharedMemory() {
                       " bytes free, expected ", kSharedBytes);
 }
 
-// What the system says to an address that UCX does not listen on.
+// Returns the system's error for an address on which UCX cannot listen.
 absl::Status WhyNotListen(const Endpoint& endpoint, absl::string_view text,
                           ucs_status_t status) {
   const Descriptor probe(
@@ -100,7 +101,7 @@ absl::Status WhyNotListen(const Endpoint& endpoint, absl::string_view text,
   if (bind(probe.get(), endpoint.get(), endpoint.bytes) != 0) {
     return SystemError("listen on", text, errno);
   }
-  // Two may bind what only one may listen on.
+  // Two sockets may bind a port on which only one may listen.
   if (status == UCS_ERR_BUSY) {
     return SystemError("listen on", text, EADDRINUSE);
   }

@@ -1,4 +1,4 @@
-//===- ucx_worker.h - A UCP worker ------------------------------*- C++ -*-===//
+//===- ucx_worker.h - UCP worker --------------------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -23,33 +23,33 @@
 
 namespace pathways {
 
-// A UCP context and its worker, set up as this runtime wants them, whatever the
-// environment says of these settings. One thread at a time.
+// A UCP context and its worker with the settings of this runtime, which
+// override those of the environment. One thread at a time.
 class UcxWorker {
  public:
-  // What one packet may have, so that it is one step for UCX: a long one would
-  // be put together in memory of UCX first.
+  // Largest data of one packet, so that UCX sends it in one step: it would
+  // first assemble a longer one in memory of its own.
   static constexpr size_t kPacketBytes = 32 << 10;
-  // And so many more in its header.
+  // Largest header of a packet, in addition.
   static constexpr size_t kHeadBytes = 256;
 
-  // `device`: of the network; empty: any. Unavailable: UCX says no.
+  // `device` is the network device; empty: any. Returns Unavailable if UCX
+  // fails.
   static absl::StatusOr<std::unique_ptr<UcxWorker>> Make(
       UcxWay way, const std::string& device);
   ~UcxWorker();
   UcxWorker(const UcxWorker&) = delete;
 
   ucp_worker_h get() const { return worker_; }
-  // Readable when Arm said that the worker may be left alone, and there is
-  // something to do again.
+  // Becomes readable when there is work, after Arm returned true.
   int event_fd() const { return event_fd_; }
-  // False: there is something to do already.
+  // Returns false if there is work already.
   bool Arm() { return ucp_worker_arm(worker_) == UCS_OK; }
 
-  // `on_packet` with `argument` for packets with this number.
+  // Calls `on_packet` with `argument` for packets with this id.
   absl::Status Receive(unsigned id, ucp_am_recv_callback_t on_packet,
                        void* argument);
-  // `text` names the endpoint. Codes as Transport::Listen.
+  // `text` names the endpoint in errors, which are as for Transport::Listen.
   absl::StatusOr<ucp_listener_h> Listen(const Endpoint& endpoint,
                                         absl::string_view text,
                                         ucp_listener_conn_callback_t on_dialed,
@@ -63,7 +63,7 @@ class UcxWorker {
   int event_fd_ = -1;
 };
 
-// "`what`: ", and UCX's reason.
+// Returns the error "`what`: " with UCX's reason.
 absl::Status UcxError(absl::string_view what, ucs_status_t status);
 
 }  // namespace pathways
