@@ -1,4 +1,4 @@
-//===- array_index.cc - What a saved array's index says -------------------===//
+//===- array_index.cc - Index of a saved array ----------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -40,7 +40,7 @@ absl::Status Damaged(const Parts&... parts) {
                                           Tag(ErrorId::kSavedDamaged)));
 }
 
-// A value as it stands in the index, if that is short.
+// Returns a value as it appears in the index, cut off if it is long.
 std::string Quoted(const Json& value) {
   const std::string text =
       value.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -55,13 +55,13 @@ std::string Numbers(const std::vector<int64_t>& numbers) {
   return absl::StrCat("[", absl::StrJoin(numbers, ", "), "]");
 }
 
-// The value of `key`; null: there is none.
+// Returns the value of `key`, or null if there is none.
 const Json* Find(const Json& object, const char* key) {
   const auto found = object.find(key);
   return found == object.end() ? nullptr : &*found;
 }
 
-// Reads what it names, and keeps the first error.
+// Reads named values and keeps the first error.
 class Reader {
  public:
   const absl::Status& status() const { return status_; }
@@ -110,7 +110,7 @@ class Reader {
 
  private:
   int64_t Whole(const char* key, const Json* value) {
-    // Negative ones are no unsigned numbers for the parser.
+    // The parser does not store negative numbers as unsigned ones.
     if (value != nullptr && value->is_number_unsigned() &&
         value->get<uint64_t>() <= uint64_t{INT64_MAX}) {
       return value->get<int64_t>();
@@ -122,7 +122,8 @@ class Reader {
   absl::Status status_;
 };
 
-// The index as JSON, if it is of that format and of a version up to `newest`.
+// Parses the index as JSON and checks its format, and that its version is at
+// most `newest`.
 absl::StatusOr<Json> ParseOf(const std::string& text, const char* format,
                              const char* what,
                              int64_t newest = kCheckpointVersion) {
@@ -221,8 +222,8 @@ void ReadContributions(const Json& index, Reader* reader,
   }
 }
 
-// Empty, or why the first dimension of `shape` is not that of the
-// contributions.
+// Returns why the first dimension of `shape` is not the number of
+// contributions, or an empty string if it is.
 std::string CheckContributions(const layout::Contributions& contributions,
                                const std::vector<int64_t>& shape) {
   if (contributions.sizes.empty()) return "";
@@ -241,7 +242,7 @@ std::string CheckContributions(const layout::Contributions& contributions,
                       ", the contributions");
 }
 
-// A name that leads out of no folder.
+// Returns true if the name does not lead out of the folder.
 bool IsPlain(const std::string& file) {
   return CheckArrayName(file).ok() && file != kIndexFile;
 }
@@ -282,7 +283,7 @@ absl::Status ReadBlocks(const Json& blocks, ArrayIndex* index) {
   return absl::OkStatus();
 }
 
-// Reads the list `inputs` of a checkpoint's object `checkpoint`.
+// Reads the list `inputs` of the object `checkpoint`.
 void ReadInputs(const Json& checkpoint, Reader* reader,
                 std::vector<CheckpointInput>* inputs) {
   const Json* list = reader->List(checkpoint, "inputs");
@@ -470,7 +471,7 @@ absl::StatusOr<CheckpointFacts> ParseCheckpoint(const std::string& text) {
     facts.fingerprint = reader.String(*checkpoint, "fingerprint");
     facts.steps = reader.Whole(*checkpoint, "steps");
     facts.first_step = reader.Whole(*checkpoint, "first_step");
-    // The list is left out where the run knew the values of no input.
+    // The list is absent if the run knew the values of no input.
     if (reader.status().ok() && Find(*checkpoint, "inputs") != nullptr) {
       ReadInputs(*checkpoint, &reader, &facts.inputs);
     }

@@ -1,4 +1,4 @@
-//===- array_writer.cc - Saves an array, block by block -------------------===//
+//===- array_writer.cc - Writer of one saved array ------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- array_writer.h - Saves an array, block by block ----------*- C++ -*-===//
+//===- array_writer.h - Writer of one saved array ---------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -22,24 +22,26 @@
 
 namespace pathways {
 
-// Writes the files of one array to a folder that is being saved: each block of
-// its layout, then the index. Holds none of the values. One owner calls it.
+// Writes the files of one array into a folder that is being saved: each block
+// of its layout, then the index. It keeps none of the values. One owner calls
+// it.
 class ArrayWriter {
  public:
-  // To the folder `name` in `folder`, which outlives it; "": to that itself.
-  // Nothing of the layout may be partial: `contributions`, if there are any,
-  // are its first dimension. InvalidArgument as of CheckSavable; or as
-  // SaveFolder::AddFolder.
+  // Creates a writer to the subfolder `name` of `folder`, or to `folder` itself
+  // if `name` is empty. `folder` outlives the writer. The layout may have no
+  // partial axes; contributions, if any, are its first dimension. Errors as for
+  // CheckSavable and SaveFolder::AddFolder.
   static absl::StatusOr<ArrayWriter> Create(
       SaveFolder* folder, const std::string& name, ElementType element,
       layout::Layout layout, layout::Mesh mesh,
       layout::Contributions contributions = {});
 
   const BlockGrid& grid() const { return grid_; }
-  // The next block, as the grid numbers them: its elements, dense and
-  // row-major. Errors as SaveFolder::AddFile.
+  // Writes the next block in the order of the grid. `data`: elements of the
+  // block, dense and row-major. Errors as for SaveFolder::AddFile.
   absl::Status Write(const char* data);
-  // The index, once all blocks are written. Errors likewise.
+  // Writes the index. Call it after all blocks. Errors as for
+  // SaveFolder::AddFile.
   absl::Status Finish();
 
  private:
@@ -50,8 +52,8 @@ class ArrayWriter {
         grid_(index_.layout, index_.mesh) {}
 
   SaveFolder* folder_;
-  std::string prefix_;  // of names of files
-  ArrayIndex index_;    // with the blocks that are written
+  std::string prefix_;  // prefix of file names
+  ArrayIndex index_;    // lists the blocks written so far
   BlockGrid grid_;
 };
 

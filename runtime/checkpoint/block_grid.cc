@@ -42,7 +42,7 @@ int64_t BlockGrid::Find(const std::vector<int64_t>& element) const {
 
 BlockGrid::Place BlockGrid::Locate(int64_t element) const {
   Place place{0, 0, 1};
-  // All of the dimensions that are not cut lie together in both.
+  // The dimensions that are not cut are contiguous in both array and block.
   int64_t stride = 1, block_stride = 1, grid_stride = 1;
   int64_t rest = element;
   for (size_t d = shape_.size(); d-- > 0;) {
@@ -52,7 +52,7 @@ BlockGrid::Place BlockGrid::Locate(int64_t element) const {
     const int64_t begin = block * extent_[d];
     const int64_t extent = std::min(extent_[d], shape_[d] - begin);
     if (d + 1 >= cut_) {
-      // Up to here from the begin of the last cut dimension's own block.
+      // The run ends where the block's range of the last cut dimension ends.
       place.count = (begin + extent) * stride - element % (shape_[d] * stride);
     }
     place.at += (index - begin) * block_stride;

@@ -17,39 +17,40 @@
 
 namespace pathways {
 
-// What the shards of a layout hold, each block once and none that is empty.
-// Blocks cover the array, do not meet, and are numbered row-major by where they
-// are. Immutable; any thread.
+// The distinct non-empty blocks that the shards of a layout hold. Blocks cover
+// the array, do not overlap, and are numbered row-major by their place.
+// Immutable; any thread may call it.
 class BlockGrid {
  public:
-  // `layout` fits `mesh`.
+  // `layout` must fit `mesh`.
   BlockGrid(const layout::Layout& layout, const layout::Mesh& mesh);
 
-  // Number of blocks.
+  // Returns the number of blocks.
   int64_t size() const { return size_; }
   layout::Box box(int64_t block) const;
-  // The block that begins at (or has) this element of the array.
+  // Returns the block that contains this element of the array.
   int64_t Find(const std::vector<int64_t>& element) const;
 
-  // Calls run(block, at, begin, count) for elements [first, first + count) of
-  // the array, row-major, in turn: those from `begin` on, relative to `first`,
-  // are elements of the block from `at` on, row-major too.
+  // Splits elements [first, first + count) of the row-major array into runs
+  // that lie in one block each, and calls run(block, at, begin, count) for each
+  // run in order. `begin`: first element of the run, relative to `first`. `at`:
+  // its index in the row-major block.
   template <typename Run>
   void Split(int64_t first, int64_t count, Run run) const;
 
  private:
   struct Place {
     int64_t block;
-    int64_t at;     // in the block
-    int64_t count;  // that are neighbours in array and block
+    int64_t at;     // index in the block
+    int64_t count;  // elements contiguous in both array and block
   };
   Place Locate(int64_t element) const;
 
   std::vector<int64_t> shape_;
   std::vector<int64_t> extent_;  // of a full block
-  std::vector<int64_t> counts_;  // blocks, of each dimension
+  std::vector<int64_t> counts_;  // number of blocks per dimension
   int64_t size_ = 1;
-  // Dimensions [0, cut_) are those up to the last one that has several blocks.
+  // Dimensions [0, cut_) end with the last one that has several blocks.
   size_t cut_ = 0;
 };
 

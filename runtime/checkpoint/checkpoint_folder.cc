@@ -1,4 +1,4 @@
-//===- checkpoint_folder.cc - Where a run's checkpoints are ---------------===//
+//===- checkpoint_folder.cc - Folder of a run's checkpoints ---------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -27,15 +27,15 @@ namespace {
 
 constexpr char kPrefix[] = "checkpoint-";
 
-// A fingerprint as messages name it.
+// Returns the program and the fingerprint as messages name them.
 std::string Named(const std::string& program, const std::string& fingerprint) {
   return absl::StrCat("program '", program, "' (",
                       fingerprint.empty() ? "no fingerprint" : fingerprint,
                       ")");
 }
 
-// The entries of a folder that are of a checkpoint, finished or not, and after
-// how many steps that is.
+// Returns the names of the entries that are checkpoints, finished or not, and
+// the number of steps of each.
 std::vector<std::pair<std::string, int64_t>> CheckpointsIn(
     const std::string& folder, std::error_code* error) {
   std::vector<std::pair<std::string, int64_t>> checkpoints;
@@ -66,7 +66,7 @@ absl::StatusOr<std::string> OpenCheckpointFolder(const std::string& given) {
   if (error) return FileStatus("make", folder, error.value());
   int64_t last = -1;
   for (const auto& [name, steps] : CheckpointsIn(folder, &error)) {
-    // Not one that is still being saved.
+    // Unfinished checkpoints have a longer name and do not count.
     if (name == absl::StrCat(kPrefix, steps)) last = std::max(last, steps);
   }
   if (error) return FileStatus("read", folder, error.value());

@@ -1,4 +1,4 @@
-//===- checkpoint_folder.h - Where a run's checkpoints are ------*- C++ -*-===//
+//===- checkpoint_folder.h - Folder of a run's checkpoints ------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -17,25 +17,26 @@
 
 namespace pathways {
 
-// The folder of the checkpoint after so many steps.
+// Returns the path of the checkpoint after `steps` steps.
 std::string CheckpointPath(const std::string& folder, int64_t steps);
 
-// Makes the folder, and those that it is in, if it is not there. Returns the
-// path of the last checkpoint in it; empty: there is none. Errors as
-// FileStatus.
+// Creates the folder and its parents if they do not exist. Returns the path of
+// the last finished checkpoint in it, or an empty path if there is none. Errors
+// as for FileStatus.
 absl::StatusOr<std::string> OpenCheckpointFolder(const std::string& folder);
 
-// Returns the facts of the checkpoint in `path`. InvalidArgument: it is no
-// checkpoint, or one of another program, or of a run whose first step has
-// another number; or as ReadIndexText and ParseCheckpoint.
+// Returns the facts of the checkpoint in `path`. Returns InvalidArgument if
+// `path` is no checkpoint, or belongs to another program or to a run whose
+// first step has another number. Other errors as for ReadIndexText and
+// ParseCheckpoint.
 absl::StatusOr<CheckpointFacts> ReadCheckpoint(const std::string& path,
                                                const std::string& program,
                                                const std::string& fingerprint,
                                                int64_t first_step);
 
-// Removes the checkpoints of a folder after fewer steps, also those that a
-// process left there that was killed, whole or unfinished. What cannot be
-// removed stays.
+// Removes the checkpoints in `folder` after fewer than `steps` steps, including
+// finished and unfinished ones of a killed process. Whatever cannot be removed
+// stays.
 void RemoveCheckpointsBefore(const std::string& folder, int64_t steps);
 
 }  // namespace pathways

@@ -17,8 +17,8 @@
 
 namespace pathways {
 
-// The CRC-32 of zlib and gzip, of bytes that have the checksum `crc` (none: 0)
-// and `bytes` behind them.
+// Returns the CRC-32 (as in zlib and gzip) of `bytes` appended to bytes whose
+// checksum is `crc`. `crc` is 0 if there are none.
 inline uint32_t Crc32(uint32_t crc, absl::string_view bytes) {
   return static_cast<uint32_t>(
       crc32_z(crc, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));

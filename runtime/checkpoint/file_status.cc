@@ -1,4 +1,4 @@
-//===- file_status.cc - What went wrong with a file -----------------------===//
+//===- file_status.cc - Statuses of file operations -----------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -60,7 +60,7 @@ std::string WithoutSlash(std::string path) {
 }
 
 int OpenToRead(const std::string& path) {
-  // O_NONBLOCK: opening a pipe that nobody writes must not hang.
+  // O_NONBLOCK keeps the open of a pipe without a writer from blocking.
   return open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 }
 

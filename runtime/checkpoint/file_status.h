@@ -1,4 +1,4 @@
-//===- file_status.h - What went wrong with a file --------------*- C++ -*-===//
+//===- file_status.h - Statuses of file operations --------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -16,14 +16,15 @@
 
 namespace pathways {
 
-// Of an errno: "cannot `what` 'PATH': No such file or directory". NotFound,
-// AlreadyExists, PermissionDenied (also of a disk that is only read),
-// ResourceExhausted (the disk is full, a quota or a limit is reached), DataLoss
-// (the disk cannot read it), or what else the errno means.
+// Returns the status of an errno: "cannot `what` 'PATH': No such file or
+// directory". The code is NotFound, AlreadyExists, PermissionDenied (also for a
+// read-only disk), ResourceExhausted (the disk is full, or a quota or limit is
+// reached), DataLoss (the disk cannot read the data), or what else the errno
+// means.
 absl::Status FileStatus(absl::string_view what, const std::string& path,
                         int error);
 
-// Closes on every way out.
+// Owns a descriptor and closes it when destroyed.
 class FileDescriptor {
  public:
   explicit FileDescriptor(int fd) : fd_(fd) {}
@@ -32,18 +33,18 @@ class FileDescriptor {
   FileDescriptor& operator=(const FileDescriptor&) = delete;
 
   int get() const { return fd_; }
-  // Returns 0 or an errno; once.
+  // Closes the descriptor early. Returns 0 or an errno. Call it once.
   int Close();
 
  private:
   int fd_;
 };
 
-// A path that does not end in slashes, but for "/" itself.
+// Returns `path` without slashes at the end; "/" stays.
 std::string WithoutSlash(std::string path);
 
-// Opens what should be a regular file, to be read; never waits, whatever it is.
-// Returns -1 and sets errno on failure.
+// Opens a file for reading, which should be a regular one. Never blocks,
+// whatever the file is. Returns -1 and sets errno on failure.
 int OpenToRead(const std::string& path);
 
 }  // namespace pathways

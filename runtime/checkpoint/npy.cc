@@ -23,15 +23,15 @@ namespace {
 constexpr char kMagic[] = "\x93NUMPY";
 constexpr size_t kMagicBytes = 6;
 
-// What the text of a header says.
+// Fields of a header's text.
 struct Header {
   std::string descr;
   bool fortran_order = false;
   std::vector<int64_t> shape;
 };
 
-// Reads the header, a Python dictionary literal such as
-// {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
+// Parses the header, a Python dictionary literal such as {'descr': '<f4',
+// 'fortran_order': False, 'shape': (3, 4), }
 class HeaderParser {
  public:
   explicit HeaderParser(absl::string_view text) : text_(text) {}
@@ -109,7 +109,7 @@ class HeaderParser {
     at_ += word.size();
     return true;
   }
-  // No escapes: no name or type that is accepted needs one.
+  // Escapes are not supported: no accepted name or type needs one.
   bool String(std::string* value) {
     char quote = Peek();
     if (quote != '\'' && quote != '"') return false;
@@ -210,7 +210,7 @@ uint32_t LittleEndian(absl::string_view bytes) {
   return value;
 }
 
-// Copies column-major `source` into row-major order.
+// Copies column-major `source` into row-major `destination`.
 void FromFortranOrder(const std::vector<int64_t>& shape, int64_t element_bytes,
                       const char* source, char* destination, int64_t elements) {
   std::vector<int64_t> index(shape.size(), 0), strides(shape.size(), 0);
@@ -236,7 +236,8 @@ void FromFortranOrder(const std::vector<int64_t>& shape, int64_t element_bytes,
 
 int64_t CheckedElements(ElementType element,
                         const std::vector<int64_t>& shape) {
-  // Zero extents do not excuse the others: they are multiplied elsewhere.
+  // The other extents must fit even if one is zero, because other code
+  // multiplies them.
   int64_t bytes = ElementBytes(element), count = 1;
   for (int64_t extent : shape) {
     if (extent < 0) return -1;
@@ -351,10 +352,10 @@ std::string SerializeNpyHeader(ElementType element,
   for (size_t d = 0; d < shape.size(); ++d) {
     absl::StrAppend(&header, d > 0 ? " " : "", shape[d], ",");
   }
-  // One dimension needs its comma, "(3,)"; NumPy writes "(3, 4)" without.
+  // One dimension needs its comma, "(3,)"; NumPy writes "(3, 4)" without one.
   if (shape.size() > 1) header.pop_back();
   header += "), }";
-  // Pad so that the data is aligned; the header ends with a new line.
+  // The header is padded so that the data is aligned; it ends with a newline.
   size_t total = kMagicBytes + 4 + header.size() + 1;
   header.append((64 - total % 64) % 64, ' ');
   header += '\n';

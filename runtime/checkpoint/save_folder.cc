@@ -1,4 +1,4 @@
-//===- save_folder.cc - A folder that appears whole -----------------------===//
+//===- save_folder.cc - Atomically saved folder ---------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -29,24 +29,26 @@
 namespace pathways {
 namespace {
 
-// Unfinished folders of one path that may be there at a time.
+// Largest number of unfinished folders of one path at a time.
 constexpr int kMaxUnfinished = 10000;
-constexpr int kMaxAttempts = 10;  // to make a folder whose parent goes
-// In each unfinished folder.
+// Attempts at creating the folder while other saves remove its parents.
+constexpr int kMaxAttempts = 10;
+// File in each unfinished folder that marks it.
 constexpr char kLockName[] = "/.saving";
 
 std::string UnfinishedName(const std::string& path, int number) {
   return absl::StrCat(path, ".saving", number);
 }
 
-// Says that a folder is unfinished, in the file `*lock`. Unavailable: somebody
-// took it for abandoned meanwhile.
+// Marks a folder as unfinished with the file whose descriptor goes to `*lock`.
+// Returns Unavailable if another save took the folder for abandoned meanwhile.
 absl::Status Mark(const std::string& folder, const std::string& given,
                   int* lock) {
   const std::string path = absl::StrCat(folder, kLockName);
   *lock = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (*lock < 0) return FileStatus("save to", given, errno);
-  // Where files cannot be locked, nobody takes it for abandoned.
+  // If the file system cannot lock files, no save treats the folder as
+  // abandoned.
   struct stat info;
   if ((flock(*lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) &&
       fstat(*lock, &info) == 0 && info.st_nlink > 0) {
@@ -56,7 +58,7 @@ absl::Status Mark(const std::string& folder, const std::string& given,
   return absl::UnavailableError(path);
 }
 
-// Makes one beside `path`, and says where.
+// Creates an unfinished folder beside `path` and stores its path in `*at`.
 absl::Status MakeUnfinished(const std::string& path, const std::string& given,
                             std::string* at, int* lock) {
   for (int number = 0; number < kMaxUnfinished; ++number) {
@@ -70,7 +72,7 @@ absl::Status MakeUnfinished(const std::string& path, const std::string& given,
     absl::Status marked = Mark(*at, given, lock);
     if (absl::IsUnavailable(marked)) continue;
     if (!marked.ok()) rmdir(at->c_str());
-    // Those that were written at the same time.
+    // Abandoned folders of concurrent saves have the following numbers.
     while (marked.ok() && RemoveAbandonedSave(UnfinishedName(path, ++number))) {
     }
     return marked;
@@ -86,7 +88,7 @@ std::string ParentOf(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-// OK: nothing is there, or an empty folder.
+// Returns OK if nothing or an empty folder is at `path`.
 absl::Status CheckFree(const std::string& path) {
   struct stat info;
   if (stat(path.c_str(), &info) != 0) {
@@ -116,11 +118,11 @@ absl::Status CheckFree(const std::string& path) {
                    first, "'", Tag(ErrorId::kSaveFolderTaken)));
 }
 
-// Brings a file, or what a folder lists, to the disk.
-// `given`: what messages call it.
+// Flushes a file, or the list of a folder's entries, to the disk. `given`: the
+// path for messages.
 absl::Status Sync(const std::string& path, const std::string& given) {
   FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  // Some file systems cannot do it with folders, and need not.
+  // Some file systems cannot flush folders, and need not.
   if (file.get() < 0 || (fsync(file.get()) != 0 && errno != EINVAL)) {
     return FileStatus("write", given, errno);
   }
@@ -133,7 +135,7 @@ bool RemoveAbandonedSave(const std::string& folder) {
   FileDescriptor lock(
       open(absl::StrCat(folder, kLockName).c_str(), O_RDONLY | O_CLOEXEC));
   if (lock.get() < 0 || flock(lock.get(), LOCK_EX | LOCK_NB) != 0) return false;
-  // The process that had the lock may have removed the file since it was
+  // The previous holder of the lock may have removed the file since it was
   // opened.
   struct stat info;
   if (fstat(lock.get(), &info) != 0 || info.st_nlink == 0) return false;
@@ -157,13 +159,14 @@ absl::Status SaveFolder::Make() {
   path_ = given_;
   absl::Status status = CheckFree(path_);
   if (!status.ok()) return status;
-  // A link stays a link: what it leads to is replaced.
+  // A symbolic link stays; its target is replaced.
   if (char* resolved = realpath(path_.c_str(), nullptr)) {
     path_ = resolved;
     std::free(resolved);
   }
   std::string at;
-  // Another save that made the same folders may remove them at its end.
+  // A concurrent save that created the same parents may remove them when it
+  // ends.
   for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
     status = MakeParents();
     if (status.ok()) status = MakeUnfinished(path_, given_, &at, &lock_);
@@ -180,10 +183,11 @@ absl::Status SaveFolder::MakeParents() {
        stat(folder.c_str(), &info) != 0 && errno == ENOENT;
        folder = ParentOf(folder)) {
     missing.push_back(folder);
-    if (folder == "." || folder == "/") break;  // it was removed
+    // the working directory was removed
+    if (folder == "." || folder == "/") break;
   }
   while (!missing.empty()) {
-    // Another process may have made it since.
+    // Another process may have created it meanwhile.
     if (mkdir(missing.back().c_str(), 0777) == 0) {
       parents_.push_back(missing.back());
     } else if (errno != EEXIST) {
@@ -214,7 +218,7 @@ void SaveFolder::Remove() {
     }
     rmdir(at_.c_str());
   }
-  // Not those that have something else in them by now.
+  // Parents that now have other entries stay.
   for (size_t i = parents_.size(); i-- > 0;) rmdir(parents_[i].c_str());
 }
 
@@ -244,7 +248,8 @@ absl::Status SaveFolder::AddFile(
 }
 
 absl::Status SaveFolder::Commit() {
-  // Not each file when it is written: then each would wait for the disk.
+  // Flushing each file when it is written would make each write wait for the
+  // disk.
   for (const std::vector<std::string>* names : {&files_, &folders_}) {
     for (const std::string& name : *names) {
       absl::Status synced = Sync(absl::StrCat(at_, "/", name), Given(name));
@@ -255,7 +260,7 @@ absl::Status SaveFolder::Commit() {
   if (!synced.ok()) return synced;
   if (rename(at_.c_str(), path_.c_str()) != 0) {
     const int error = errno;
-    // Another save was faster, or somebody put something there.
+    // Another save was faster, or another program created something there.
     absl::Status is_free = CheckFree(given_);
     return is_free.ok() ? FileStatus("save to", given_, error) : is_free;
   }

@@ -1,4 +1,4 @@
-//===- save_folder.h - A folder that appears whole --------------*- C++ -*-===//
+//===- save_folder.h - Atomically saved folder ------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -21,60 +21,63 @@
 
 namespace pathways {
 
-// A new folder, written beside where it will be, as "PATH.saving0" or the next
-// number that is free. Invariants: (1) PATH is as it was until Commit(), and
-// has everything from then on, on the disk; (2) without Commit(), or when that
-// failed, the end of the object leaves nothing; (3) what a process that was
-// killed has left of PATH goes with the next Create(), and nothing else does: a
-// file ".saving" says that a folder is unfinished, and is locked by who writes
-// it. One owner calls it.
+// A new folder that is written beside its final PATH, as "PATH.saving0" or the
+// next free number. Invariants: (1) PATH does not change before Commit(), and
+// after it has everything, on the disk; (2) if Commit() was not called or
+// failed, the destructor removes everything; (3) the next Create() for PATH
+// removes the unfinished folders of killed processes, and nothing else: a file
+// ".saving" marks a folder as unfinished, and its writer holds a lock on it.
+// One owner calls it.
 class SaveFolder {
  public:
-  // Proves that it can be made, and makes the folders that it is to be in,
-  // which go with it unless it is committed. Messages name `path`.
-  // AlreadyExists: there is something at `path` other than an empty folder;
-  // NotFound: what it is to be in is no folder; InvalidArgument: no path; or as
-  // FileStatus.
+  // Creates the unfinished folder, which proves that it can be written, and the
+  // missing parents of `path`; the parents go with it unless it is committed.
+  // Messages name `path`. Returns AlreadyExists if `path` is anything but an
+  // empty folder, NotFound if its parent is no folder, and InvalidArgument if
+  // `path` is empty. Other errors as for FileStatus.
   static absl::StatusOr<std::unique_ptr<SaveFolder>> Create(
       const std::string& path);
   ~SaveFolder();
   SaveFolder(const SaveFolder&) = delete;
   SaveFolder& operator=(const SaveFolder&) = delete;
 
-  // Makes a folder in it. Errors as FileStatus.
+  // Creates a subfolder. Errors as for FileStatus.
   absl::Status AddFolder(const std::string& name);
-  // Writes a new file, `parts` one behind the other. Errors as FileStatus; part
-  // of it may be there until the end of the object.
+  // Writes a new file with the concatenation of `parts`. Errors as for
+  // FileStatus; part of the file may then exist until the object is destroyed.
   absl::Status AddFile(const std::string& name,
                        std::initializer_list<absl::string_view> parts);
-  // Waits until all is on the disk, then gives the folder its place.
-  // AlreadyExists: something has come there since; or as FileStatus. The object
-  // is of no more use then.
+  // Waits until everything is on the disk, then renames the folder to its path.
+  // Returns AlreadyExists if something was created there meanwhile. Other
+  // errors as for FileStatus. Only path() may be used afterwards.
   absl::Status Commit();
 
-  // Where it will be, without a slash at the end.
+  // Returns the final path, without a slash at the end.
   const std::string& path() const { return path_; }
 
  private:
   explicit SaveFolder(std::string given) : given_(std::move(given)) {}
   absl::Status Make();
-  // The folders that path_ is to be in, as far as there are none.
+  // Creates the missing parents of path_.
   absl::Status MakeParents();
   void Remove();
-  // `name` in the folder, as the caller would call it.
+  // Returns the path of `name` in the folder as the caller would write it.
   std::string Given(const std::string& name) const;
 
-  const std::string given_;  // by the caller
+  const std::string given_;  // path from the caller
   std::string path_;
-  std::string at_;  // where it is; empty: it is committed
-  int lock_ = -1;   // descriptor of the file that says that it is unfinished
-  std::vector<std::string> parents_;  // that were made, the outermost first
-  // In it, as they were made.
+  // Current path of the folder; empty after Commit().
+  std::string at_;
+  int lock_ = -1;  // descriptor of the file that marks the folder
+  // Parents that this object created, the outermost first.
+  std::vector<std::string> parents_;
+  // Subfolders and files that this object created, in order.
   std::vector<std::string> folders_, files_;
 };
 
-// Removes the folder of a save that its process left unfinished: it was killed.
-// False: it is none, or it is written, or cannot be removed.
+// Removes an unfinished folder whose process was killed. Returns false if
+// `folder` is not an unfinished one, if it is still being written, or if it
+// cannot be removed.
 bool RemoveAbandonedSave(const std::string& folder);
 
 }  // namespace pathways

@@ -1,4 +1,4 @@
-//===- saved_array.cc - An array that is read from files ------------------===//
+//===- saved_array.cc - Array read from files -----------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -26,10 +26,10 @@
 namespace pathways {
 namespace {
 
-// Read at a time while files are checked, and of a whole array.
+// Bytes read at a time by the check and by ReadAll.
 constexpr uint64_t kCheckedBytes = uint64_t{1} << 20;
-// Segments of a file that are so near each other are read together, with what
-// is between, up to so many bytes: to copy that costs less than another call.
+// Segments of a file whose gap is at most kNearBytes are read together with the
+// gap, up to kJoinedBytes: copying costs less than another system call.
 constexpr uint64_t kNearBytes = uint64_t{1} << 12;
 constexpr uint64_t kJoinedBytes = uint64_t{1} << 18;
 
@@ -43,7 +43,7 @@ absl::Status Damaged(const std::string& path, const Parts&... parts) {
                                           Tag(ErrorId::kSavedDamaged)));
 }
 
-// Reads so many bytes, or up to the end of the file. Returns 0 or an errno.
+// Reads `bytes` bytes, or up to the end of the file. Returns 0 or an errno.
 int ReadAt(int fd, uint64_t at, size_t bytes, char* to, size_t* have) {
   for (*have = 0; *have < bytes;) {
     const ssize_t got =
@@ -56,7 +56,7 @@ int ReadAt(int fd, uint64_t at, size_t bytes, char* to, size_t* have) {
   return 0;
 }
 
-// Opens a block that an index names.
+// Checks a just opened file of a block that the index names, and fills `info`.
 absl::Status OpenBlock(const std::string& path, uint64_t bytes,
                        const FileDescriptor& file, struct stat* info) {
   if (file.get() < 0 && errno == ENOENT) {
@@ -274,7 +274,8 @@ absl::StatusOr<HostArray> SavedArray::ReadAll() const {
     return absl::ResourceExhaustedError(absl::StrCat(
         "'", folder_, "': ", NoMemoryText(element(), layout().shape)));
   }
-  // A part at a time: of narrow blocks the segments take more than the values.
+  // Reads a part at a time: for narrow blocks the segments take more memory
+  // than the values.
   for (uint64_t at = 0; at < all; at += kCheckedBytes) {
     const uint64_t bytes = std::min(kCheckedBytes, all - at);
     absl::Status read = Read({{at, bytes, array.data.data() + at}});

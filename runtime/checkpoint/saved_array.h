@@ -1,4 +1,4 @@
-//===- saved_array.h - An array that is read from files ---------*- C++ -*-===//
+//===- saved_array.h - Array read from files --------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -25,58 +25,59 @@
 
 namespace pathways {
 
-// An array in the folder that ArrayWriter wrote (docs/checkpoints.md). Reads
-// any part of it, however it was cut, and holds none of the values nor any open
-// file. The files must stay as they are; what is changed all the same is
-// noticed by its size or time. Immutable; any thread.
+// An array in a folder that ArrayWriter wrote (docs/checkpoints.md). Reads any
+// part of it, however it was cut, and keeps neither values nor open files. The
+// files must not change; a change is detected by size or time. Immutable; any
+// thread may call it.
 class SavedArray {
  public:
-  // Reads the index and then all blocks, once, a piece at a time, and compares
-  // them with what the index says. NotFound: there is no such folder, or no
-  // index in it; InvalidArgument: another version, or several arrays; DataLoss:
-  // a file is missing, short, long or not what was written; or as FileStatus.
+  // Reads the index and then all blocks once, a piece at a time, and compares
+  // them with the index. Returns NotFound if the folder or its index does not
+  // exist, InvalidArgument if the index has another version or is of several
+  // arrays, and DataLoss if a file is missing, short, long or not what was
+  // written. Other errors as for FileStatus.
   static absl::StatusOr<std::shared_ptr<const SavedArray>> Open(
       const std::string& folder);
 
   const std::string& folder() const { return folder_; }
   ElementType element() const { return index_.element; }
   const std::vector<int64_t>& shape() const { return shape_; }
-  // The contributions that the files have, one for each rank of a partial
-  // array.
+  // Contributions in the files, one for each rank of a partial array.
   const layout::Contributions& contributions() const {
     return index_.contributions;
   }
-  // How it was saved. Contributions are the first dimension.
+  // Layout of the saved array. Contributions are its first dimension.
   const layout::Layout& layout() const { return index_.layout; }
   const layout::Mesh& mesh() const { return index_.mesh; }
-  // The size of all elements; where there are contributions, of each of them.
+  // Size of all elements; if there are contributions, of each of them.
   uint64_t bytes() const { return bytes_; }
 
-  // Bytes [offset, offset + bytes) of the array, dense and row-major: whole
-  // elements. Contributions are one dense array behind the other.
+  // Bytes [offset, offset + bytes) of the dense row-major array; they must be
+  // whole elements. Contributions follow each other in rank order, each dense.
   struct Range {
     uint64_t offset;
     uint64_t bytes;
     char* to;
   };
-  // Reads them all. DataLoss: a file has changed; or as FileStatus. What they
-  // lead to is undefined then.
+  // Reads all ranges. Returns DataLoss if a file has changed; other errors as
+  // for FileStatus. After an error the contents of the destinations are
+  // undefined.
   absl::Status Read(absl::Span<const Range> ranges) const;
-  // The whole array, with all contributions. ResourceExhausted, with the bytes:
-  // there is no memory.
+  // Reads the whole array with all contributions. Returns ResourceExhausted,
+  // with the number of bytes, if there is no memory.
   absl::StatusOr<HostArray> ReadAll() const;
 
  private:
-  // A block's file when it was checked.
+  // A block's file at the time of the check.
   struct File {
     uint64_t data_at = 0;
     ino_t inode = 0;
     struct timespec modified = {};
   };
-  // What is read of one file.
+  // One read from one file.
   struct Segment {
     int64_t block;
-    uint64_t at;  // in the file
+    uint64_t at;  // offset in the file
     uint64_t bytes;
     char* to;
   };
@@ -92,7 +93,7 @@ class SavedArray {
   const std::vector<int64_t> shape_;  // without contributions
   const BlockGrid grid_;
   const uint64_t bytes_;
-  std::vector<File> files_;  // of the blocks
+  std::vector<File> files_;  // one per block
 };
 
 }  // namespace pathways

@@ -1,4 +1,4 @@
-//===- plan_builder.cc - Make plans by hand -------------------------------===//
+//===- plan_builder.cc - Builder of plans by hand -------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- plan_builder.h - Make plans by hand -------------------- -*- C++ -*-===//
+//===- plan_builder.h - Builder of plans by hand ----------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Say which actions there are, in table order, and Finish() adds what follows
-// from them: data and credit edges, memory, first and last actions. What is
-// added obeys the rules of docs/plan-format.md; what the caller adds is the
-// caller's.
+// The caller adds actions in table order; Finish() adds what follows from them:
+// data and credit edges, memory, first and last actions. Whatever Finish() adds
+// obeys the rules of docs/plan-format.md; the caller answers for its own
+// additions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,13 +30,14 @@ class PlanBuilder {
  public:
   PlanBuilder(const std::string& program, uint32_t steps_in_flight);
 
-  // Each returns the index of the entry it adds.
+  // Each Add function below returns the index of the added entry, unless it
+  // says otherwise.
 
-  // Shards in row-major order on devices from `base` on, and around again
-  // after `span` of them (0: no wrap-around).
+  // Adds a slice whose shards are, in row-major order, on devices from `base`
+  // on. After `span` devices they start again at `base`; 0 for no wrap-around.
   uint32_t AddSlice(const std::string& name, const layout::Mesh& mesh,
                     uint32_t island, int64_t base = 0, int64_t span = 0);
-  // Equal layouts become one entry.
+  // Adds a layout. Equal layouts become one entry.
   uint32_t AddLayout(const layout::Layout& layout, proto::ElementType element);
   uint32_t AddBuffer(const std::string& name, uint32_t slice,
                      const layout::Layout& layout, uint32_t credits = 1,
@@ -44,33 +45,34 @@ class PlanBuilder {
   uint32_t AddGang(const std::string& name, uint32_t slice,
                    const std::vector<uint32_t>& operands,
                    const std::vector<uint32_t>& results, uint64_t cost_ns = 0);
-  // "name.send" and "name.recv", in this order.
+  // Adds a send "name.send" and a recv "name.recv", and returns both in this
+  // order.
   std::pair<uint32_t, uint32_t> AddMove(const std::string& name,
                                         uint32_t source, uint32_t destination);
-  // An argument `name` with its action "name.feed"; a result with its action
-  // "name.fetch". These return the action.
+  // Add an argument `name` with its action "name.feed", or a result with its
+  // action "name.fetch". They return the index of the action.
   uint32_t AddFeed(const std::string& name, uint32_t buffer,
                    bool stepped = false);
   uint32_t AddFetch(const std::string& name, uint32_t buffer,
                     bool stepped = false);
 
-  // After the first step of a launch, argument takes result. Indices are those
-  // of actions.
+  // Makes the argument of `feed` take the result of `fetch` after the first
+  // step of a launch. Both are indices of actions.
   void Carry(uint32_t feed, uint32_t fetch);
-  // The user's after(from): an edge of relation all and its way back.
+  // Adds the user's after(from): an edge of relation all, and its way back.
   void AddControl(uint32_t from, uint32_t to);
   void AddEdge(uint32_t from, uint32_t to, uint32_t tokens,
                proto::EdgeKind kind, proto::Relation relation);
-  // The buffers lie at one offset. They must be of one slice and have equal
-  // credits; each is in one group at most. Adds no edges.
+  // Puts the buffers at one offset. They must be of one slice and have equal
+  // credits; each may be in one group at most. Adds no edges.
   void ShareMemory(const std::vector<uint32_t>& buffers);
   void AddAlias(uint32_t gang, uint32_t operand, uint32_t result);
 
-  // The plan so far, for what has no function here.
+  // Returns the plan so far, for changes that have no function here.
   proto::Plan& plan() { return plan_; }
   const proto::Plan& plan() const { return plan_; }
 
-  // Completes and returns the plan. Call once.
+  // Completes and returns the plan. Call it once.
   proto::Plan Finish();
 
  private:

@@ -1,4 +1,4 @@
-//===- plan_fetch.cc - A plan that comes in pieces ------------------------===//
+//===- plan_fetch.cc - Plan received in pieces ----------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -67,7 +67,8 @@ absl::StatusOr<PlanFetch::Step> PlanFetch::Take(const proto::PlanPart& part) {
   return Step::kHead;
 }
 
-// As soon as it is there: who believes no more of it buys little for it.
+// Checks the manifest as soon as it has arrived, so that a wrong one can cost
+// only little memory.
 absl::Status PlanFetch::CheckManifest() {
   if (checked_) return absl::OkStatus();
   if (manifest_bytes_ == 0) {
@@ -109,7 +110,7 @@ absl::Status PlanFetch::ReadTables() {
                             ", its manifest says ",
                             manifest_.tables.hash.Text()));
   }
-  // Text that is not UTF-8 would be reported on stderr as well.
+  // The silencer keeps protobuf from logging invalid UTF-8 to stderr.
   google::protobuf::LogSilencer silence;
   if (!tables_.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) ||
       HasUnknownFields(tables_)) {

@@ -1,4 +1,4 @@
-//===- plan_fetch.h - A plan that comes in pieces ---------------*- C++ -*-===//
+//===- plan_fetch.h - Plan received in pieces -------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -22,44 +22,48 @@
 
 namespace pathways {
 
-// A plan on its way from another process, of which only its name is believed:
-// first the head, then those objects that the owner wants. Invariants: (1) no
-// more memory is taken than twice what came, and what comes is no more than the
-// name says; (2) whatever is handed out has the hash that the name stands for;
-// (3) each byte counts once: a part that comes again, or was not asked for,
-// changes nothing. One owner calls it; it sends nothing.
+// A plan that is fetched from another process. Only its name is trusted. The
+// head comes first, then the objects that the owner wants. Invariants: (1)
+// memory is at most twice the received bytes, and these are at most those in
+// the name; (2) everything returned has the hash that the name implies; (3)
+// each byte counts once: a part that is repeated or was not requested changes
+// nothing. One owner calls it; it sends nothing.
 class PlanFetch {
  public:
   explicit PlanFetch(const PlanName& name) : name_(name) {}
 
   const PlanName& name() const { return name_; }
-  // What to ask for now, also when an answer was lost.
+  // Fills a request for the next part. If an answer was lost, the request
+  // repeats.
   void FillRequest(proto::PlanRequest* request) const;
 
   enum class Step {
-    kNothing,  // not what was asked for
-    kMore,     // ask again: there is more
-    kHead,     // the tables are there: say what code is wanted
+    kNothing,  // the part was not the requested one
+    kMore,     // more parts are missing: request the next one
+    // The tables are complete: call Want.
+    kHead,
     kDone,
   };
-  // InvalidArgument: it is not the plan of that name, says where. Or what the
-  // part says went wrong. The fetch is over then.
+  // Takes a part. Returns InvalidArgument, naming what is wrong, if the plan
+  // does not match its name; or the status that the part carries. After an
+  // error the fetch is over.
   absl::StatusOr<Step> Take(const proto::PlanPart& part);
-  // After kHead, once: objects by their number in the manifest, ascending.
-  // kMore, or kDone when there are none. InvalidArgument as Take.
+  // Starts to fetch objects, by their ascending numbers in the manifest. Call
+  // it once, after kHead. Returns kMore, or kDone if there are none to fetch.
+  // Returns InvalidArgument as Take does.
   absl::StatusOr<Step> Want(std::vector<uint32_t> objects);
 
-  // After kHead. Not verified as a plan.
+  // Available after kHead. The tables are not verified as a plan.
   const PlanManifest& manifest() const { return manifest_; }
   proto::Plan& tables() { return tables_; }
-  // Also that in `tables`.
+  // Objects passed to Want.
   const std::vector<uint32_t>& wanted() const { return wanted_; }
-  // After kDone, once each: the bytes of the head; and of the objects, by their
-  // number, without those that nobody wanted.
+  // The bytes of the head, and those of the objects by their number, with empty
+  // strings for objects that were not wanted. Call each once, after kDone.
   std::string TakeHead() { return std::move(head_); }
   std::vector<std::string> TakeObjects() { return std::move(objects_); }
 
-  // Bytes that came and counted.
+  // Returns the number of received bytes that counted.
   uint64_t received() const { return received_; }
 
  private:
@@ -69,12 +73,12 @@ class PlanFetch {
   absl::StatusOr<Step> Deal();
 
   const PlanName name_;
-  bool code_ = false;  // what comes now are objects
+  bool code_ = false;  // true while objects are fetched
   bool done_ = false;
   uint64_t received_ = 0;
-  uint64_t total_ = 0;           // of what comes now; 0: not known
-  uint64_t manifest_bytes_ = 0;  // 0: not known
-  bool checked_ = false;         // the manifest
+  uint64_t total_ = 0;  // bytes of the head or of all objects; 0 if unknown
+  uint64_t manifest_bytes_ = 0;  // 0 if unknown
+  bool checked_ = false;         // the manifest was checked
   PlanManifest manifest_;
   proto::Plan tables_;
   std::string head_, stream_;

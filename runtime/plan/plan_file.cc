@@ -47,7 +47,7 @@ struct Section {
   uint64_t bytes = 0;
 };
 
-// crc32_z takes a size_t: blobs may be larger than crc32's unsigned.
+// crc32_z takes a size_t; blobs may be larger than the unsigned of crc32.
 uint32_t Crc(const uint8_t* data, uint64_t bytes) {
   return static_cast<uint32_t>(
       crc32_z(crc32_z(0, nullptr, 0), data, static_cast<size_t>(bytes)));
@@ -84,7 +84,8 @@ absl::Status CheckZero(const uint8_t* data, uint64_t begin, uint64_t end) {
   return absl::OkStatus();
 }
 
-// The section table, every section within the file, in order, and intact.
+// Reads the section table, and checks that all sections are within the file, in
+// order, and intact.
 absl::StatusOr<std::vector<Section>> ReadSections(const uint8_t* data,
                                                   uint64_t size) {
   if (size < sizeof(kFileMagic) ||
@@ -166,7 +167,7 @@ absl::Status ReadTable(const uint8_t* data, const Section& section,
                kMaxTableBytes, " are accepted");
   proto::Plan table;
   {
-    // Text that is not UTF-8 would be reported on stderr as well.
+    // The silencer keeps protobuf from logging invalid UTF-8 to stderr.
     google::protobuf::LogSilencer silence;
     if (!table.ParseFromArray(data + section.offset,
                               static_cast<int>(section.bytes)))
@@ -188,8 +189,8 @@ absl::Status ReadTable(const uint8_t* data, const Section& section,
   return absl::OkStatus();
 }
 
-// Reads a plan whose bytes live as long as `owner`, or, without an owner,
-// copies the blobs.
+// Reads a plan whose bytes live as long as `owner`. Copies the blobs if there
+// is no owner.
 absl::StatusOr<PlanData> Read(const uint8_t* data, uint64_t size,
                               std::shared_ptr<const void> owner) {
   absl::StatusOr<std::vector<Section>> sections = ReadSections(data, size);
@@ -212,7 +213,7 @@ absl::StatusOr<PlanData> Read(const uint8_t* data, uint64_t size,
   return plan;
 }
 
-// A system error as a status that names `path`.
+// Returns a system error as a status that names `path`.
 absl::Status SystemError(absl::string_view what, absl::string_view path,
                          int error) {
   std::string message =
@@ -233,7 +234,7 @@ absl::Status SystemError(absl::string_view what, absl::string_view path,
   }
 }
 
-// A file descriptor that is closed at the end of its scope.
+// Owns a file descriptor and closes it at the end of its scope.
 class File {
  public:
   explicit File(int descriptor) : descriptor_(descriptor) {}
@@ -243,7 +244,8 @@ class File {
   File(const File&) = delete;
   File& operator=(const File&) = delete;
   int get() const { return descriptor_; }
-  // Closes now; false, with errno, when what was written may be lost.
+  // Closes the file now. Returns false and sets errno if written data may be
+  // lost.
   bool Close() {
     int descriptor = std::exchange(descriptor_, -1);
     return close(descriptor) == 0;
@@ -265,7 +267,7 @@ PlanData MakePlanData(proto::Plan tables, absl::Span<const uint8_t> blobs) {
   PlanData plan;
   plan.tables = std::move(tables);
   if (blobs.empty()) return plan;
-  // aligned_alloc wants a size that is a multiple of the alignment.
+  // aligned_alloc requires a size that is a multiple of the alignment.
   uint8_t* copy = static_cast<uint8_t*>(
       std::aligned_alloc(kBlobAlignment, AlignUp(blobs.size())));
   if (copy == nullptr) throw std::bad_alloc();
@@ -287,7 +289,7 @@ absl::StatusOr<PlanData> ParsePlan(absl::string_view bytes) {
 }
 
 absl::StatusOr<PlanData> ReadPlanFile(const std::string& path) {
-  // O_NONBLOCK: opening a pipe must not wait for a writer.
+  // O_NONBLOCK keeps the open of a pipe from waiting for a writer.
   File file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.get() < 0) return SystemError("cannot open plan", path, errno);
   struct stat info;
@@ -319,7 +321,8 @@ std::string SerializePlan(const proto::Plan& plan,
   std::vector<const google::protobuf::FieldDescriptor*> fields;
   reflection->ListFields(plan, &fields);
   for (const google::protobuf::FieldDescriptor* field : fields) {
-    // Only this table. Copied, since a message cannot be written in part.
+    // Holds only this table, as a copy, because a message cannot be written in
+    // part.
     proto::Plan table;
     if (field->is_repeated()) {
       int count = reflection->FieldSize(plan, field);
@@ -388,7 +391,7 @@ absl::Status WritePlanFile(const std::string& path, const proto::Plan& plan,
   if (exists && !S_ISREG(info.st_mode)) {
     if (S_ISDIR(info.st_mode))
       return SystemError("cannot write plan", path, EISDIR);
-    // A device or a pipe cannot be replaced: write into it.
+    // A device or a pipe cannot be replaced, so it is written in place.
     File file(open(path.c_str(), O_WRONLY | O_CLOEXEC));
     if (file.get() < 0) return SystemError("cannot write plan", path, errno);
     int error = WriteAll(file.get(), {bytes.data(), bytes.size()});
@@ -396,11 +399,11 @@ absl::Status WritePlanFile(const std::string& path, const proto::Plan& plan,
     if (error != 0) return SystemError("cannot write plan", path, error);
     return absl::OkStatus();
   }
-  // Renaming asks for the right to write the folder only; a file that is
-  // read-only is meant to stay.
+  // Renaming requires write access to the folder only, but a read-only file
+  // must stay.
   if (exists && access(path.c_str(), W_OK) != 0)
     return SystemError("cannot write plan", path, errno);
-  // A link stays a link: what it points to is replaced.
+  // A symbolic link stays; its target is replaced.
   std::string target = path;
   if (char* resolved = exists ? realpath(path.c_str(), nullptr) : nullptr) {
     target = resolved;

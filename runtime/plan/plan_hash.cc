@@ -1,4 +1,4 @@
-//===- plan_hash.cc - What a plan is known by -----------------------------===//
+//===- plan_hash.cc - Hashes and names of plans ---------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -32,7 +32,7 @@ struct PlanHasher::Context {
   EVP_MD_CTX* const state = EVP_MD_CTX_new();
 };
 
-// The library fails here for want of memory alone.
+// The library fails here only for lack of memory.
 PlanHasher::PlanHasher() : context_(std::make_unique<Context>()) {
   if (context_->state == nullptr ||
       EVP_DigestInit_ex(context_->state, EVP_sha256(), nullptr) != 1) {

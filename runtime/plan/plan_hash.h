@@ -1,4 +1,4 @@
-//===- plan_hash.h - What a plan is known by --------------------*- C++ -*-===//
+//===- plan_hash.h - Hashes and names of plans ------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -21,7 +21,7 @@
 
 namespace pathways {
 
-// A SHA-256.
+// A SHA-256 hash.
 struct PlanHash {
   std::array<uint8_t, 32> bytes = {};
 
@@ -30,32 +30,33 @@ struct PlanHash {
   friend H AbslHashValue(H state, const PlanHash& hash) {
     return H::combine(std::move(state), hash.bytes);
   }
-  // As it is sent.
+  // Returns the bytes to send.
   absl::string_view view() const {
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
   }
-  // False: not the size of one.
+  // Sets the hash to the bytes. Returns false if their number is not that of a
+  // hash.
   bool Read(absl::string_view from);
-  // Its first 16 hexadecimal digits, for messages.
+  // Returns the first 16 hexadecimal digits, for messages.
   std::string Text() const;
 };
 
-// By what processes speak of a plan: the hash of its manifest, and the bytes of
-// the whole of it (docs/plan-format.md, "Between processes").
+// Name of a plan between processes: the hash of its manifest, and the number of
+// bytes of the whole plan (docs/plan-format.md, "Between processes").
 struct PlanName {
   PlanHash hash;
   uint64_t bytes = 0;
   auto operator<=>(const PlanName&) const = default;
 };
 
-// The hash of bytes that come in parts.
+// Hashes bytes that arrive in parts.
 class PlanHasher {
  public:
   PlanHasher();
   ~PlanHasher();
 
   void Add(absl::Span<const uint8_t> bytes);
-  // Ends it.
+  // Returns the hash. The hasher must not be used afterwards.
   PlanHash Finish();
 
  private:

@@ -1,4 +1,4 @@
-//===- plan_manifest.cc - What a plan consists of -------------------------===//
+//===- plan_manifest.cc - Manifest of a plan ------------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -25,7 +25,7 @@ namespace {
 constexpr absl::string_view kManifestMagic = "PWMANIF\n";
 constexpr uint32_t kVersion = 1;
 
-// Hashes what is written to it.
+// Hashes the bytes that are written to it.
 class HashingStream final : public google::protobuf::io::CopyingOutputStream {
  public:
   bool Write(const void* data, int bytes) override {
@@ -161,7 +161,7 @@ absl::StatusOr<std::vector<PlanManifest::Part>> HashObjects(
 }
 
 PlanName NameOf(const PlanManifest& manifest) {
-  // Sizes of what is in memory add up.
+  // TotalBytes has a value: a sum of sizes in memory does not overflow.
   return {HashOf(manifest.Write()), *manifest.TotalBytes()};
 }
 
@@ -190,7 +190,8 @@ absl::StatusOr<PlanName> NameOf(const PlanData& plan) {
   return NameOf(*manifest);
 }
 
-// Tables are written in the order of their numbers, and slices come second.
+// Tables are serialized in the order of their numbers: the header, the slices,
+// then all others.
 static_assert(proto::Plan::kHeaderFieldNumber == 1 &&
               proto::Plan::kSlicesFieldNumber == 2);
 

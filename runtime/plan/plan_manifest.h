@@ -1,4 +1,4 @@
-//===- plan_manifest.h - What a plan consists of ----------------*- C++ -*-===//
+//===- plan_manifest.h - Manifest of a plan ---------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -23,10 +23,10 @@
 
 namespace pathways {
 
-// The sizes and hashes of a plan's tables and of each object of its kernels, in
-// the order of the kernel table: enough to check any of them alone, so who
-// needs some of the code takes no more. docs/plan-format.md, "Between
-// processes", has its bytes.
+// Sizes and hashes of a plan's tables and of each object of its kernels, in the
+// order of the kernel table. Each part can be checked alone, so a process
+// fetches only the code that it needs. docs/plan-format.md, "Between
+// processes", has the format.
 struct PlanManifest {
   struct Part {
     uint64_t bytes = 0;
@@ -40,44 +40,47 @@ struct PlanManifest {
   std::vector<Part> objects;
   bool operator==(const PlanManifest&) const = default;
 
-  // Of how many bytes the manifest is that begins so; nullopt: of none, or it
-  // has more than `limit`. `start` has at least kHeaderBytes.
+  // Returns the size in bytes of the manifest that begins with `start`, or
+  // nullopt if it is no manifest or has more than `limit` bytes. `start` has at
+  // least kHeaderBytes.
   static std::optional<uint64_t> SizeOf(absl::string_view start,
                                         uint64_t limit);
-  // Nullopt: it is none.
+  // Returns nullopt if the bytes are no manifest.
   static std::optional<PlanManifest> Read(absl::string_view bytes);
   std::string Write() const;
-  // Of all that it names, and of itself; nullopt: more than 2^62 bytes.
+  // Returns the bytes of the manifest and of all parts that it names, or
+  // nullopt if these are more than 2^62.
   std::optional<uint64_t> TotalBytes() const;
 };
 
-// The tables as other processes read them: the same bytes for the same plan,
-// always. ResourceExhausted: there are more than one message may have.
+// Returns the tables in the format for other processes. Equal plans give equal
+// bytes. Returns ResourceExhausted if they are larger than a message may be.
 absl::StatusOr<std::string> WriteTables(const proto::Plan& tables);
 
-// The objects of all kernels, in order. InvalidArgument: one is not within
-// `blobs`.
+// Returns the objects of all kernels in order. Returns InvalidArgument if one
+// is not within `blobs`.
 absl::StatusOr<std::vector<absl::Span<const uint8_t>>> ObjectsOf(
     const PlanData& plan);
 
-// The manifest of a plan, whose tables are not kept: nothing is copied.
-// Errors of both of these.
+// Returns the manifest of a plan, without a copy of its tables or objects.
+// Errors as for WriteTables and ObjectsOf.
 absl::StatusOr<PlanManifest> ManifestOf(const PlanData& plan);
-// Its name. Errors of the last.
+// Returns the name of a plan. Errors as for ManifestOf.
 absl::StatusOr<PlanName> NameOf(const PlanData& plan);
 
-// Names of one plan at many places, each for the price of a hash: neither the
-// other tables are written again, nor is code hashed. Any thread.
+// Names one plan with different slices, each for the cost of hashing the
+// tables: the other tables are not serialized and the code is not hashed again.
+// Any thread may call it.
 class PlanNamer {
  public:
-  // Errors as NameOf.
+  // Errors as for NameOf.
   static absl::StatusOr<PlanNamer> Create(const PlanData& plan);
-  // As NameOf of the plan with these slices.
+  // Returns NameOf the plan with these slices.
   absl::StatusOr<PlanName> NameWith(const PlanSlices& slices) const;
 
  private:
   std::string program_;
-  std::string before_, after_;  // bytes of tables in front of slices, behind
+  std::string before_, after_;  // bytes of tables before and after the slices
   std::vector<PlanManifest::Part> objects_;
 };
 

@@ -1,4 +1,4 @@
-//===- plan_source.cc - A plan that others may ask for --------------------===//
+//===- plan_source.cc - Plan that other processes may fetch ---------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- plan_source.h - A plan that others may ask for -----------*- C++ -*-===//
+//===- plan_source.h - Plan that other processes may fetch ------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -21,30 +21,33 @@
 
 namespace pathways {
 
-// Most bytes of a plan in one message.
+// Largest part of a plan in one message, in bytes.
 inline constexpr uint64_t kMaxPlanPiece = uint64_t{256} << 10;
 
-// The bytes of a plan as other processes ask for them: its *head*, which is the
-// manifest and then the tables, and its objects. Immutable; any thread.
+// The bytes of a plan that other processes request: its *head*, which is the
+// manifest followed by the tables, and its objects. Immutable; any thread may
+// call it.
 class PlanSource {
  public:
-  // Of `plan`, whose blobs are not copied. As NameOf.
+  // Returns the source of `plan`, whose blobs are not copied. Errors as for
+  // NameOf.
   static absl::StatusOr<std::shared_ptr<const PlanSource>> Create(
       const PlanData& plan);
-  // What was fetched and checked.
+  // Makes a source of a plan that was fetched and checked.
   PlanSource(std::string head, const PlanManifest& manifest,
              std::vector<std::string> objects);
 
   const PlanName& name() const { return name_; }
-  // That it keeps itself.
+  // Returns the bytes that the source owns.
   uint64_t kept_bytes() const { return kept_bytes_; }
 
   struct Piece {
-    uint64_t total = 0;  // bytes of all that was asked for
-    std::string bytes;   // from the offset, at most kMaxPlanPiece
+    uint64_t total = 0;  // bytes of everything requested
+    std::string bytes;   // bytes from the offset on, at most kMaxPlanPiece
   };
-  // The head, if `objects` is empty, else these objects one after the other:
-  // what of it is at `offset`. OutOfRange: there is no such object or offset.
+  // Returns a piece, from `offset` on, of the concatenation of these objects,
+  // or of the head if `objects` is empty. Returns OutOfRange if there is no
+  // such object or offset.
   absl::StatusOr<Piece> Read(absl::Span<const uint32_t> objects,
                              uint64_t offset) const;
 

@@ -1,4 +1,4 @@
-//===- profile.cc - What parts of a program cost, measured ----------------===//
+//===- profile.cc - Measured costs of a program ---------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -28,7 +28,7 @@ namespace {
 // A fingerprint is a hash of 128 bits.
 constexpr size_t kFingerprintDigits = 32;
 
-// What moves without a computation.
+// Returns true for actions that move data without a computation.
 bool IsMovement(proto::ActionKind kind) {
   return kind == proto::FEED || kind == proto::FETCH || kind == proto::SEND ||
          kind == proto::RECV;
@@ -182,7 +182,8 @@ absl::Status Profile::AddMovement(const proto::Profile::Movement& entry) {
 
 absl::Status Profile::CheckLink(const proto::Link& link,
                                 const char* kind) const {
-  // From a byte a second to what no link will do; an hour at most.
+  // Links have 1 to 1e18 bytes per second, which no link reaches, and a latency
+  // of at most an hour.
   constexpr double kMaxRate = 1e18, kMaxSeconds = 3600;
   const double rate = link.bytes_per_second(), latency = link.latency_seconds();
   if (rate != 0 && !(rate >= 1 && rate <= kMaxRate)) {

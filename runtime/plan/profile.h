@@ -1,4 +1,4 @@
-//===- profile.h - What parts of a program cost, measured -------*- C++ -*-===//
+//===- profile.h - Measured costs of a program ------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -8,8 +8,8 @@
 //
 // A profile is written after a run of a plan (runtime/trace/measure.h) and read
 // when the same text is compiled again, perhaps for other machines or meshes.
-// So what it speaks of has names that follow from the text and the shapes of
-// shards alone.
+// So its entries have names that depend only on the text and on the shapes of
+// shards.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,27 +35,27 @@ namespace pathways {
 inline constexpr uint32_t kProfileVersion = 1;
 inline constexpr int64_t kMaxProfileFileBytes = int64_t{64} << 20;
 
-// Whether `text` is what plans and profiles know the text of a program by: 32
-// hexadecimal digits.
+// Returns true if `text` is a fingerprint, by which plans and profiles identify
+// the text of a program: 32 lowercase hexadecimal digits.
 bool IsFingerprint(absl::string_view text);
 
-// What gangs that do the same have in common, in whatever plan they are.
+// Identity of gangs that do the same work, in any plan.
 struct Computation {
-  std::string name;       // of the kernel, or of the collectives alone
-  std::string signature;  // hexadecimal
+  std::string name;       // kernel, or collectives if it has none
+  std::string signature;  // hash of the steps, hexadecimal
 
   auto operator<=>(const Computation&) const = default;
 };
 
-// Makes a Computation of the steps of a gang, in their order.
+// Builds a Computation from the steps of a gang, in their order.
 class ComputationBuilder {
  public:
   void AddRun(const proto::Segment& segment);
-  // `source_bytes` are those of a shard.
+  // `source_bytes`: size of one shard of the source.
   void AddCollective(const proto::Collective& collective,
                      uint64_t source_bytes);
-  // Ends it; `kernel` is the name of the gang's, which counts if it runs any of
-  // it. Nothing: there were no steps.
+  // Returns the computation, or nullopt if no step was added. `kernel`
+  // identifies it only if the gang runs a kernel.
   std::optional<Computation> Finish(const std::string& kernel);
 
  private:
@@ -64,32 +64,36 @@ class ComputationBuilder {
   std::vector<std::string> collectives_;
 };
 
-// Of a gang of a plan whose references are in range.
+// Returns the computation of a gang. All references of the plan must be in
+// range.
 std::optional<Computation> ComputationOf(const proto::Plan& plan,
                                          const proto::Action& gang);
 
-// The profile of one program: checked, and found by what is asked for.
-// Immutable, so thread-safe.
+// The checked profile of one program. Immutable, so thread-safe.
 class Profile {
  public:
-  // InvalidArgument, NotFound; the message names the file.
+  // Reads a file. Returns NotFound or InvalidArgument; the message names the
+  // file.
   static absl::StatusOr<Profile> Read(const std::string& path);
-  // `name` stands for it in messages. InvalidArgument: a rule is broken.
+  // Checks a profile. `name` identifies it in messages. Returns InvalidArgument
+  // if a rule is violated.
   static absl::StatusOr<Profile> Create(proto::Profile profile,
                                         const std::string& name);
 
-  // InvalidArgument, naming both, unless it is of that program.
+  // Returns InvalidArgument, naming both programs, unless the profile is of
+  // this program.
   absl::Status CheckProgram(const std::string& program,
                             const std::string& fingerprint) const;
 
-  // One shard's part of a gang. Nothing: it was not measured.
+  // Returns the cost of one shard of a gang, or nullopt if it was not measured.
   std::optional<uint64_t> ComputationNs(const Computation& computation) const;
-  // Of one shard of that size. Between two sizes that were measured on the line
-  // through both; less than the least as that, more than the most in
-  // proportion. Nothing: none was measured.
+  // Returns the cost of moving one shard of this size. Interpolates linearly
+  // between two measured sizes; a smaller shard costs as much as the smallest
+  // measured one, and a larger one costs in proportion to the largest. Returns
+  // nullopt if no size was measured.
   std::optional<uint64_t> MovementNs(proto::ActionKind kind,
                                      uint64_t bytes) const;
-  // Zeros: not measured.
+  // Links; zeros if not measured.
   const proto::Link& ici() const { return profile_.ici(); }
   const proto::Link& dcn() const { return profile_.dcn(); }
 
@@ -109,7 +113,7 @@ class Profile {
   std::map<proto::ActionKind, std::map<uint64_t, uint64_t>> movements_;
 };
 
-// As a file that Read() reads.
+// Returns the text of a file that Read() accepts.
 std::string PrintProfile(const proto::Profile& profile);
 
 }  // namespace pathways

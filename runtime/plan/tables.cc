@@ -18,7 +18,7 @@
 namespace pathways {
 namespace {
 
-// Largest device number in an island that is accepted.
+// Largest accepted device number in an island.
 constexpr int64_t kMaxDevice = int64_t{1} << 31;
 
 bool KnownElement(proto::ElementType element) {
@@ -146,7 +146,8 @@ int64_t NumShards(const proto::Slice& slice) {
   int64_t shards = 1;
   for (const proto::Axis& axis : slice.axes()) {
     if (axis.size() <= 0) return 0;
-    // At most 2^24 times at most 2^24 + 1 here, so no overflow.
+    // The factors are at most 2^24 and 2^24 + 1 here, so the product does not
+    // overflow.
     shards *= std::min(axis.size(), layout::kMaxShards + 1);
     shards = std::min(shards, layout::kMaxShards + 1);
   }
@@ -175,8 +176,8 @@ std::optional<BoundDevice> DeviceOf(const proto::Slice& slice, int64_t shard) {
   if (affine.strides_size() != slice.axes_size()) return std::nullopt;
   const int64_t base = further == nullptr ? affine.base() : further->base();
   if (base < 0 || base > kMaxDevice || affine.span() < 0) return std::nullopt;
-  // Coordinates are below 2^25 and strides at most 2^31, so a sum over axes
-  // that is cut at once above 2^57 cannot overflow.
+  // Coordinates are below 2^25 and strides at most 2^31, and the sum over the
+  // axes is rejected as soon as it exceeds 2^57, so it cannot overflow.
   int64_t sum = 0;
   for (int i = slice.axes_size(); i-- > 0;) {
     int64_t size = slice.axes(i).size();
@@ -252,7 +253,7 @@ int64_t ShiftSource(const proto::Collective& collective, int64_t size,
                     int64_t to) {
   const int64_t shift = collective.shift();
   if (collective.wrap()) return ((to - shift % size) % size + size) % size;
-  // Far out of range, a difference would overflow.
+  // If the shift is far out of range, the difference would overflow.
   if (shift > size || shift < -size) return -1;
   const int64_t from = to - shift;
   return from < 0 || from >= size ? -1 : from;
@@ -321,8 +322,9 @@ uint32_t EntryOf(const proto::Plan& plan, uint32_t writer) {
 bool HasUnknownFields(const proto::Plan& plan) {
   const google::protobuf::UnknownFieldSet& fields =
       proto::Plan::GetReflection()->GetUnknownFields(plan);
-  // Messages without any share one set, made by whichever thread comes first
-  // under a lock of the library that ThreadSanitizer does not see.
+  // Messages without unknown fields share one set. The first thread that needs
+  // it creates it under a lock of the library that ThreadSanitizer does not
+  // see.
   return &fields != &google::protobuf::UnknownFieldSet::default_instance() &&
          !fields.empty();
 }
@@ -427,7 +429,7 @@ std::string Quoted(absl::string_view name) {
   constexpr size_t kEnd = 64;
   if (name.size() <= kLongest)
     return absl::StrCat("'", absl::Utf8SafeCHexEscape(name), "'");
-  // Cutting may split a character: escape all but ASCII.
+  // A cut may split a character, so all but ASCII is escaped.
   return absl::StrCat("'", absl::CHexEscape(name.substr(0, kEnd)), "...",
                       absl::CHexEscape(name.substr(name.size() - kEnd)), "'");
 }

@@ -1,4 +1,4 @@
-//===- verify.cc - Which plans may run ------------------------------------===//
+//===- verify.cc - Verifier of plans --------------------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -86,7 +86,7 @@ std::vector<PlanIssue> VerifyPlan(const proto::Plan& plan, uint64_t blob_bytes,
     CheckBounds(&context, paths);
     CheckMemory(&context, paths);
   }
-  // The last check to look may have added a few more.
+  // The last check may have added a few more issues than allowed.
   if (context.full()) context.issues.resize(context.options.max_issues);
   return std::move(context.issues);
 }

@@ -1,4 +1,4 @@
-//===- verify.h - Which plans may run ------------------------- -*- C++ -*-===//
+//===- verify.h - Verifier of plans -----------------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Checks the rules of docs/plan-format.md. A plan without issues cannot
-// deadlock, never overwrites what is still read, and has counters and buffers
-// of known sizes. Whether it fits the machines is checked when it is loaded.
+// deadlock, never overwrites data that is still read, and has counters and
+// buffers of known sizes. Whether it fits the machines is checked at load.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,14 +26,14 @@
 
 namespace pathways {
 
-// Most steps of a program that may be open at a time.
+// Largest number of steps of a program that may be open at a time.
 inline constexpr int kMaxStepsInFlight = 1 << 10;
-// Where the last buffer of a segment of memory ends, at most.
+// Largest end of the last buffer in a segment of memory.
 inline constexpr uint64_t kMaxSegmentBytes = kMaxBytes;
-// Most that an action may cost.
+// Largest cost of an action.
 inline constexpr uint64_t kMaxCostNs = uint64_t{1} << 50;
 
-// An entry of a table, for whoever maps issues back to a source.
+// A table entry, so that callers can map issues back to a source.
 struct Subject {
   enum Table {
     kHeader,
@@ -47,7 +47,7 @@ struct Subject {
     kResult,
   };
   Table table = kHeader;
-  int64_t index = 0;  // in the table; 0 for the header
+  int64_t index = 0;  // index in the table; 0 for the header
   bool operator==(const Subject&) const = default;
 };
 
@@ -57,38 +57,40 @@ struct PlanNote {
 };
 
 struct PlanIssue {
-  int rule = 0;         // of docs/plan-format.md, 1 to 10
-  std::string message;  // complete by itself: names the thing and both values
+  int rule = 0;  // rule of docs/plan-format.md, 1 to 10
+  // Self-contained: names the thing and both values.
+  std::string message;
   Subject subject;
-  std::vector<PlanNote> notes;  // the other halves of the conflict
+  // The other places that are part of the conflict.
+  std::vector<PlanNote> notes;
 };
 
 struct VerifyOptions {
-  // Accept run steps of kernels that have neither code nor segments yet.
+  // Accepts run steps of kernels that have neither code nor segments yet.
   bool before_codegen = false;
-  // Stop after this many issues.
+  // Stops after this many issues.
   int max_issues = 20;
 };
 
-// The issues of `plan`, none when it may run, in an order that depends on the
-// plan alone. `blob_bytes` is the size of the blob section. Safe on any input;
-// time is O(n log n) in the size of the tables and does not depend on the
-// number of shards, but for explicit device lists.
+// Returns the issues of `plan`, none if it may run, in an order that depends
+// only on the plan. `blob_bytes`: size of the blob section. Safe on any input.
+// Time is O(n log n) in the size of the tables and, except for explicit device
+// lists, does not depend on the number of shards.
 std::vector<PlanIssue> VerifyPlan(const proto::Plan& plan, uint64_t blob_bytes,
                                   const VerifyOptions& options = {});
 
-// OK when there are none, else InvalidArgument with one line per issue and
-// note, headed by the program's name.
+// Returns OK if there are no issues, else InvalidArgument with the program's
+// name and one line per issue and note.
 absl::Status IssuesToStatus(const proto::Plan& plan,
                             const std::vector<PlanIssue>& issues);
 
-// Both at once.
+// Verifies a plan and returns the issues as a status.
 absl::Status CheckPlan(const proto::Plan& plan, uint64_t blob_bytes);
 inline absl::Status CheckPlan(const PlanData& plan) {
   return CheckPlan(plan.tables, plan.blobs.size());
 }
 
-// "order", "data", ... for messages; "" when there is no such rule.
+// Returns "order", "data", ... for messages; "" if there is no such rule.
 const char* RuleName(int rule);
 
 }  // namespace pathways

@@ -1,4 +1,4 @@
-//===- verify_actions.cc - Each action has the shape of its kind ----------===//
+//===- verify_actions.cc - Checks of actions by kind ----------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -21,12 +21,12 @@ namespace {
 constexpr int kActions = 7;
 constexpr int kInterface = 8;
 
-// What a gang's steps have done to a buffer so far.
+// Effect of a gang's steps so far on a buffer.
 struct BufferState {
   bool operand = false;
   bool result = false;
   bool valid = false;    // holds a value that a step may read
-  bool written = false;  // by a step, or in place through an alias
+  bool written = false;  // written by a step, or valid through an alias
 };
 using States = absl::flat_hash_map<uint32_t, BufferState>;
 
@@ -72,8 +72,8 @@ class ActionChecker {
     return context_.Add(kActions, Subject::kAction, action_, name_, parts...);
   }
 
-  // Buffers are on the action's slice; results are named once; fields of other
-  // kinds of action are not set.
+  // Checks that buffers are on the action's slice, results are named once, and
+  // fields of other kinds of action are unset.
   void CheckCommon() {
     for (bool is_result : {false, true}) {
       for (uint32_t b : is_result ? action().results() : action().operands()) {
@@ -162,7 +162,8 @@ class ActionChecker {
     CheckContributions(action().operands(0), recv.results(0));
   }
 
-  // What is partial is not reduced on its way: it is only copied.
+  // Checks that partial values are only copied: a movement does not reduce
+  // them.
   void CheckContributions(uint32_t from, uint32_t to) {
     const layout::Layout& source =
         context_.layouts[context_.buffer(from).layout()];
@@ -192,7 +193,8 @@ class ActionChecker {
     }
     for (uint32_t b : action().results()) {
       states[b].result = true;
-      // Also an operand: it is the content of this firing that counts.
+      // A result that is also an operand starts invalid: the content of this
+      // firing counts.
       states[b].valid = false;
     }
     CheckAliases(&states);
@@ -204,7 +206,7 @@ class ActionChecker {
       else
         CheckCollective(step.collective(), where, &states);
     }
-    // Without steps a gang only costs time.
+    // A gang without steps only costs time.
     if (action().steps().empty()) return;
     for (uint32_t b : action().results()) {
       if (!states[b].written && !context_.full())
@@ -245,13 +247,14 @@ class ActionChecker {
             " memory, expected one place");
         continue;
       }
-      // Left as it is, the result is the operand's value.
+      // If no step changes it, the result has the operand's value.
       result->second.written = true;
       result->second.valid = true;
     }
   }
 
-  // A step reads or writes `b`: the gang must have it as operand or result.
+  // Checks that a step may read or write `b`: the gang must have it as an
+  // operand or a result.
   void Touch(uint32_t b, bool writes, const std::string& where,
              States* states) {
     auto it = states->find(b);
@@ -279,7 +282,7 @@ class ActionChecker {
     const proto::Kernel& kernel =
         plan_.kernels(static_cast<int>(action().kernel()));
     if (context_.options.before_codegen && kernel.segments().empty()) {
-      // Which are read and which are written is not known yet.
+      // Before code generation it is unknown which buffers are read or written.
       for (uint32_t b : run.buffers()) {
         auto it = states->find(b);
         if (it == states->end())
@@ -318,7 +321,8 @@ class ActionChecker {
             .notes.push_back(
                 {{Subject::kBuffer, b}, context_.BufferText(b) + " is here"});
     }
-    // First what is read: a segment may write what another operand passes in.
+    // Reads are checked first: a segment may write a buffer that another
+    // operand passes in.
     for (bool writes : {false, true}) {
       for (int k = 0; k < run.buffers_size() && !context_.full(); ++k) {
         if (segment.operands(k).written() == writes)
@@ -429,8 +433,8 @@ class ActionChecker {
           " shards of a group");
       return;
     }
-    // Sizes are at most 2^48 and groups at most 2^24: a product may overflow,
-    // but then it cannot be the size of a result.
+    // Sizes are at most 2^48 and groups at most 2^24, so a product may
+    // overflow; it is then no valid size of a result.
     auto grown = [&](int64_t size) {
       return size > layout::kMaxElements / group ? -1 : size * group;
     };
@@ -507,7 +511,7 @@ void CheckActions(Context* context) { ActionChecker(context).Run(); }
 void CheckInterface(Context* context) {
   const proto::Plan& plan = context->plan;
   const proto::Interface& interface = plan.interface();
-  // Both ways, so that they match one to one.
+  // Checks both directions, so that entries and actions match one to one.
   auto check = [&](const auto& table, Subject::Table kind,
                    proto::ActionKind action_kind, absl::string_view what) {
     for (int i = 0; i < table.size() && !context->full(); ++i) {

@@ -1,4 +1,4 @@
-//===- verify_entries.cc - Each table entry by itself ---------------------===//
+//===- verify_entries.cc - Checks of single table entries -----------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -19,7 +19,7 @@ namespace {
 
 constexpr int kReferences = 1;
 
-// Messages of the layout library hold names as they are.
+// Escapes the names in messages of the layout library, which does not.
 std::string Escaped(const std::string& text) {
   std::string escaped;
   for (char c : text) {
@@ -51,8 +51,8 @@ class EntryChecker {
   }
 
  private:
-  // Whether `index` is in a table of `size` entries; else reports it as `what`
-  // of `whose`.
+  // Returns true if `index` is in a table of `size` entries; otherwise reports
+  // it as `what` of `whose`.
   bool InRange(uint64_t index, int size, Subject subject,
                absl::string_view whose, absl::string_view what) {
     if (index < static_cast<uint64_t>(size)) return true;
@@ -163,14 +163,14 @@ class EntryChecker {
       return;
     }
     // Strides are not negative, so the last shard has the largest sum; with a
-    // wrap-around any number below the span may come up.
+    // wrap-around any number below the span may occur.
     constexpr int64_t kMost = int64_t{1} << 31;
     std::vector<int64_t> bases = {affine.base()};
     for (const proto::IslandRun& run : binding.more()) {
       bases.push_back(run.base());
     }
     const std::optional<BoundDevice> last = DeviceOf(slice, shards - 1);
-    // There is one: the span is not negative.
+    // If `last` has a value, the span is not negative.
     const int64_t above = !last.has_value()   ? kMost + 1
                           : affine.span() > 0 ? affine.span()
                                               : last->device - bases.back();
@@ -441,7 +441,7 @@ class EntryChecker {
               absl::StrCat("result ", Quoted(results[i].name())), "action");
   }
 
-  // Each layout that is used fits its slice; then sizes are defined.
+  // Checks that each used layout fits its slice; only then sizes are defined.
   void CheckFits() {
     absl::flat_hash_set<uint64_t> checked;
     for (int i = 0; i < plan_.buffers_size() && !context_.full(); ++i) {
@@ -466,7 +466,7 @@ class EntryChecker {
       uint64_t bytes = static_cast<uint64_t>(ElementBytes(
           plan_.layouts(static_cast<int>(plan_.buffers(i).layout()))
               .element()));
-      // At most 2^48 elements of 8 bytes.
+      // There are at most 2^48 elements of 8 bytes, so nothing overflows.
       for (int64_t size : context_.ShardShape(i))
         bytes *= static_cast<uint64_t>(size);
       context_.shard_bytes.push_back(bytes);

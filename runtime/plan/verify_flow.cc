@@ -20,7 +20,7 @@ constexpr int kOrder = 2;
 constexpr int kData = 3;
 constexpr int kCredit = 4;
 constexpr int kBounded = 5;
-// A longer cycle is cut in messages.
+// Messages cut longer cycles.
 constexpr size_t kMaxShownEdges = 16;
 
 void CheckOrder(Context* context) {
@@ -101,8 +101,8 @@ void FindAccesses(Context* context) {
   }
 }
 
-// Looks for the one edge that says all this and marks it as used; reports it
-// as missing else.
+// Looks for the one edge with these fields and marks it as used; reports it as
+// missing if there is none.
 bool Expect(Context* context, int rule, uint32_t buffer, uint32_t from,
             uint32_t to, uint32_t tokens, proto::EdgeKind kind,
             proto::Relation relation, std::vector<bool>* used) {
@@ -140,8 +140,8 @@ void CheckData(Context* context) {
       Expect(context, kData, b, access.writer, reader, context->Lag(reader),
              proto::DATA, proto::SAME, &used);
     }
-    // An argument that is carried unchanged: the feed's own order is enough,
-    // but saying so is no error.
+    // For an argument that is carried unchanged the feed's own order suffices,
+    // but an explicit edge is accepted.
     if (access.reads_itself && context->Lag(access.writer) > 0) {
       uint32_t own = context->edges.Find(access.writer, access.writer,
                                          context->Lag(access.writer),
@@ -201,7 +201,7 @@ void CheckCredits(Context* context) {
   }
   for (int i = 0; i < plan.edges_size() && !context->full(); ++i) {
     const proto::Edge& edge = plan.edges(i);
-    // Relation all: the way back of an edge of relation all, for rule 5.
+    // A credit of relation all is the way back of another edge (rule 5).
     if (edge.kind() != proto::CREDIT || edge.relation() == proto::ALL ||
         used[i])
       continue;
@@ -226,7 +226,7 @@ class AllEdges {
       if (!added) it->second = std::min(it->second, edge.tokens());
     }
   }
-  // Nothing when there is no such edge.
+  // Returns null if there is no such edge.
   const uint32_t* Find(uint32_t from, uint32_t to) const {
     auto it = tokens_.find(Key(from, to));
     return it == tokens_.end() ? nullptr : &it->second;
@@ -236,7 +236,8 @@ class AllEdges {
   static uint64_t Key(uint32_t from, uint32_t to) {
     return uint64_t{from} << 32 | to;
   }
-  absl::flat_hash_map<uint64_t, uint32_t> tokens_;  // looked up, never walked
+  // only looked up, never iterated
+  absl::flat_hash_map<uint64_t, uint32_t> tokens_;
 };
 
 void CheckClosed(Context* context, const PathIndex& paths) {
@@ -256,7 +257,8 @@ void CheckClosed(Context* context, const PathIndex& paths) {
       back = paths.Tokens(edge.to(), edge.from(), enough);
       what = "path";
     } else if (edge.kind() == proto::REUSE) {
-      // What the send overwrites was last used by the source of this edge.
+      // The source of this edge is the last user of the memory that the send
+      // overwrites.
       back =
           paths.Tokens(context->action(edge.to()).peer(), edge.from(), enough);
       what = "path from its recv";

@@ -1,4 +1,4 @@
-//===- verify_memory.cc - Who may share memory ----------------------------===//
+//===- verify_memory.cc - Checks of shared memory -------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -24,12 +24,12 @@ namespace {
 constexpr int kMemory = 6;
 constexpr int kEnds = 10;
 
-// Which bytes hold what, as buffers enter one after the other. Amortized
+// Map from bytes to buffers while buffers enter one after another. Amortized
 // O(log n) per buffer.
 class Occupants {
  public:
-  // The buffer in [begin, end) becomes `buffer`; calls `replaced` with each
-  // that it takes bytes from, perhaps several times.
+  // Gives [begin, end) to `buffer`. Calls `replaced` for each buffer that loses
+  // bytes, perhaps several times.
   template <typename Replaced>
   void Enter(uint64_t begin, uint64_t end, uint32_t buffer,
              const Replaced& replaced) {
@@ -50,7 +50,7 @@ class Occupants {
     ranges_[begin] = {end, buffer};
   }
 
-  // By begin: end and buffer.
+  // Returns the ranges by begin, each with its end and buffer.
   const std::map<uint64_t, std::pair<uint64_t, uint32_t>>& ranges() const {
     return ranges_;
   }
@@ -64,9 +64,9 @@ class MemoryChecker {
   MemoryChecker(Context* context, const PathIndex& paths)
       : context_(*context),
         paths_(paths),
-        // Linear in the plan. What a compiler shares needs a few questions per
-        // buffer; only a buffer with very many readers outside gangs, shared
-        // with very many others, needs more.
+        // Linear in the size of the plan. Plans of the compiler need a few
+        // checks per buffer; only a buffer with very many readers outside gangs
+        // that shares memory with very many others needs more.
         budget_((int64_t{1} << 20) +
                 64 * (int64_t{context->plan.actions_size()} +
                       context->plan.edges_size() +
@@ -81,7 +81,7 @@ class MemoryChecker {
     size_t issues = context_.issues.size();
     for (int b = 0; b < context_.plan.buffers_size() && !context_.full(); ++b)
       CheckBuffer(static_cast<uint32_t>(b));
-    // Sums below rely on spans that do not overflow.
+    // The sums in CheckSharing rely on spans that do not overflow.
     if (context_.issues.size() > issues) return;
     CheckSharing();
   }
@@ -140,7 +140,7 @@ class MemoryChecker {
           context_.ActionText(last), " at ", last);
   }
 
-  // Whether two buffers have their slots at equal steps.
+  // Returns true if the slots of two buffers have equal strides.
   bool SameSlots(uint32_t a, uint32_t b) const {
     const proto::Buffer& x = context_.buffer(a);
     const proto::Buffer& y = context_.buffer(b);
@@ -148,12 +148,13 @@ class MemoryChecker {
            (x.credits() == 1 || x.slot_stride() == y.slot_stride());
   }
 
-  // Parts the buffers into sets whose spans meet, and checks each set.
+  // Partitions the buffers into sets with overlapping spans, and checks each
+  // set.
   void CheckSharing() {
     std::vector<uint32_t> order;
     for (int i = 0; i < context_.plan.buffers_size(); ++i) {
       uint32_t b = static_cast<uint32_t>(i);
-      // Without bytes nothing is shared.
+      // Buffers without bytes share nothing.
       if (context_.buffer(b).bytes() > 0) order.push_back(b);
     }
     auto key = [&](uint32_t b) {
@@ -183,7 +184,8 @@ class MemoryChecker {
     }
   }
 
-  // `b` begins before the span of `a` ends; `first` begins the set.
+  // Checks the slots of `a` and `b`, which begins before the span of `a` ends.
+  // `first`: first buffer of their set.
   bool CheckSlots(uint32_t first, uint32_t a, uint32_t b) {
     if (!SameSlots(a, b)) {
       const proto::Buffer& x = context_.buffer(a);
@@ -206,7 +208,8 @@ class MemoryChecker {
     return true;
   }
 
-  // Buffers whose slots are at equal steps: one slot stands for all.
+  // Checks buffers whose slots have equal strides, so that one slot stands for
+  // all.
   void CheckSet(std::vector<uint32_t> set) {
     if (set.size() < 2) return;
     std::sort(set.begin(), set.end(), [&](uint32_t a, uint32_t b) {
@@ -220,7 +223,8 @@ class MemoryChecker {
         if (seen.insert(old).second) CheckOrdered(old, b, 0);
       });
     }
-    // The first occupant of each byte: the last of the reverse order.
+    // Entering the buffers in reverse order leaves the first occupant of each
+    // byte.
     Occupants first;
     for (size_t i = set.size(); i-- > 0;)
       first.Enter(Begin(set[i]), SlotEnd(set[i]), set[i], [](uint32_t) {});
@@ -243,11 +247,12 @@ class MemoryChecker {
     }
   }
 
-  // Every access of `a` comes before the entry of `b` by at most `most`
-  // tokens: 0 when b follows in the same firing, else their credits.
+  // Checks that every access of `a` comes before the entry of `b`, the action
+  // that lets `b` in, by at most `most` tokens: 0 if `b` follows in the same
+  // firing, else their credits.
   void CheckOrdered(uint32_t a, uint32_t b, uint64_t most) {
     const Access& access = context_.access[a];
-    // By rule 3 the writer comes before each reader.
+    // The writer comes before each reader (rule 3), so readers suffice.
     if (access.readers.empty())
       CheckAccess(a, b, access.writer,
                   access.reads_itself ? context_.Lag(access.writer) : 0, most);
@@ -257,7 +262,7 @@ class MemoryChecker {
     }
   }
 
-  // `by` uses the content of `a` of `lag` firings before.
+  // Checks an access by `by` to the content that `a` had `lag` firings before.
   void CheckAccess(uint32_t a, uint32_t b, uint32_t by, uint32_t lag,
                    uint64_t most) {
     if (budget_ == 0) return;
@@ -307,8 +312,9 @@ class MemoryChecker {
     issue.notes.push_back({{Subject::kAction, entry}, "overwritten from here"});
   }
 
-  // Whether the feed `by` of a carried argument finds the content of `a` of the
-  // firing before where it puts that of `b`, or in another slot.
+  // Returns true if `by` is the feed of a carried argument that finds the
+  // previous firing's content of `a` in another slot, or in the place where it
+  // puts the content of `b`.
   bool IsCarriedInPlace(uint32_t a, uint32_t b, uint32_t by) const {
     const proto::Buffer& x = context_.buffer(a);
     const proto::Buffer& y = context_.buffer(b);
@@ -335,7 +341,8 @@ class MemoryChecker {
   Context& context_;
   const PathIndex& paths_;
   int64_t budget_;
-  // Operands and results in one memory; only the writer of the result says so.
+  // Operands and results in the same memory, as the writer of the result
+  // declares.
   absl::flat_hash_set<std::pair<uint32_t, uint32_t>> aliases_;
 };
 

@@ -27,7 +27,8 @@ PathIndex::PathIndex(const Context& context)
       if (IsGang(from)) to_send_.push_back({to, from_slice, from, tokens});
     }
     if (edge.relation() == proto::PIECES) {
-      // To the send is to its recv, for the shards of the destination.
+      // For the shards of the destination, an edge to the send counts as one to
+      // its recv.
       if (edge.kind() == proto::DATA) continue;
       to = context.action(to).peer();
     }
@@ -88,7 +89,7 @@ uint64_t PathIndex::FromGang(const Links& links, uint32_t node, uint32_t slice,
     return link.node == node && link.slice == slice;
   };
   uint64_t tokens = kNoPath;
-  // Links of gangs from `position` on cost nothing to get to, earlier ones one.
+  // Gangs from `position` on are reached without tokens, earlier ones with one.
   if (it != links.end() && in_group(*it)) tokens = it->from;
   if (it != links.begin() && in_group(*(it - 1)))
     tokens = std::min(tokens, (it - 1)->upto + 1);
@@ -106,7 +107,8 @@ uint64_t PathIndex::ToGang(const Links& links, uint32_t node, uint32_t slice,
     return link.node == node && link.slice == slice;
   };
   uint64_t tokens = kNoPath;
-  // Links to gangs up to `position` cost nothing to go on from, later ones one.
+  // The gang at `position` is reached from earlier gangs without tokens, and
+  // from later ones with one.
   if (it != links.begin() && in_group(*(it - 1))) tokens = (it - 1)->upto;
   if (it != links.end() && in_group(*it))
     tokens = std::min(tokens, it->from + 1);
@@ -128,7 +130,7 @@ uint64_t PathIndex::ThroughQueue(uint32_t from, const Links& in,
     return link != links.end() && link->node == node && link->slice == slice;
   };
   if (!at(out_, on, from) || !at(in, off, to)) return kNoPath;
-  // One token more joins any two gangs.
+  // One additional token joins any two gangs.
   uint64_t tokens = on->from + off->from + 1;
   uint64_t joined = kNoPath;
   for (; at(in, off, to); ++off) {

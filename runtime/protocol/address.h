@@ -1,4 +1,4 @@
-//===- address.h - Who can be spoken to from another host -------*- C++ -*-===//
+//===- address.h - Addresses of actors --------------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The controller, the scheduler of an island, the executor of a host, the
-// reporter of a process, a client. Devices are known to their host alone and
-// have no address.
+// Addressable actors: the controller, the scheduler of an island, the executor
+// of a host, the reporter of a process, and a client. Devices have no address:
+// only their own host knows them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,15 +24,15 @@ enum class Role : uint8_t {
   kController = 1,
   kScheduler = 2,  // index: island
   kExecutor = 3,   // index: host of the cluster
-  kClient = 4,     // index: one of its process, which no other process gives
+  kClient = 4,     // index: unique among all processes
   kReporter = 5,   // index: process
 };
 
-// "controller", "scheduler", ...; "unknown" of other numbers.
+// Returns "controller", "scheduler", ...; "unknown" for other numbers.
 const char* RoleName(Role role);
 
-// Who an actor is. The epoch is the number of its host's life: 1, and one more
-// each time that the host is replaced; 0: of none that is known.
+// Identity of an actor. The epoch counts the incarnations of its host: 1, plus
+// 1 for each replacement; 0 if unknown.
 struct Address {
   Role role = Role::kController;
   uint32_t index = 0;
@@ -40,8 +40,8 @@ struct Address {
   bool operator==(const Address&) const = default;
 };
 
-// The number of an actor that has an address: a function of its role, its index
-// and the sizes of the cluster (directory.h), so the same in every process.
+// Number of an addressable actor. It is a function of the role, the index and
+// the sizes of the cluster (directory.h), so it is the same in every process.
 using ActorId = uint32_t;
 inline constexpr ActorId kNoActor = UINT32_MAX;
 

@@ -1,4 +1,4 @@
-//===- block_pull.cc - Which pieces of a transfer have come ---------------===//
+//===- block_pull.cc - Progress of one transfer ---------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- client_id.h - Whose launch or array it is ----------------*- C++ -*-===//
+//===- client_id.h - Numbers of clients' launches and arrays ----*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -13,12 +13,13 @@
 
 namespace pathways {
 
-// Places for clients in one process: the one of client c is c divided by this.
+// Client numbers per process: client c belongs to process
+// c / kMaxProcessClients.
 inline constexpr uint32_t kMaxProcessClients = 128;
 
 // A client numbers its launches and its objects from 1. Between the controller
-// and the hosts each goes by an id that says whose it is, so clients know
-// nothing of each other's numbers and cannot name what is not theirs.
+// and the hosts, an id also contains the client. So clients need not agree on
+// numbers, and cannot name what belongs to another client.
 inline constexpr int kClientNumberBits = 44;
 inline constexpr uint64_t kMaxClientNumber =
     (uint64_t{1} << kClientNumberBits) - 1;

@@ -1,4 +1,4 @@
-//===- control_body.h - A rare message inside a process ---------*- C++ -*-===//
+//===- control_body.h - Control message inside a process --------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -15,15 +15,16 @@
 
 namespace pathways {
 
-// What a world hands from an actor to another one of its process, which takes
-// the place of bytes. Counted: who holds a reference alone may change it, and
-// nobody does while there are several. Any thread may give its reference back.
+// A message that a world hands from one actor to another of its process instead
+// of bytes. It is reference-counted: the only holder of a reference may change
+// it; while there are several references nobody does. Any thread may release
+// its reference.
 class ControlBody {
  public:
   ControlBody(const ControlBody&) = delete;
   ControlBody& operator=(const ControlBody&) = delete;
 
-  // What another process would be sent.
+  // Returns the bytes that another process would receive.
   virtual std::string Serialize() const = 0;
 
   void Retain() { references_.fetch_add(1, std::memory_order_relaxed); }
@@ -34,9 +35,9 @@ class ControlBody {
  protected:
   ControlBody() = default;
   ~ControlBody() = default;
-  // Nobody has it any more.
+  // Called after the last reference was released.
   virtual void Recycle() = 0;
-  // Of one that was recycled: somebody has it again.
+  // Makes a recycled body hold one reference again.
   void Revive() { references_.store(1, std::memory_order_relaxed); }
 
  private:

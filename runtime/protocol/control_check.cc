@@ -1,4 +1,4 @@
-//===- control_check.cc - Who may say what to whom ------------------------===//
+//===- control_check.cc - Checks of control messages ----------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -21,7 +21,8 @@ namespace {
 
 using proto::Control;
 
-// docs/protocol.md has the reasons.
+// A permitted kind of message between two roles. docs/protocol.md has the
+// reasons.
 struct Rule {
   Control::KindCase kind;
   Role from, to;
@@ -80,7 +81,7 @@ constexpr Rule kRules[] = {
     {Control::kPlanPart, Role::kClient, Role::kController},
 };
 
-// By kind, a bit for each pair of roles that a rule allows.
+// For each kind, one bit per permitted pair of roles.
 constexpr int kRoles = 8, kKinds = 64;
 constexpr auto kAllowed = [] {
   std::array<uint64_t, kKinds> allowed = {};
@@ -95,8 +96,8 @@ bool IsAllowed(Control::KindCase kind, Role from, Role to) {
   return kAllowed[kind] >> (int(from) * kRoles + int(to)) & 1;
 }
 
-// The host, island or process that a message says it comes from; null: it does
-// not say.
+// Returns the host, island or process that a message names as its sender, or
+// nullopt if it names none.
 std::optional<uint32_t> NamedSender(const Control& control) {
   switch (control.kind_case()) {
     case Control::kLoadReply:
@@ -124,7 +125,7 @@ std::optional<uint32_t> NamedSender(const Control& control) {
   }
 }
 
-// The largest number of a host that a message names.
+// Returns the largest host number in a message, or 0 if it names no host.
 uint32_t LargestHost(const Control& control) {
   uint32_t largest = 0;
   auto see = [&](uint32_t host) { largest = std::max(largest, host); };
@@ -157,7 +158,8 @@ uint32_t LargestHost(const Control& control) {
   return largest;
 }
 
-// Whether hosts, islands and processes are those of the two that speak.
+// Returns true if the hosts, islands and processes in the message are those of
+// its sender and its receiver.
 bool IsInPlace(const Directory& directory, const Control& control,
                const Address& from, const Address& to) {
   if (LargestHost(control) >= directory.num_hosts()) return false;
@@ -198,7 +200,7 @@ bool CheckControl(const Directory& directory, ActorId from, ActorId to,
   }
   const Address& one = sender->role == Role::kClient ? *sender : *receiver;
   if (one.role == Role::kClient && control.client() != one.index) return false;
-  // A part of a plan says itself where it belongs.
+  // Parts of a plan are unnumbered: each says where it belongs.
   const bool is_numbered =
       sender->role == Role::kClient && !control.has_plan_part();
   if (is_numbered != (control.sequence() != 0)) return false;
@@ -212,7 +214,7 @@ bool CheckControl(const Directory& directory, ActorId from, ActorId to,
 
 bool ReadControl(const Directory& directory, ActorId from, ActorId to,
                  std::string_view bytes, Control* control) {
-  // Text that is not UTF-8 would be reported on stderr as well.
+  // The silencer keeps protobuf from logging invalid UTF-8 to stderr.
   google::protobuf::LogSilencer silence;
   return bytes.size() <= std::numeric_limits<int>::max() &&
          control->ParseFromArray(bytes.data(),

@@ -1,4 +1,4 @@
-//===- control_check.h - Who may say what to whom ---------------*- C++ -*-===//
+//===- control_check.h - Checks of control messages -------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Before a control message is handled: what is not of the protocol is dropped
-// here, in one place for all actors.
+// All actors check control messages here before they handle them; messages that
+// violate the protocol are dropped.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,18 +21,18 @@
 
 namespace pathways {
 
-// Whether the actor `to` may be told this by `from`. False, so it is to be
-// dropped: actors of the sender's role do not send this kind to
-// actors of the receiver's; the sender gives itself out for another host,
-// island, process or client, or is of another island; a client does not number
-// it, or another one does; or a host that the message names is not of the
-// cluster. kNoActor, a thread of this process, may speak for any client. What
-// else a message says, of programs, launches and objects, its receiver must
-// look up.
+// Returns true if the actor `from` may send this message to the actor `to`.
+// Returns false, so that the message must be dropped, if: (1) actors of the
+// sender's role do not send this kind to actors of the receiver's role; (2) the
+// sender claims to be another host, island, process or client, or is of another
+// island; (3) a client sends it without a sequence number, or another sender
+// with one; (4) it names a host that is not in the cluster. kNoActor, a thread
+// of this process, may speak for any client. The receiver must check the
+// programs, launches and objects that the message names.
 bool CheckControl(const Directory& directory, ActorId from, ActorId to,
                   const proto::Control& control);
-// Reads bytes into `control`. False: they are no message, or CheckControl says
-// so.
+// Parses bytes into `control`. Returns false if they are no message or
+// CheckControl returns false.
 bool ReadControl(const Directory& directory, ActorId from, ActorId to,
                  std::string_view bytes, proto::Control* control);
 

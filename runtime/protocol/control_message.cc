@@ -1,4 +1,4 @@
-//===- control_message.cc - Control messages, used again ------------------===//
+//===- control_message.cc - Reused control messages -----------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -15,23 +15,23 @@ namespace {
 
 using proto::Control;
 
-// What launches take, and what is released behind them.
+// Kept kinds: the messages of a launch and of the releases that follow it.
 constexpr Control::KindCase kKept[] = {
     Control::kLaunchRequest, Control::kReleaseRequest, Control::kPrepareLaunch,
     Control::kLaunchReady,   Control::kDropObjects,    Control::kObjectsDropped,
     Control::kStart,         Control::kGrant,          Control::kGrantDone,
     Control::kLaunchEnded};
-constexpr int kKindsBound = 64;  // more than there are
+constexpr int kKindsBound = 64;  // more than there are kinds
 
-// By kind: 0, or its place in kKept and one.
+// Index of the free list by kind: 1 plus the place in kKept; 0 for other kinds.
 constexpr auto kShelfOf = [] {
   std::array<uint8_t, kKindsBound> shelf_of = {};
   for (size_t i = 0; i < std::size(kKept); ++i) shelf_of[kKept[i]] = i + 1;
   return shelf_of;
 }();
 
-// Lists of a message that is kept that are longer in all lose their room: what
-// one large launch took is not kept for ever.
+// A kept message with more list elements than this is rebuilt when it is
+// recycled, so that one large launch does not hold memory forever.
 constexpr int kKeptElements = 256;
 
 int CountElements(const Control& control) {
@@ -64,8 +64,9 @@ int CountElements(const Control& control) {
   }
 }
 
-// Whether it takes more memory than others of its kind, or has parts that it
-// would lose when it is used again: its arena does not get them back.
+// Returns true if a kept message must be rebuilt: it takes more memory than
+// usual, or has parts that reuse would lose, because its arena cannot reclaim
+// them.
 bool HasGrown(const Control& control) {
   return CountElements(control) > kKeptElements ||
          control.grant_done().has_failure() ||
@@ -73,8 +74,8 @@ bool HasGrown(const Control& control) {
          !control.launch_ready().message().empty();
 }
 
-// The message of that kind, which is there afterwards; null: no such kind is
-// kept.
+// Returns the message's part of that kind and creates it if absent; null if the
+// kind is not kept.
 google::protobuf::Message* Have(Control* control, Control::KindCase kind) {
   switch (kind) {
     case Control::kLaunchRequest:
@@ -110,7 +111,8 @@ ControlMessage::ControlMessage(ControlPool* pool, Kind kept)
 }
 
 void ControlMessage::Build() {
-  // A new arena, not one that was reset: it is the thread's that makes it.
+  // Uses a new arena instead of a reset one: an arena is fastest for the thread
+  // that creates it.
   google::protobuf::ArenaOptions options;
   options.initial_block = memory_;
   options.initial_block_size = sizeof(memory_);
@@ -153,7 +155,8 @@ ControlRef ControlPool::New(ControlMessage::Kind kind) {
 ControlRef ControlPool::Take(ControlMessage::Kind kept) {
   std::atomic<Top>& free = shelves_[kShelfOf[kept]].free;
   Top top = free.load(std::memory_order_acquire);
-  // What is read of one that somebody else takes is not used: `top` changes.
+  // Another thread may take top.message() meanwhile. The value of next_free_
+  // read here is then discarded, because the exchange fails.
   while (top.message() != nullptr &&
          !free.compare_exchange_weak(
              top,

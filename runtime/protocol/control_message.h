@@ -1,4 +1,4 @@
-//===- control_message.h - Control messages, used again ---------*- C++ -*-===//
+//===- control_message.h - Reused control messages --------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Inside a process a control message is handed over as it is: nothing writes or
-// reads bytes, and in a steady state nothing is allocated. What each launch
-// takes is not even built anew: a message of such a kind is used again as one,
-// and its lists keep the room that they had.
+// Inside a process a control message is handed over as an object: nothing is
+// serialized, and in a steady state nothing is allocated. A message of a kind
+// that every launch needs is kept: it is not even rebuilt, but reused for the
+// same kind, and its lists keep their capacity.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,17 +32,19 @@ namespace pathways {
 
 class ControlPool;
 
-// A message, in memory of its own which is large enough for most: all of it
-// lies together, for the thread that reads it is mostly not the one that filled
-// it. One of a kind that is kept has it as long as it is there.
+// A message in an arena of its own, whose initial block is large enough for
+// most messages. All of it is contiguous, because the reading thread is usually
+// not the one that filled it. A message of a kept kind keeps its kind for life.
 class alignas(64) ControlMessage final : public ControlBody {
  public:
   using Kind = proto::Control::KindCase;
 
-  // `kept`: that kind; KIND_NOT_SET: any.
+  // `kept`: the kind that the message keeps; KIND_NOT_SET for a message of any
+  // kind.
   ControlMessage(ControlPool* pool, Kind kept);
 
-  // The message that a world handed over: there is no other kind of body.
+  // Returns the message behind a body from a world: there is no other class of
+  // body.
   static ControlMessage* Of(ControlBody* body) {
     return static_cast<ControlMessage*>(body);
   }
@@ -57,7 +59,7 @@ class alignas(64) ControlMessage final : public ControlBody {
   friend class ControlPool;
 
   bool is_kept() const { return kept_ != proto::Control::KIND_NOT_SET; }
-  // In a new arena.
+  // Builds the message in a new arena.
   void Build();
   void Recycle() override;
 
@@ -69,12 +71,13 @@ class alignas(64) ControlMessage final : public ControlBody {
   alignas(16) char memory_[2048];
 };
 
-// A reference to a message. Who made it fills it before it is sent; from then
-// on it is changed by nobody, or by its only receiver.
+// A reference to a message. The creator fills the message before it sends it;
+// after that only the receiver may change it, and only if it holds the only
+// reference.
 class ControlRef {
  public:
   ControlRef() = default;
-  // Takes over a reference.
+  // Takes ownership of a reference.
   explicit ControlRef(ControlMessage* message) : message_(message) {}
   ControlRef(ControlRef&& other) noexcept
       : message_(std::exchange(other.message_, nullptr)) {}
@@ -95,16 +98,17 @@ class ControlRef {
   proto::Control* operator->() const { return &message_->control(); }
   proto::Control& operator*() const { return message_->control(); }
   explicit operator bool() const { return message_ != nullptr; }
-  // For a world, which takes over the reference.
+  // Gives the reference to a world, which then owns it.
   ControlBody* Hand() && { return std::exchange(message_, nullptr); }
 
  private:
   ControlMessage* message_ = nullptr;
 };
 
-// Messages that are free, and those that are not: as many of each kind that is
-// kept, and of all others, as there were at one time. Outlives the worlds that
-// carry them. Any thread; lock-free but when a message more is made.
+// A pool of messages. It has one free list for each kept kind and one for all
+// others; each grows to the largest number that was in use at one time. It must
+// outlive the worlds that carry its messages. Any thread may call it; it is
+// lock-free except when it creates another message.
 class ControlPool {
  public:
   ControlPool() = default;
@@ -112,17 +116,18 @@ class ControlPool {
   ControlPool(const ControlPool&) = delete;
   ControlPool& operator=(const ControlPool&) = delete;
 
-  // An empty one, of no kind yet.
+  // Returns an empty message without a kind.
   ControlRef New() { return Take(proto::Control::KIND_NOT_SET); }
-  // An empty one for that kind: it has it already if that is kept.
+  // Returns an empty message for `kind`; the kind is already set if it is a
+  // kept one.
   ControlRef New(ControlMessage::Kind kind);
-  // All that were made.
+  // Returns the number of messages created so far.
   size_t size() const { return made_.load(std::memory_order_relaxed); }
 
  private:
   friend class ControlMessage;
-  // The free message on top, and how often that has changed: a message that was
-  // taken and came back meanwhile is not taken for the one that was seen.
+  // The first free message and a change counter. The counter avoids the ABA
+  // problem: a message that was taken and returned meanwhile does not match.
   class Top {
    public:
     Top() = default;
@@ -136,16 +141,16 @@ class ControlPool {
     uint64_t changes() const { return bits_ >> kAddressBits; }
 
    private:
-    // Addresses of a process have 48 bits at most.
+    // User-space addresses have at most 48 bits.
     static constexpr int kAlignBits = 6, kAddressBits = 48 - kAlignBits;
     uint64_t bits_ = 0;
   };
 
-  // Those of one kind.
+  // Free list of one kind.
   struct alignas(64) Shelf {
     std::atomic<Top> free{Top()};
   };
-  // One for each kind that is kept, and the first one for all others.
+  // One per kept kind; the first one is for all other kinds.
   static constexpr size_t kShelves = 11;
 
   ControlRef Take(ControlMessage::Kind kept);

@@ -1,4 +1,4 @@
-//===- control_sequence.cc - Numbered messages, in their order ------------===//
+//===- control_sequence.cc - Numbered messages in order -------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

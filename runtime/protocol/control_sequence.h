@@ -1,4 +1,4 @@
-//===- control_sequence.h - Numbered messages, in their order ---*- C++ -*-===//
+//===- control_sequence.h - Numbered messages in order ----------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -17,17 +17,17 @@
 
 namespace pathways {
 
-// Puts messages that one sender numbers from 1 into the order of their numbers,
-// each once, in whatever order and however often they come. What comes early is
-// kept until those before it have come. One owner calls it.
+// Delivers the messages that one sender numbers from 1 in the order of their
+// numbers, each once, however they arrive. Messages that arrive early are kept
+// until their predecessors have arrived. One owner calls it.
 class ControlSequence {
  public:
-  // Calls `handle` for the message, if it is next, and for those that have
-  // waited for it. False: a second copy of one that was handled. `handle` must
-  // not call back.
+  // Calls `handle` for the message if it is the next one, and then for the kept
+  // messages that follow it. Returns false if the number was handled before.
+  // `handle` must not call back.
   bool Take(uint64_t number, ControlRef message,
             absl::FunctionRef<void(const ControlRef&)> handle);
-  // The number of the last one that was handled, or is being handled.
+  // Returns the number of the last message that was or is being handled.
   uint64_t last() const { return last_; }
 
  private:

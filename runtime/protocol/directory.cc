@@ -1,4 +1,4 @@
-//===- directory.cc - Who has which number --------------------------------===//
+//===- directory.cc - Numbers of all actors -------------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- directory.h - Who has which number -----------------------*- C++ -*-===//
+//===- directory.h - Numbers of all actors ----------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -17,8 +17,8 @@
 
 namespace pathways {
 
-// In which process a host is, for all its lives, and which of them it is in
-// when the directory is made. Who is to know of later ones has HostEpochs.
+// Process of a host, which never changes, and the host's epoch when the
+// directory is created. HostEpochs tracks later epochs.
 struct HostLocation {
   uint32_t process = 0;
   uint32_t epoch = 1;
@@ -27,16 +27,16 @@ struct HostLocation {
 // Clients have numbers below this.
 inline constexpr uint32_t kMaxClients = 1 << 20;
 
-// Numbers of the actors of a cluster: the controller's is 0, then come the
+// Numbers of the actors of a cluster: the controller's is 0, then follow the
 // schedulers by island, the executors by host, the reporters by process, and
-// the clients. A value: it says the same wherever it was made of the same
-// cluster. Any thread.
+// the clients. A value: directories of the same cluster are equal in every
+// process. Any thread may read it.
 class Directory {
  public:
   Directory() = default;
-  // `first_hosts`: by island, ascending, the first of its hosts, which its
-  // scheduler is on. `hosts`: by host. `controller` is where the controller is,
-  // which is on no host.
+  // `first_hosts`: for each island in ascending order, its first host, which
+  // runs its scheduler. `hosts`: by host. `controller`: place of the
+  // controller, which is on no host.
   Directory(std::vector<int32_t> first_hosts, std::vector<HostLocation> hosts,
             HostLocation controller = {});
 
@@ -52,24 +52,26 @@ class Directory {
   ActorId client(uint32_t index) const {
     return 1 + num_islands_ + num_hosts() + num_processes_ + index;
   }
-  // Those that have hosts or the controller, ascending.
+  // Processes that have hosts or the controller, ascending.
   const std::vector<uint32_t>& processes() const { return processes_; }
 
-  // Whose number this is; a client's epoch is not known here. Null: nobody's.
+  // Returns the actor with this number, or nullopt if there is none. The epoch
+  // is 0 for clients and reporters.
   std::optional<Address> Find(ActorId id) const;
-  // The host of an executor; -1: the number is not one of an executor.
+  // Returns the host of an executor, or -1 if the number is not one of an
+  // executor.
   int32_t HostOfExecutor(ActorId id) const {
     const uint32_t host = id - 1 - num_islands_;  // wraps to a large number
     return host < num_hosts() ? static_cast<int32_t>(host) : -1;
   }
-  // The island of a host that there is.
+  // Returns the island of an existing host.
   uint32_t IslandOf(uint32_t host) const;
-  // The index of a client; -1: the number is not one of a client.
+  // Returns the index of a client, or -1 if the number is not one of a client.
   int64_t ClientOf(ActorId id) const {
     const uint32_t index = id - client(0);  // wraps to a large number
     return id != kNoActor && index < kMaxClients ? int64_t{index} : -1;
   }
-  // Of a host; -1: the controller's place.
+  // Returns the place of a host, or of the controller if `host` is -1.
   const HostLocation& place(int32_t host) const {
     return host < 0 ? controller_ : hosts_[host];
   }

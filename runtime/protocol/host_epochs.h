@@ -1,4 +1,4 @@
-//===- host_epochs.h - Which hosts live, and in which life ------*- C++ -*-===//
+//===- host_epochs.h - Live hosts and their epochs --------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -16,9 +16,9 @@
 
 namespace pathways {
 
-// What the controller knows of the lives of hosts: the one that each is in, or
-// was in when it went. Invariants: (1) the life of a host never falls; (2) one
-// that is over does not begin again. A host that is asked about is one of the
+// The controller's view of hosts: the epoch of each, and whether it is down.
+// Invariants: (1) the epoch of a host never decreases; (2) an epoch that has
+// ended does not begin again. Except for Has, `host` must be one of the
 // directory's. One owner calls it.
 class HostEpochs {
  public:
@@ -32,21 +32,22 @@ class HostEpochs {
     return host >= 0 && static_cast<size_t>(host) < hosts_.size();
   }
   uint32_t epoch(int32_t host) const { return hosts_[host].epoch; }
-  // Returns how often the host was replaced, as messages count it.
+  // Returns how often the host was replaced, which is how messages count it.
   uint32_t restarts(int32_t host) const { return hosts_[host].epoch - 1; }
   bool IsGone(int32_t host) const { return hosts_[host].gone; }
-  // True if the host is there and was replaced exactly `restarts` times.
+  // Returns true if the host is up and was replaced exactly `restarts` times.
   bool IsNow(int32_t host, uint32_t restarts) const {
     return !IsGone(host) && restarts == this->restarts(host);
   }
-  // A host is gone in this life, or before it. False: that was known, or a
-  // newer one began.
+  // Records that a host went down in `epoch`. Returns false if it is known to
+  // be down or a newer epoch has begun.
   bool Down(int32_t host, uint32_t epoch) {
     if (IsGone(host) || epoch < hosts_[host].epoch) return false;
     hosts_[host].gone = true;
     return true;
   }
-  // A host that is gone lives again. False: it lives, or that life is over.
+  // Records that a host is up again in `epoch`. Returns false if the host is up
+  // or that epoch has ended.
   bool Up(int32_t host, uint32_t epoch) {
     if (!IsGone(host) || epoch <= hosts_[host].epoch) return false;
     hosts_[host] = {epoch};

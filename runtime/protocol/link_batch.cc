@@ -1,4 +1,4 @@
-//===- link_batch.cc - Several frames as one ------------------------------===//
+//===- link_batch.cc - Batch of frames ------------------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

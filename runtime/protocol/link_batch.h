@@ -1,4 +1,4 @@
-//===- link_batch.h - Several frames as one ---------------------*- C++ -*-===//
+//===- link_batch.h - Batch of frames ---------------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -18,55 +18,59 @@
 
 namespace pathways {
 
-// What a batch that is written here has room for, header and entries. One that
-// is read may be longer.
+// Capacity of a batch written here, including header and entries. A received
+// batch may be longer.
 inline constexpr size_t kMaxBatchBytes = 8 << 10;
 
-// Frames for one peer that are to go as one, byte by byte as in wire.md.
-// Invariants: (1) they are read in the order added; (2) to add takes no memory.
-// One thread at a time.
+// Collects frames for one peer that go as one, in the format of wire.md.
+// Invariants: (1) the reader gets them in the order added; (2) Add does not
+// allocate. One thread at a time.
 class BatchWriter {
  public:
   BatchWriter() { Clear(); }
   BatchWriter(const BatchWriter&) = delete;
   BatchWriter& operator=(const BatchWriter&) = delete;
 
-  // Whether one with so many bytes behind it has room in an empty one.
+  // Returns true if a frame with `bytes` bytes of payload fits in an empty
+  // batch.
   static constexpr bool Fits(uint64_t bytes) {
     return bytes <= kMaxBatchBytes - 2 * sizeof(LinkFrame);
   }
-  // Of kind kHot or kControl. False: it has no room here, nothing changed.
+  // Adds a frame of kind kHot or kControl with its payload. Returns false and
+  // changes nothing if there is no room.
   bool Add(const LinkFrame& frame, absl::Span<const char> bytes);
   void Clear();
 
   uint32_t count() const { return count_; }
-  // What is to be sent, when there is something. One frame goes as it is.
+  // Header and payload to send; count() must not be 0. A single frame is sent
+  // without a batch around it.
   absl::Span<const char> header() const;
   absl::Span<const char> payload() const;
 
  private:
-  // Where the frame that is sent begins.
+  // Offset in data_ of the frame to send.
   size_t begin() const { return count_ == 1 ? sizeof(LinkFrame) : 0; }
 
   uint32_t count_ = 0;
-  size_t bytes_ = 0;                      // with the header
+  size_t bytes_ = 0;                      // includes the header
   alignas(8) char data_[kMaxBatchBytes];  // the header, then entries
 };
 
-// Reads the entries of a batch's payload, in order. Reads nothing beyond it,
-// whatever stands there.
+// Reads the entries of a batch's payload in order. Never reads beyond the
+// payload, whatever the bytes are.
 class BatchReader {
  public:
   struct Entry {
     LinkFrame frame;
-    absl::Span<const char> payload;  // of the frame, in the batch
+    absl::Span<const char> payload;  // payload of the frame, in the batch
   };
   explicit BatchReader(absl::Span<const char> payload) : rest_(payload) {}
 
-  // Whether the payload is that of a batch: one entry or more, each a frame of
-  // kind kHot or kControl, and nothing else.
+  // Returns true if the payload is that of a batch: one or more frames of kind
+  // kHot or kControl, and nothing else.
   static bool IsBatch(absl::Span<const char> payload);
-  // Nullopt: there is no further one, or what stands there is none.
+  // Returns the next entry, or nullopt if there is none or the bytes are no
+  // entry.
   std::optional<Entry> Next();
 
  private:

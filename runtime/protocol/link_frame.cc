@@ -1,4 +1,4 @@
-//===- link_frame.cc - What stands on links between processes -------------===//
+//===- link_frame.cc - Frames on links between processes ------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -25,7 +25,7 @@ std::optional<LinkFrame> ReadLinkFrame(absl::Span<const char> header,
   if (frame.wire.payload_bytes != payload_bytes) return std::nullopt;
   LinkFrame expected;
   switch (frame.kind) {
-    case LinkFrame::kHot:  // uses all the rest
+    case LinkFrame::kHot:  // uses all other fields
       return frame.zero == 0 ? std::optional(frame) : std::nullopt;
     case LinkFrame::kControl:
       expected =
@@ -44,7 +44,7 @@ std::optional<LinkFrame> ReadLinkFrame(absl::Span<const char> header,
     default:
       return std::nullopt;
   }
-  // What a kind does not use is zero.
+  // Fields that a kind does not use must be zero.
   if (std::memcmp(&frame, &expected, sizeof(frame)) != 0) return std::nullopt;
   return frame;
 }

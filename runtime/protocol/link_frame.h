@@ -1,4 +1,4 @@
-//===- link_frame.h - What stands on links between processes ----*- C++ -*-===//
+//===- link_frame.h - Frames on links between processes ---------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -19,24 +19,28 @@
 
 namespace pathways {
 
-// The header of a message between processes, byte by byte as in wire.md. What
-// follows it goes by the kind.
+// Header of a message between processes, in the format of wire.md. The kind
+// defines what follows the header.
 struct LinkFrame {
   enum Kind : uint32_t {
     kHot = 1,         // the payload of `wire.message`
     kControl = 2,     // a Control, from wire.from to wire.to
-    kMembership = 3,  // a Membership: who is in the cluster, and where
-    kBatch = 4,  // frames of kind 1 and 2, one after another (link_batch.h)
-    // A hot message whose payload stays with its sender, under the token that
-    // is beside the frame; and the answers, which name the token.
+    kMembership = 3,  // a Membership: processes and hosts
+    // Frames of kinds 1 and 2, one after another (link_batch.h).
+    kBatch = 4,
+    // An offer of a hot message whose payload stays with its sender, under the
+    // token that follows the frame; and its two answers, which name the token.
     kOffer = 5,
-    kTake = 6,    // there is memory for it: to be put (Transport::Put)
-    kRefuse = 7,  // nobody wants it
+    // The receiver has memory for the payload, so it may be put
+    // (Transport::Put).
+    kTake = 6,
+    kRefuse = 7,  // the receiver does not want the payload
   };
   uint32_t kind = 0;
   uint32_t zero = 0;
-  // Of kOffer payload_bytes is not what is beside the frame; of kMembership and
-  // what comes after it, but kOffer, all is zero but payload_bytes.
+  // For kOffer, payload_bytes is the size of the offered payload, not of what
+  // follows the frame. For kMembership, kBatch, kTake and kRefuse all fields
+  // but payload_bytes are zero.
   WireFrame wire;
 
   static LinkFrame Hot(ActorId from, ActorId to, const WireMessage& message,
@@ -70,8 +74,8 @@ inline absl::Span<const char> AsBytes(const LinkFrame& frame) {
                              sizeof(frame));
 }
 
-// Nullopt: that is no frame, or not one of a message with so many bytes behind
-// it.
+// Parses a header. Returns nullopt if it is no frame, or does not fit a message
+// with `payload_bytes` bytes of payload.
 std::optional<LinkFrame> ReadLinkFrame(absl::Span<const char> header,
                                        size_t payload_bytes);
 

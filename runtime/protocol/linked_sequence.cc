@@ -1,4 +1,4 @@
-//===- linked_sequence.cc - Messages that name the one before -------------===//
+//===- linked_sequence.cc - Messages that name their predecessor ----------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- linked_sequence.h - Messages that name the one before ----*- C++ -*-===//
+//===- linked_sequence.h - Messages that name their predecessor -*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -17,22 +17,23 @@
 
 namespace pathways {
 
-// Puts messages whose numbers grow, but with gaps, into the order of their
-// numbers: each names the number before its own, 0 if there is none.
-// Invariants: (1) each number is handled once, when the one before it has been,
-// in whatever order and however often messages come; (2) of copies that come
-// early, one that gives the number up stays. One owner calls it; what waits for
-// a message that never comes goes with it.
+// Delivers messages whose numbers ascend with gaps in the order of their
+// numbers. Each message names the previous number, or 0 if it is the first.
+// Invariants: (1) each number is handled once, after its predecessor, in
+// whatever order and however often messages arrive; (2) among early copies of a
+// number, one that skips it is kept. One owner calls it; messages that still
+// wait for a predecessor are dropped with the sequence.
 class LinkedSequence {
  public:
   struct Number {
     uint64_t own = 0, previous = 0;
-    bool skip = false;  // it is given up; others wait for it all the same
+    // The sender gives the number up; its successors wait for it all the same.
+    bool skip = false;
   };
 
-  // Calls `handle` for the message, if it is next, and for those that have
-  // waited for it. False: its number was handled before. `handle` must not call
-  // back.
+  // Calls `handle` for the message if it is the next one, and then for the kept
+  // messages that follow it. Returns false if the number was handled before.
+  // `handle` must not call back.
   bool Take(const Number& number, ControlRef message,
             absl::FunctionRef<void(ControlRef)> handle);
 
@@ -42,7 +43,7 @@ class LinkedSequence {
     ControlRef message;
   };
 
-  uint64_t last_ = 0;                // that was handled
+  uint64_t last_ = 0;                // last number handled
   std::map<uint64_t, Early> early_;  // by previous number
 };
 

@@ -1,4 +1,4 @@
-//===- peer_link.h - Messages between this host and another -----*- C++ -*-===//
+//===- peer_link.h - Messages between two hosts -----------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -16,21 +16,22 @@
 
 namespace pathways {
 
-// Numbers what goes to one other host, and says what of that which comes is to
-// be handled. Invariants: (1) numbers are of a pair of lives: when one of the
-// two hosts starts again they begin anew, and nothing of before counts; (2) of
-// each pair each number is new once; (3) what comes is not believed about
-// lives, so no message stops what a later life says. One owner calls it.
+// Numbers the messages to one other host, and decides which messages from it
+// are handled. Invariants: (1) numbers belong to a pair of epochs: when either
+// host is replaced they start again, and older messages do not count; (2) for
+// each pair of epochs each number is new once; (3) epochs in messages are not
+// trusted, so no message can block those of a later epoch. One owner calls it.
 class PeerLink {
  public:
   enum Verdict {
     kNew,
     kSecondCopy,
-    kOtherEpoch,  // from, or for, a life that is over or not announced
+    // The message is from or for an epoch that has ended or was not announced.
+    kOtherEpoch,
   };
 
   PeerLink() = default;
-  // `own`: this host's epoch; `peer`: that of the other, as far as it is known.
+  // `own`: epoch of this host; `peer`: known epoch of the other host.
   PeerLink(uint32_t own, uint32_t peer) : own_(own), peer_(peer) {}
 
   uint32_t peer_epoch() const { return peer_; }
@@ -46,10 +47,10 @@ class PeerLink {
     }
     return seen_.Accept(message.sequence) ? kNew : kSecondCopy;
   }
-  // Has the processor ask for what Accept reads of such a number.
+  // Prefetches what Accept reads for such a number.
   void Prefetch(uint64_t sequence) const { seen_.Prefetch(sequence); }
-  // The peer is known to live in this epoch, or will when it comes again; an
-  // older one changes nothing.
+  // Announces that the peer is, or will come up, in `epoch`. Older epochs are
+  // ignored.
   void Advance(uint32_t epoch) {
     if (epoch <= peer_) return;
     peer_ = epoch;

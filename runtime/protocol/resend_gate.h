@@ -1,4 +1,4 @@
-//===- resend_gate.h - How often something is sent again --------*- C++ -*-===//
+//===- resend_gate.h - Exponential backoff of resends -----------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -14,18 +14,17 @@
 
 namespace pathways {
 
-// Backs off exponentially from sending something again. Whoever waits for an
-// answer asks again at a constant rate, since the question or the answer may be
-// lost. On a link that takes longer for the answer than the time between two
-// questions, an answer to each would queue behind the others, and everything
-// sent later behind those: the longer somebody waits, the longer all others do.
-// One owner calls it.
+// Exponential backoff for resends. A receiver that waits for an answer asks
+// again at a constant rate, because the question or the answer may be lost. If
+// the link takes longer for an answer than the time between two questions, an
+// answer to each question would queue up, and all later messages would queue
+// behind those answers. One owner calls it.
 class ResendGate {
  public:
   // Returns true for the first, second, fourth, eighth, ... call since the
   // transfer last made progress.
   bool Pass() { return std::has_single_bit(++asked_); }
-  // The transfer has made progress.
+  // Records that the transfer has made progress.
   void Reset() { asked_ = 0; }
 
  private:

@@ -1,4 +1,4 @@
-//===- sequence_window.h - Which numbers were seen --------------*- C++ -*-===//
+//===- sequence_window.h - Window of seen numbers ---------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -16,13 +16,13 @@
 
 namespace pathways {
 
-// Numbers of the messages seen from one sender, to drop second copies. Numbers
-// start at 1 and may come in any order; one that is kWindow behind the largest
+// The numbers seen from one sender, to drop second copies. Numbers start at 1
+// and may come in any order; a number that is kWindow or more below the largest
 // counts as seen.
 class SequenceWindow {
  public:
   static constexpr uint64_t kWindow = 8192;
-  // Whether `sequence` is new; remembers it.
+  // Returns true if `sequence` is new, and records it as seen.
   bool Accept(uint64_t sequence) {
     if (bits_.empty()) bits_.resize(kWindow / 64);
     if (sequence == 0) return false;
@@ -46,7 +46,7 @@ class SequenceWindow {
     word |= bit;
     return true;
   }
-  // Has the processor ask for what Accept reads.
+  // Prefetches what Accept reads.
   void Prefetch(uint64_t sequence) const {
     PrefetchBytes(bits_.data() + (sequence % kWindow) / 64, sizeof(uint64_t));
   }

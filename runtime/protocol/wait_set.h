@@ -1,4 +1,4 @@
-//===- wait_set.h - Who has not answered yet --------------------*- C++ -*-===//
+//===- wait_set.h - Set of awaited numbers ----------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -17,13 +17,13 @@
 
 namespace pathways {
 
-// Hosts, islands or pieces, by number, that are awaited. Invariants: (1)
-// each member comes once: a second time, or a stranger, is told apart; (2) a
-// set that is filled again takes no memory, unless a member is larger than any
-// before. A plain value.
+// A set of awaited hosts, islands or pieces, by number. Invariants: (1) Erase
+// returns true once for each member, so second answers and strangers are told
+// apart; (2) refilling the set does not allocate, unless a member is larger
+// than any before. A plain value.
 class WaitSet {
  public:
-  // `members` are not negative.
+  // Replaces the set. `members` are not negative.
   void Assign(absl::Span<const int32_t> members) {
     words_.assign(words_.size(), 0);
     size_ = 0;
@@ -34,7 +34,7 @@ class WaitSet {
     return member >= 0 && word < words_.size() &&
            (words_[word] & Bit(member)) != 0;
   }
-  // Whether it was awaited.
+  // Removes a member. Returns false if it was not in the set.
   bool Erase(int32_t member) {
     if (!Contains(member)) return false;
     words_[static_cast<size_t>(member) / 64] &= ~Bit(member);
@@ -42,7 +42,7 @@ class WaitSet {
     return true;
   }
   void Clear() { Assign({}); }
-  // One more; it may be in the set.
+  // Adds a member, which may be in the set already.
   void Insert(int32_t member) {
     if (Contains(member)) return;
     const size_t word = static_cast<size_t>(member) / 64;
@@ -50,7 +50,7 @@ class WaitSet {
     words_[word] |= Bit(member);
     ++size_;
   }
-  // Whether a member of one is a member of the other.
+  // Returns true if the two sets have a member in common.
   bool Meets(const WaitSet& other) const {
     for (size_t w = 0; w < words_.size() && w < other.words_.size(); ++w) {
       if ((words_[w] & other.words_[w]) != 0) return true;
@@ -59,13 +59,13 @@ class WaitSet {
   }
   bool empty() const { return size_ == 0; }
   size_t size() const { return size_; }
-  // The smallest member of a set that is not empty.
+  // Returns the smallest member. The set must not be empty.
   int32_t First() const {
     int32_t member = 0;
     while (!Contains(member)) ++member;
     return member;
   }
-  // Ascending.
+  // Returns the members in ascending order.
   std::vector<int32_t> Members() const {
     std::vector<int32_t> members;
     for (int32_t m = 0; members.size() < size_; ++m) {

@@ -1,4 +1,4 @@
-//===- spill_disk.cc - Where spilled arrays lie ---------------------------===//
+//===- spill_disk.cc - Files of spilled arrays ----------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -44,7 +44,7 @@ std::string ReadAll(int fd) {
   return std::string(text, got > 0 ? got : 0);
 }
 
-// "host 'h' of cluster c", as a lock file says it.
+// Returns the text of a lock file, "host 'h' of cluster c".
 std::string OwnerText(const std::string& cluster, const std::string& host) {
   return absl::StrCat("host '", host, "' of cluster ", cluster);
 }
@@ -56,7 +56,8 @@ absl::Status Taken(const std::string& folder, const std::string& wanted,
                    why, Tag(ErrorId::kSpillFolder)));
 }
 
-// Opens and locks; -1: somebody else has it, and errno says if not that.
+// Opens and locks a file. Returns -1 and sets errno on failure; errno is
+// EWOULDBLOCK if another process holds the lock.
 int Lock(const std::string& path) {
   while (true) {
     const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -67,7 +68,7 @@ int Lock(const std::string& path) {
       errno = error;
       return -1;
     }
-    // Who had it may have removed it after it was opened here.
+    // The previous owner may have removed the file after it was opened here.
     struct stat status;
     if (fstat(fd, &status) == 0 && status.st_nlink > 0) return fd;
     close(fd);
@@ -76,7 +77,7 @@ int Lock(const std::string& path) {
 
 constexpr char kSuffix[] = ".spill";
 
-// What is left of spilled arrays.
+// Removes the files of spilled arrays that a previous process left.
 void RemoveFiles(const std::string& folder) {
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
@@ -183,7 +184,8 @@ void FolderDisk::Remove(uint64_t file) { unlink(NameOf(file).c_str()); }
 void FolderDisk::Free(uint64_t file, uint64_t offset, uint64_t bytes) {
   const int fd = open(NameOf(file).c_str(), O_WRONLY | O_CLOEXEC);
   if (fd < 0) return;
-  // Without it they go with the file.
+  // If the file system cannot punch holes, the bytes are released with the
+  // file.
   (void)fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
                   static_cast<off_t>(offset), static_cast<off_t>(bytes));
   close(fd);

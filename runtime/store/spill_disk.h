@@ -1,4 +1,4 @@
-//===- spill_disk.h - Where spilled arrays lie ------------------*- C++ -*-===//
+//===- spill_disk.h - Files of spilled arrays -------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Files of one host, by number: in a folder, or, of a simulated host, in
-// memory.
+// Numbered files of one host: in a folder, or in memory for a simulated host.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,42 +26,47 @@
 
 namespace pathways {
 
-// A file is written once, read, and removed. Calls for different files may come
-// from several threads at a time.
+// A file is written once, read, and removed. Several threads may call for
+// different files at the same time.
 class SpillDisk {
  public:
   struct Chunk {
-    const char* data = nullptr;  // null: of no values; they are kept nowhere
+    // Null if the bytes have no values (simulation); then only their size is
+    // counted.
+    const char* data = nullptr;
     uint64_t bytes = 0;
   };
 
   virtual ~SpillDisk() = default;
-  // Makes a file of the chunks, one behind the other. ResourceExhausted or
-  // Unavailable say what the system says; then nothing is left of it.
+  // Writes a file that is the concatenation of the chunks. Returns
+  // ResourceExhausted if the disk is full, or Unavailable; the message is the
+  // system's. Nothing of the file is left after an error.
   virtual absl::Status Write(uint64_t file, absl::Span<const Chunk> chunks) = 0;
-  // DataLoss: it is not there, or too short.
+  // Reads a range of a file. Returns DataLoss if the file is missing, too short
+  // or unreadable.
   virtual absl::Status Read(uint64_t file, uint64_t offset, uint64_t bytes,
                             char* to) = 0;
   virtual void Remove(uint64_t file) = 0;
-  // These bytes of a file are read no more: the disk may have them, as far as
-  // it gives parts of files back.
+  // Tells the disk that these bytes of a file are not read again. A disk that
+  // can release parts of files may release them.
   virtual void Free(uint64_t file, uint64_t offset, uint64_t bytes) {
     (void)file, (void)offset, (void)bytes;
   }
-  // For messages.
+  // Names of a file and of the disk for messages.
   virtual std::string NameOf(uint64_t file) const = 0;
   virtual std::string name() const = 0;
 };
 
-// A folder that one host has for itself, with a file `lock` that says whose it
-// is. All of it is removed with this object; what a process that was killed
-// left there, when the same host of the same cluster opens it again.
+// A folder of one host, with a file `lock` that names its owner. The destructor
+// removes the folder. What a killed process left there is removed when the same
+// host of the same cluster opens the folder again.
 class FolderDisk final : public SpillDisk {
  public:
-  // `host` of `cluster`, both short words, makes its folder in `folder`.
-  // NotFound, PermissionDenied: that is not there, or cannot be written.
-  // FailedPrecondition: a host has the folder that lives, or that was of
-  // another cluster; names both.
+  // Creates the folder of `host` of `cluster`, both short words, in `folder`.
+  // Returns NotFound or PermissionDenied if `folder` does not exist or cannot
+  // be written, and Unavailable for other errors of the system. Returns
+  // FailedPrecondition, with the names of both hosts, if a live host holds the
+  // lock, or if the last owner was another host or of another cluster.
   static absl::StatusOr<std::unique_ptr<SpillDisk>> Open(
       const std::string& folder, const std::string& cluster,
       const std::string& host);
@@ -84,7 +88,7 @@ class FolderDisk final : public SpillDisk {
   const int lock_;  // descriptor
 };
 
-// In memory, for simulated hosts; and for tests, which make it fail.
+// Files in memory, for simulated hosts, and for tests that make it fail.
 class MemoryDisk final : public SpillDisk {
  public:
   explicit MemoryDisk(std::string name) : name_(std::move(name)) {}
@@ -96,14 +100,16 @@ class MemoryDisk final : public SpillDisk {
   std::string NameOf(uint64_t file) const override;
   std::string name() const override { return name_; }
 
-  // From now on nothing can be written, or read, until this is OK.
+  // Makes all further writes, or reads, fail with `status` until it is set to
+  // OK.
   void FailWrites(absl::Status status);
   void FailReads(absl::Status status);
-  // Changes a bit of a file; whether it is there.
+  // Flips a bit of a file. Returns false if the file does not have that byte.
   bool Damage(uint64_t file, uint64_t offset);
-  // Of all files, by number.
+  // Returns the size of each file by its number.
   std::map<uint64_t, uint64_t> sizes() const;
-  // Of all that was ever written, together.
+  // Returns the total bytes of all writes so far, including chunks without
+  // values.
   uint64_t written_bytes() const;
 
  private:

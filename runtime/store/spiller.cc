@@ -1,4 +1,4 @@
-//===- spiller.cc - Arrays leave memory, and come back --------------------===//
+//===- spiller.cc - Spilling arrays to files ------------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -174,7 +174,7 @@ void Spiller::Finish() {
 
 void Spiller::FinishWrite(Job* job) {
   if (!job->statuses[0].ok()) {
-    // Copies give their room to what has none, if that is what is lacking.
+    // The disk may lack room for objects without copies: drop the copies first.
     if (copied_bytes_ > 0) return ForgetCopies();
     failed_ = absl::Status(
         job->statuses[0].code(),
@@ -191,7 +191,7 @@ void Spiller::FinishWrite(Job* job) {
       copied_bytes_ += object.bytes;
       ++files_[job->file];
     }
-    // This job refers to it, and the store.
+    // Only this job and the store refer to the object if nobody uses it.
     if (object.references_ != 2) continue;
     copied_bytes_ -= object.bytes;
     spilled_bytes_ += object.bytes;
@@ -205,7 +205,7 @@ void Spiller::FinishRead(Job* job) {
     Object& object = *job->objects[i];
     const absl::Status& status = job->statuses[i];
     if (absl::IsResourceExhausted(status)) {
-      // The system has no memory now: it stays where it is.
+      // The system lacks memory now, so the object stays in its file.
       lack_ = status;
       continue;
     }

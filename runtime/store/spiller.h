@@ -1,4 +1,4 @@
-//===- spiller.h - Arrays leave memory, and come back -----------*- C++ -*-===//
+//===- spiller.h - Spilling arrays to files ---------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -22,100 +22,111 @@
 
 namespace pathways {
 
-// Most bytes of files of a host with so much memory; 0: none are made.
+// Returns the most bytes that files of a host with `memory_bytes` of memory may
+// have; 0 if there is no spilling.
 uint64_t SpillBytes(const SpillOptions& options, uint64_t memory_bytes);
 
-// Writes objects of a HostStore that nobody uses to files, the one that was
-// used longest ago first, and reads them back; one job at a time, on whatever
-// thread it is given. Invariants: (1) what leaves is complete, filled, and
-// referred to by the store alone, also when it has been written: what was used
-// meanwhile stays; (2) an object is in memory or in a file, never in neither
-// unless its status says that it is lost; (3) as nobody changes what may leave,
-// it is written once, however often it leaves, while the disk has room for
-// copies of what is in memory: they go first; (4) a file goes with the last
-// object in it, and its part of the disk with each; (5) a disk that has failed
-// is not tried again but for somebody who needs the memory, or when a file is
-// gone.
-// One owner calls it.
+// Writes unused objects of a HostStore to files, the least recently used first,
+// and reads them back: one job at a time, on a thread that the owner chooses.
+// Invariants: (1) an object is spilled only if it is complete, filled, and
+// referenced by the store alone; if it is referenced again when its write ends,
+// it stays in memory; (2) an object is in memory or in a file, or its status
+// says that it is lost; (3) an object that may be spilled does not change, so
+// it is written once however often it is spilled, as long as the disk has room
+// for copies of objects in memory; these copies are dropped first; (4) a file
+// is removed with its last object, and each object's part of the disk is
+// released with the object; (5) after a disk has failed it is not tried again,
+// unless memory is needed (Forgive), an object has come back, or the bytes of
+// an object were dropped from a file. One owner calls it.
 class Spiller {
  public:
-  // Has `work`, which is about so many bytes, done elsewhere, and Finish called
-  // after that, never before it returns.
+  // Has `work`, which handles about `bytes` bytes, done elsewhere and then has
+  // Finish called, never before Run returns.
   using Run = std::function<void(uint64_t bytes, std::function<void()> work)>;
-  // Objects of fewer bytes share files, which have so many at least while there
-  // are enough of them.
+  // Objects of fewer bytes share files; a shared file has at least this size
+  // while there are enough such objects.
   static constexpr uint64_t kUnitBytes = uint64_t{1} << 20;
 
-  // `store` and `arena`, of which it is, outlive it.
+  // `store` allocates from `arena`; both outlive the spiller.
   Spiller(HostStore* store, Arena* arena, std::unique_ptr<SpillDisk> disk,
           const SpillOptions& options, Run run);
-  // Nothing works on a job any more. What is away has no bytes then.
+  // No job may be running. Spilled objects have no bytes afterwards.
   ~Spiller();
 
-  // A job is under way; nothing but Finish may be called for one then.
+  // Returns true while a job is running. Only Finish may then be called for a
+  // job.
   bool busy() const { return job_ != nullptr; }
-  // kBegun: something leaves. kPinned: all that has memory is used. kFailed:
-  // nothing can be written; Explain says why.
+  // kBegun: a job that spills objects has begun. kPinned: every object that has
+  // memory is in use. kFailed: nothing can be written; Explain says why.
   enum class Step { kBegun, kPinned, kFailed };
-  // `coming`: bytes of objects that come back then, so that as many more may be
-  // in files meanwhile.
+  // Begins to spill objects. `coming`: bytes of spilled objects that will then
+  // come back; files may exceed their bound by as much meanwhile.
   Step Spill(uint64_t coming = 0);
-  // Objects that are away, and for which there is room, come back.
+  // Begins to read spilled objects back. There must be room for them.
   void Bring(std::vector<HostStore::Ref> objects);
-  // Whether memory is above its mark, or was and has yet to come down.
+  // Returns true if the memory in use is above its upper mark, or was and has
+  // not yet fallen to the lower one.
   bool IsHigh() const;
-  // The job is done.
+  // Ends the job. The owner calls it when the work is done.
   void Finish();
-  // Somebody needs memory, so a disk that has failed is tried again.
+  // Lets a failed disk be tried again, because memory is needed.
   void Forgive() { failed_ = absl::OkStatus(); }
-  // Why the system had no memory for what was to come back last, if so.
+  // ResourceExhausted if the last Bring failed for lack of memory, else OK.
   const absl::Status& lack() const { return lack_; }
-  // A lack of memory, and why nothing leaves.
+  // Returns `lack`, an error about lacking memory, with the reason why nothing
+  // can be spilled added.
   absl::Status Explain(const absl::Status& lack) const;
 
-  // Of objects that are away.
+  // Bytes of spilled objects, which are not in memory.
   uint64_t spilled_bytes() const { return spilled_bytes_; }
 
  private:
   friend class HostStore;
   using Object = HostStore::Object;
   struct Job {
-    bool leaves = false;  // objects do; else they come back
-    uint64_t file = 0;    // that is written; 0: all that leaves has a copy
+    // True if the job spills its objects; false if it reads them back.
+    bool leaves = false;
+    // File that is written; 0 if all objects have copies in files.
+    uint64_t file = 0;
     std::vector<HostStore::Ref> objects;
-    // Of those that leave and have no copy, in their order.
+    // Chunks and checksums of the spilled objects without copies, in their
+    // order.
     std::vector<SpillDisk::Chunk> chunks;
     std::vector<uint32_t> crcs;
-    std::vector<Arena::Segment> segments;  // of those that come
-    std::vector<absl::Status> statuses;    // of each of them, or of the file
+    // Memory of the objects that are read back.
+    std::vector<Arena::Segment> segments;
+    // One per object that is read back, or one for the written file.
+    std::vector<absl::Status> statuses;
   };
 
   bool MayLeave(const Object& object) const;
-  // Of the least recently used: a large one, or small ones, for which files
-  // have room. `smallest`: bytes of any that may leave, if there are some.
+  // Returns the least recently used objects that may be spilled and fit the
+  // files' bound: one large or several small ones. `smallest` becomes the
+  // smallest size of the objects seen that may be spilled; unchanged if there
+  // are none.
   std::vector<Object*> Choose(uint64_t coming, uint64_t* smallest) const;
   static uint64_t BytesToWrite(const std::vector<Object*>& objects);
   void FinishWrite(Job* job);
   void FinishRead(Job* job);
   absl::Status ReadBack(const Object& object, char* to) const;
-  // Its bytes in a file, if they are in one, are needed no more.
+  // Drops the copy of an object in a file, if there is one.
   void Forget(Object* object);
-  // Likewise those of all that is in memory.
+  // Drops the copies of all objects in memory.
   void ForgetCopies();
 
   HostStore& store_;
   Arena& arena_;
   const std::unique_ptr<SpillDisk> disk_;
-  const uint64_t bound_;  // of what is away, and copies of what is not
+  const uint64_t bound_;  // limit of spilled_bytes_ + copied_bytes_
   const double begin_, end_;
   const Run run_;
   std::unique_ptr<Job> job_;
-  std::map<uint64_t, uint64_t> files_;  // objects that are in each
+  std::map<uint64_t, uint64_t> files_;  // number of objects in each file
   uint64_t last_file_ = 0;
   uint64_t spilled_bytes_ = 0;
-  uint64_t copied_bytes_ = 0;  // in files, of what is in memory
+  uint64_t copied_bytes_ = 0;  // copies in files of objects in memory
   absl::Status failed_, lack_;
-  mutable bool is_sinking_ = false;  // between the two marks
+  mutable bool is_sinking_ = false;  // above the lower mark, after the upper
 };
 
 }  // namespace pathways

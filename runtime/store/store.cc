@@ -1,4 +1,4 @@
-//===- store.cc - Memory of devices and hosts, with bounds ----------------===//
+//===- store.cc - Bounded memory of devices and hosts ---------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -27,12 +27,12 @@
 namespace pathways {
 namespace {
 
-// From here on what is taken has pages of its own.
+// From this size on, a segment from Take has pages of its own.
 constexpr uint64_t kPagedBytes = uint64_t{1} << 16;
 constexpr uint64_t kHugePageBytes = uint64_t{2} << 20;
 
-// Bytes that the system can give without swapping, in this control group too;
-// UINT64_MAX: it does not say.
+// Returns the bytes that the system, and this control group, can give without
+// swapping; UINT64_MAX if unknown.
 uint64_t AvailableBytes() {
   uint64_t available = UINT64_MAX;
   std::ifstream memory("/proc/meminfo");
@@ -45,7 +45,7 @@ uint64_t AvailableBytes() {
   uint64_t limit = 0, current = 0;
   std::ifstream max("/sys/fs/cgroup/memory.max");
   std::ifstream now("/sys/fs/cgroup/memory.current");
-  if (max >> limit && now >> current) {  // "max": no limit
+  if (max >> limit && now >> current) {  // the text "max" means no limit
     available = std::min(available, limit - std::min(limit, current));
   }
   return available;
@@ -93,8 +93,8 @@ absl::StatusOr<Mapping> Mapping::Create(uint64_t bytes, Pages pages) {
                        Tag(ErrorId::kNoSystemMemory)));
     }
   }
-  // Huge pages begin at a multiple of their size. To clear one takes longer
-  // than who writes a piece of it may: 0.3 ms.
+  // Huge pages are aligned to their size. Untouched memory has none: clearing
+  // one takes 0.3 ms, more than a writer of one piece may spend.
   const bool huge = bytes >= kHugePageBytes && pages == kTouched;
   const uint64_t spare = huge ? kHugePageBytes : 0;
   void* data = mmap(nullptr, bytes + spare, PROT_READ | PROT_WRITE,
@@ -113,7 +113,7 @@ absl::StatusOr<Mapping> Mapping::Create(uint64_t bytes, Pages pages) {
       munmap(mapping.data_ + end, bytes + spare - end);
     }
     mapping.data_ += head;
-    // Without huge pages it is the same memory, only slower.
+    // If huge pages are refused, the memory is the same, only slower.
     (void)madvise(mapping.data_, bytes, MADV_HUGEPAGE);
   }
   if (pages == kTouched && !TouchPages(mapping.data_, bytes)) return refused();
@@ -182,7 +182,7 @@ void Arena::Spare(Mapping mapping) {
 }
 
 Mapping Arena::TakeSpare(uint64_t bytes) {
-  // The last one first: it may be in a cache.
+  // Prefers the most recent one, which may still be in a cache.
   const auto spare = std::find_if(
       spare_.rbegin(), spare_.rend(),
       [&](const Mapping& mapping) { return mapping.bytes() == bytes; });

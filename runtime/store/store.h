@@ -1,4 +1,4 @@
-//===- store.h - Memory of devices and hosts, with bounds -------*- C++ -*-===//
+//===- store.h - Bounded memory of devices and hosts ------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Bounded memory. An Arena is the memory of one device or host; a HostStore
-// holds a host's parts of arrays in it.
+// An Arena is the bounded memory of one device or host; a HostStore holds a
+// host's parts of arrays in it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,24 +30,26 @@
 
 namespace pathways {
 
-// Memory of the process: pages from the system, zeroed, huge ones where there
-// are any and they are touched at once; or few bytes from the heap. Given back
-// by the destructor. Move only.
+// Owned memory of the process: zeroed pages from the system, which are huge
+// pages if available and touched at once; or a few bytes from the heap.
+// Move-only.
 class Mapping {
  public:
   Mapping() = default;
   Mapping(Mapping&& other) noexcept { *this = std::move(other); }
   Mapping& operator=(Mapping&& other) noexcept;
   ~Mapping();
-  // Touched: nobody pays for a first touch later. Untouched: whoever writes
-  // first does, a piece at a time.
+  // kTouched: all pages are touched at creation, so that no later access pays
+  // for it. kUntouched: the first writer of each page pays.
   enum Pages { kTouched, kUntouched };
-  // From here on the system is asked what it has before pages are touched: it
-  // would rather end a process than refuse.
+  // From this size on, Create asks the system how much memory is available
+  // before it touches pages: the system would rather kill a process than
+  // refuse.
   static constexpr uint64_t kAskedBytes = uint64_t{64} << 20;
-  // ResourceExhausted when the system has no more, with what it has.
+  // Returns ResourceExhausted if the system lacks the memory; if known, the
+  // message has the number of bytes left.
   static absl::StatusOr<Mapping> Create(uint64_t bytes, Pages pages = kTouched);
-  // What it holds is undefined.
+  // Returns memory with undefined contents.
   static Mapping FromHeap(uint64_t bytes);
   char* data() const { return data_; }
   uint64_t bytes() const { return bytes_; }
@@ -58,15 +60,16 @@ class Mapping {
   bool heap_ = false;
 };
 
-// A bounded memory that hands out segments, each with memory of its own, so
-// that a segment that fits by bytes fits by place. One owner changes it; the
-// numbers may be read by any thread. Segments must be freed before it goes. The
-// memory of segments that were taken stays with the arena when they are freed,
-// for the next ones of their sizes: of the last kMaxSpares at most, at most
-// kMaxSpareBytes bytes, and with what is used never more than the bound.
+// A bounded memory that hands out segments. Each segment has memory of its own,
+// so fragmentation never makes an allocation fail. One owner changes the arena;
+// any thread may read the numbers. Segments must be freed before the arena is
+// destroyed. The memory of segments from Take stays with the arena when they
+// are freed and is reused for segments of the same size. The arena keeps that
+// of at most kMaxSpares segments and kMaxSpareBytes bytes, the most recent
+// ones; together with the used memory it never exceeds the bound.
 class Arena {
  public:
-  // `backed` false: only counts.
+  // If `backed` is false, the arena only counts bytes.
   Arena(std::string name, uint64_t bound_bytes, bool backed)
       : name_(std::move(name)), bound_(bound_bytes), backed_(backed) {}
   Arena(const Arena&) = delete;
@@ -78,7 +81,7 @@ class Arena {
     Segment(Segment&& other) noexcept { *this = std::move(other); }
     Segment& operator=(Segment&& other) noexcept;
     ~Segment();
-    char* data() const { return mapping_.data(); }  // null: not backed
+    char* data() const { return mapping_.data(); }  // null if not backed
     uint64_t bytes() const { return bytes_; }
 
    private:
@@ -88,21 +91,22 @@ class Arena {
     bool taken_ = false;
     Mapping mapping_;
   };
-  // ResourceExhausted names the arena, the need, what is used and the bound;
-  // nothing is held then. `what` says for whom.
+  // Returns a zeroed segment. Returns ResourceExhausted, naming the arena, the
+  // need, the used bytes and the bound, if there is no room; nothing is held
+  // then. `what`: the purpose, for the message.
   absl::StatusOr<Segment> Allocate(uint64_t bytes, const std::string& what);
-  // As Allocate, but what the segment holds is undefined: for who writes all of
-  // it before anything is read.
+  // Like Allocate, but the contents are undefined: for callers that write all
+  // bytes before any is read.
   absl::StatusOr<Segment> Take(uint64_t bytes, const std::string& what,
                                Mapping::Pages pages = Mapping::kTouched);
-  // As Allocate, but without pages: only counts.
+  // Like Allocate, but the segment has no memory and is only counted.
   absl::StatusOr<Segment> Charge(uint64_t bytes, const std::string& what);
 
   const std::string& name() const { return name_; }
   uint64_t bound() const { return bound_; }
-  // How many bytes more may be used.
+  // Returns how many more bytes may be used.
   uint64_t room() const { return bound_ > used() ? bound_ - used() : 0; }
-  // From now on; what is used beyond that stays. Spare memory goes.
+  // Sets the bound. Segments in use beyond it stay; spare memory is freed.
   void Bound(uint64_t bytes);
   uint64_t used() const { return used_.load(std::memory_order_relaxed); }
   uint64_t peak() const { return peak_.load(std::memory_order_relaxed); }
@@ -113,66 +117,68 @@ class Arena {
  private:
   absl::StatusOr<Segment> Back(Segment segment, const std::string& what,
                                Mapping::Pages pages);
-  // Keeps the memory of a segment that was taken, as far as there is room.
+  // Keeps the memory of a freed segment from Take, if there is room.
   void Spare(Mapping mapping);
-  // Spare memory of that size; none: of no bytes.
+  // Returns spare memory of that size, or an empty mapping if there is none.
   Mapping TakeSpare(uint64_t bytes);
   void DropOldestSpare();
-  // Gives back spare memory, the oldest first, until `bytes` more may be used.
+  // Frees spare memory, the oldest first, until `bytes` more may be used.
   void MakeRoom(uint64_t bytes);
 
   const std::string name_;
   uint64_t bound_;
   const bool backed_;
   std::atomic<uint64_t> used_{0}, peak_{0};
-  std::vector<Mapping> spare_;  // in the order in which they were freed
+  std::vector<Mapping> spare_;  // in the order of freeing
   uint64_t spare_bytes_ = 0;
 };
 
 class Spiller;
 
-// What one host holds of arrays: of each object its parts, one after the other,
-// charged to the host's memory. Which parts, and for how long, the controller
-// says; a Ref keeps an object, and its memory comes back with the last one. The
-// record of an object that is gone is used for the next one. One owner calls
-// it, and makes and drops Refs, none of which outlives it; other threads may
-// look at an object meanwhile.
+// The parts of arrays that one host holds, charged to the host's memory; an
+// object is all parts of one array, one after the other. The controller decides
+// which parts are held, and for how long. A Ref keeps an object; the last Ref
+// returns its memory, and the record is reused for another object. One owner
+// calls the store and creates and drops Refs, none of which may outlive the
+// store; other threads may read an object meanwhile.
 class HostStore {
  public:
   class alignas(kLineBytes) Object {
    public:
     uint64_t id = 0;
     uint64_t bytes = 0;
-    absl::Status status;  // ResourceExhausted: there was no room, no data
+    absl::Status status;  // ResourceExhausted: no room, so no data
     bool complete() const { return received == bytes; }
-    // Of an object that a launch fills: not before that launch is over on this
-    // host, which `writer`, a program, does. Devices look at it.
+    // False for an object that a launch fills, until program `writer` has ended
+    // that launch on this host. Devices read it.
     std::atomic<bool> filled{true};
-    bool poisoned = false;  // set before filled: nothing may read its values
-    // Of an object that is away: null.
+    bool poisoned = false;  // set before filled: values must not be read
+    // Returns the bytes; null while the object is spilled.
     char* data() const { return segment_.data(); }
-    // Its bytes are in a file and not in memory (spiller.h).
+    // Returns true if the bytes are in a file and not in memory (spiller.h).
     bool away() const { return is_away_; }
-    // It is here, or away.
+    // Returns true if the bytes are in memory or in a file.
     bool has_bytes() const { return is_away_ || segment_.bytes() > 0; }
 
    private:
     friend class HostStore;
     friend class Spiller;
     Arena::Segment segment_;
-    // What is above does not change while devices look at it; what is below is
-    // the store's, at each use, and on other lines.
+    // Devices read the fields above, which do not change meanwhile. The fields
+    // below are the store's; it changes them at each use, so they have cache
+    // lines of their own.
    public:
-    alignas(kLineBytes) uint64_t received = 0;  // of one that comes in pieces
+    // Bytes that have arrived, for an object that comes in pieces.
+    alignas(kLineBytes) uint64_t received = 0;
     uint32_t writer = 0;
 
    private:
     HostStore* store_ = nullptr;
     uint64_t references_ = 0;
-    // While it has memory: those that were used before and after it.
+    // Neighbors in the order of last use, while the object has memory.
     Object* older_ = nullptr;
     Object* newer_ = nullptr;
-    // Where a copy of its bytes is; file 0: nowhere.
+    // Place of a copy of the bytes in a file; file 0 if there is none.
     struct {
       uint64_t file = 0, offset = 0;
       uint32_t crc = 0;
@@ -215,40 +221,41 @@ class HostStore {
   // `arena` is the host's memory; it outlives the store.
   explicit HostStore(Arena* arena) : arena_(*arena) {}
 
-  // Makes an object of `bytes` bytes, which are undefined until they are
-  // written. When there is no room its status is ResourceExhausted, naming
-  // `what` and the arena's numbers; it is held all the same, without memory. An
-  // id is used once.
+  // Creates an object of `bytes` bytes with undefined contents. If there is no
+  // room, the object's status is ResourceExhausted, with `what` and the arena's
+  // numbers; the store holds it all the same, without memory. An id must not be
+  // used again.
   Ref Create(uint64_t id, uint64_t bytes, const std::string& what);
-  // As Create, but its bytes are still to come, in pieces.
+  // Like Create, but the bytes arrive later, in pieces.
   Ref Expect(uint64_t id, uint64_t bytes, const std::string& what);
-  // One of `bytes` bytes that nothing may read: it is poisoned, and takes no
-  // memory.
+  // Creates a poisoned object of `bytes` bytes, which takes no memory and must
+  // not be read.
   Ref CreatePoisoned(uint64_t id, uint64_t bytes);
-  // Null: not here.
+  // Returns the object, or null if the store does not hold it.
   Ref Find(uint64_t id) const;
-  // As Find; it is the one that was used last.
+  // Like Find, and makes the object the most recently used one.
   Ref Use(uint64_t id);
   void Drop(uint64_t id) { objects_.erase(id); }
   uint64_t num_objects() const { return objects_.size(); }
-  // Of objects that have memory.
+  // Bytes of objects that have memory.
   uint64_t bytes_in_memory() const { return bytes_in_memory_; }
 
  private:
   friend class Spiller;
   Ref Make(uint64_t id, uint64_t bytes, const std::string& what,
            Mapping::Pages pages);
-  // The last Ref is gone.
+  // Reuses the record of an object without Refs.
   void Free(Object* object);
-  // An object has memory, and is the one that was used last; has none any more.
+  // Gives an object memory and makes it the most recently used one.
   void TakeMemory(Object* object, Arena::Segment segment);
   void DropMemory(Object* object);
   void Append(Object* object);
   void Unlink(Object* object);
 
   Arena& arena_;
-  Spiller* spiller_ = nullptr;  // null: what has memory keeps it
-  Object* oldest_ = nullptr;    // of those that have memory, by use
+  Spiller* spiller_ = nullptr;  // null: objects stay in memory
+  // Ends of the list of objects that have memory, by last use.
+  Object* oldest_ = nullptr;
   Object* newest_ = nullptr;
   uint64_t bytes_in_memory_ = 0;
   std::vector<std::unique_ptr<Object>> free_;

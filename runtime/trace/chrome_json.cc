@@ -56,7 +56,8 @@ void EventPrinter::Print(TrackGroup group) {
   for (const Counter& counter : group.counters) PrintCounter(counter);
 }
 
-// Viewers would order by name.
+// Prints the name of a track or group, and its place: without one, viewers sort
+// by name.
 void EventPrinter::PrintName(const char* what, int track,
                              const std::string& name, int64_t order) {
   NewEvent() << "{\"ph\":\"M\",\"pid\":" << group_ << ",\"tid\":" << track

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The Chrome trace event format, of tracks.
+// Prints tracks in the Chrome trace event format.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,20 +23,20 @@
 
 namespace pathways::trace {
 
-// A JSON string. `text` is any bytes; those that are no UTF-8 are replaced.
+// Returns `text` as a JSON string. Bytes that are not UTF-8 are replaced.
 std::string Json(const std::string& text);
 
-// Microseconds, in which the format counts: "1.005" of 1005 ns.
+// Returns microseconds, the unit of the format: "1.005" for 1005 ns.
 std::string Us(TimeNs ns);
 
-// The members of a JSON object, for Slice::args. Keys are printed as they are.
+// Members of a JSON object, for Slice::args. Keys are printed unescaped.
 class Args {
  public:
   Args& Add(const char* key, const std::string& value) {
     return AddRaw(key, Json(value));
   }
   Args& Add(const char* key, uint64_t value);
-  // `json` is one value.
+  // `json` must be one JSON value.
   Args& AddRaw(const char* key, const std::string& json);
   const std::string& text() const { return text_; }
 
@@ -44,18 +44,18 @@ class Args {
   std::string text_;
 };
 
-// Prints the elements of the array "traceEvents", one a line. A group has the
-// number of its process; where there is none, groups are numbered from 1, after
-// the largest so far. Tracks of all groups are numbered from 1, in order of
-// printing.
+// Prints the elements of the array "traceEvents", one per line. A group gets
+// the number of its process; a group without one gets the number after the
+// largest so far, from 1. Tracks of all groups are numbered from 1 in the order
+// of printing.
 class EventPrinter {
  public:
   explicit EventPrinter(std::ostream* out) : out_(*out) {}
 
-  // The slices of each track in order of time; of those that begin together the
-  // outer, which ends later, first.
+  // Prints a group, with the slices of each track sorted by time. Of slices
+  // that begin together, the outer one, which ends later, comes first.
   void Print(TrackGroup group);
-  // A mark across all tracks, under the first heading.
+  // Prints a mark across all tracks, under the first group.
   void PrintNote(TimeNs time, const char* category, const std::string& text);
 
  private:
@@ -68,10 +68,10 @@ class EventPrinter {
 
   std::ostream& out_;
   bool is_first_ = true;
-  int64_t group_ = 0;  // of the last one
+  int64_t group_ = 0;  // number of the last group
   int64_t largest_group_ = 0;
   std::optional<int64_t> first_group_;
-  int track_ = 0;  // the last number
+  int track_ = 0;  // number of the last track
 };
 
 }  // namespace pathways::trace

@@ -32,13 +32,13 @@ namespace {
 
 using trace::TrackGroup;
 
-// Makes the groups of a log, one after another: flows are numbered in this
-// order.
+// Builds the groups of a log one after another, which is also the order in
+// which flows are numbered.
 class Groups {
  public:
   explicit Groups(const TraceLog* log) : index_(log) {
     for (const TraceEvent& e : log->events) {
-      // A device's memory is counted by who gives it out.
+      // The executor records the memory of a device, which `other` names.
       events_[e.Kind() == TraceKind::kDeviceBytes ? e.other : e.actor]
           .push_back(&e);
     }
@@ -109,7 +109,7 @@ class Groups {
     }
   }
 
-  // Those that have a name, who grants before who is granted.
+  // Calls `then` for each actor with a name, schedulers before devices.
   void ForEachActor(
       absl::FunctionRef<void(uint32_t, const TraceActor&)> then) const {
     const std::vector<TraceActor>& actors = index_.log().actors;
@@ -123,7 +123,7 @@ class Groups {
     group->counters = trace::StepsInFlight(index_);
   }
 
-  // An executor, or a device.
+  // Adds the tracks of an executor or a device.
   void AddHostActor(uint32_t id, TrackGroup* group) {
     const TraceActor& actor = *index_.actor(id);
     const std::string& name = actor.name;
@@ -147,7 +147,7 @@ class Groups {
   std::map<uint32_t, std::vector<const TraceEvent*>> events_;  // by actor
 };
 
-// "train (train.mlir), eval".
+// Returns the names of all programs: "train (train.mlir), eval".
 std::string ProgramsText(const TraceLog& log) {
   const LogIndex index(&log);
   std::string text;

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The Chrome trace event format, which ui.perfetto.dev opens. docs/tracing.md
-// says what is on which track.
+// Writes the Chrome trace event format, which ui.perfetto.dev opens.
+// docs/tracing.md lists the tracks.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,19 +22,19 @@
 
 namespace pathways {
 
-// What a trace says about its world.
+// Facts about the traced world that its trace contains.
 struct TraceFacts {
   bool simulated = false;
   uint64_t seed = 0;
   int workers = 0;
-  std::string topology;  // for people
+  std::string topology;  // text for readers
 };
 
-// Writes `log` as one JSON object. The same log is the same bytes. Slices of a
-// track nest and are in order of time; what may overlap is on several tracks of
-// one name. A flow has one start and one end, both there. Counters are never
-// negative. Of several processes, what one did is under its number, and the
-// error of its clock is told.
+// Writes `log` as one JSON object; equal logs give equal bytes. Slices of a
+// track nest and are sorted by time; slices that may overlap are on several
+// tracks with one name. Every flow has exactly one start and one end. Counters
+// are never negative. If the log is of several processes, each has a group of
+// its own, and the error of its clock is included.
 void WriteChromeTrace(const TraceLog& log, const TraceFacts& facts,
                       std::ostream* out);
 

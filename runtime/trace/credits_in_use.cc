@@ -19,7 +19,7 @@ CreditsInUse::UsesOfActions CreditsInUse::UsesOf(const proto::Plan& plan) {
     if (edge.kind() != proto::CREDIT || edge.relation() == proto::ALL) continue;
     const proto::Action& to = plan.actions(edge.to());
     const proto::Action& from = plan.actions(edge.from());
-    // A received buffer is written where it is.
+    // The recv, not the send, writes a received buffer.
     const uint32_t writer =
         to.kind() == proto::SEND && edge.relation() == proto::PIECES
             ? to.peer()
@@ -44,8 +44,8 @@ int64_t CreditsInUse::ShardsOf(const TraceEvent& event,
 
 Counter CreditsInUse::Of(const std::string& name,
                          const std::vector<const TraceEvent*>& events) {
-  // By (program, edge): its own, so that one that begins in the middle of
-  // things does not hide another.
+  // Each (program, edge) has its own counter, so that one whose events begin in
+  // the middle of the log does not hide another.
   std::map<std::pair<uint32_t, uint32_t>, Steps> edges;
   for (const TraceEvent* e : events) {
     if (e->Kind() != TraceKind::kGang && e->Kind() != TraceKind::kMove) {
@@ -57,7 +57,7 @@ Counter CreditsInUse::Of(const std::string& name,
     auto [uses, is_new] = uses_.try_emplace(e->program);
     if (is_new) uses->second = UsesOf(*index_.plan(e->program));
     for (const Use& use : uses->second[e->target]) {
-      // A carried argument's feed reads what was written a firing before.
+      // The feed of a carried argument reads what the previous firing wrote.
       if (use.is_carried && e->firing == 0) continue;
       edges[{e->program, use.edge}].Add(e->end(), use.takes ? shards : -shards);
     }

@@ -21,31 +21,33 @@
 
 namespace pathways::trace {
 
-// Counts slots of buffers that are filled and whose credit is not back yet, of
-// one device after another. Made for one log, whose index must outlive it.
+// Counts the slots of buffers that are filled and whose credit has not
+// returned, for one device after another. It serves one log, whose index must
+// outlive it.
 class CreditsInUse {
  public:
   explicit CreditsInUse(LogIndex* index) : index_(*index) {}
 
-  // The counter `name` of the device whose events are `events`.
+  // Returns the counter `name` of the device with the events `events`.
   Counter Of(const std::string& name,
              const std::vector<const TraceEvent*>& events);
 
  private:
-  // What a firing of an action does to an edge with credits.
+  // Effect of a firing of an action on an edge with credits.
   struct Use {
     uint32_t edge;
-    bool takes;       // writes the buffer; else gives its credit back
-    bool is_carried;  // gives back as the feed of a carried argument
+    bool takes;  // writes the buffer; else returns its credit
+    // The credit is returned by the feed of a carried argument.
+    bool is_carried;
   };
   using UsesOfActions = std::vector<std::vector<Use>>;
 
   static UsesOfActions UsesOf(const proto::Plan& plan);
-  // The shards on which `event` fires `action`.
+  // Returns the number of shards on which `event` fires `action`.
   int64_t ShardsOf(const TraceEvent& event, const proto::Action& action);
 
   LogIndex& index_;
-  std::map<uint32_t, UsesOfActions> uses_;  // by program, once asked for
+  std::map<uint32_t, UsesOfActions> uses_;  // filled on demand; key: program
 };
 
 }  // namespace pathways::trace

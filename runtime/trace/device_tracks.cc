@@ -1,4 +1,4 @@
-//===- device_tracks.cc - What a device did -------------------------------===//
+//===- device_tracks.cc - Tracks of a device ------------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -21,7 +21,7 @@
 namespace pathways::trace {
 namespace {
 
-// A step of a gang.
+// Returns the slice of one step of a gang.
 Slice StepSlice(const LogIndex& index, const TraceEvent& step) {
   Args args;
   args.Add("firing", step.firing);
@@ -37,7 +37,8 @@ Slice StepSlice(const LogIndex& index, const TraceEvent& step) {
   }
 }
 
-// Launches from their submission to their end, or that of the log.
+// Returns launches from their submission to their end, or to the end of the
+// log.
 TrackRows Submitted(const LogIndex& index,
                     const std::vector<const TraceEvent*>& events) {
   std::map<std::pair<uint32_t, uint32_t>, TimeNs> drained;
@@ -108,7 +109,7 @@ Slice DeviceTracks::GangSlice(const TraceEvent& gang) {
   return slice;
 }
 
-// A send, recv, feed or fetch.
+// Returns the slice of a send, recv, feed or fetch.
 Slice DeviceTracks::MoveSlice(const TraceEvent& move) {
   const proto::Action* action = index_.action(move);
   Slice slice =
@@ -128,7 +129,7 @@ std::vector<FlowEnd> DeviceTracks::PieceFlows(const TraceEvent& move,
   const int64_t shard = static_cast<int64_t>(move.item);
   const proto::Action* peer = index_.action(move.program, action.peer());
   std::vector<FlowEnd> flows;
-  int64_t last = -1;  // a shard may send several pieces to another
+  int64_t last = -1;  // a shard may send several pieces to one other
   for (const layout::Piece& piece :
        is_send ? movement->PiecesFrom(shard) : movement->PiecesInto(shard)) {
     const int64_t other = is_send ? piece.destination : piece.source;

@@ -1,4 +1,4 @@
-//===- device_tracks.h - What a device did ----------------------*- C++ -*-===//
+//===- device_tracks.h - Tracks of a device ---------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -23,23 +23,23 @@
 
 namespace pathways::trace {
 
-// Tracks of one device after another: its queue, its transfers, and launches
-// submitted to it. Flows from grants end here, and those from a send to the
-// receives of its pieces on other devices are made here. The index and the
-// flows must outlive it.
+// Builds the tracks of one device after another: its queue, its transfers, and
+// the launches submitted to it. Flows from grants end here; flows from a send
+// to the receives of its pieces on other devices begin and end here. The index
+// and the flows must outlive it.
 class DeviceTracks {
  public:
   DeviceTracks(LogIndex* index, Flows* flows)
       : index_(*index), flows_(*flows) {}
 
-  // `events` are those of the device, in order of time.
+  // `events`: events of the device in order of time.
   void Add(const std::string& name,
            const std::vector<const TraceEvent*>& events, TrackGroup* group);
 
  private:
   Slice GangSlice(const TraceEvent& gang);
   Slice MoveSlice(const TraceEvent& move);
-  // The flows of pieces that a send or recv begins or ends.
+  // Returns the ends of the flows of pieces that a send starts or a recv ends.
   std::vector<FlowEnd> PieceFlows(const TraceEvent& move,
                                   const proto::Action& action);
 
@@ -48,7 +48,7 @@ class DeviceTracks {
 
   LogIndex& index_;
   Flows& flows_;
-  absl::flat_hash_map<PieceKey, uint64_t> pieces_;  // their flows
+  absl::flat_hash_map<PieceKey, uint64_t> pieces_;  // number of each flow
 };
 
 }  // namespace pathways::trace

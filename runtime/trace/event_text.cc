@@ -1,4 +1,4 @@
-//===- event_text.cc - What events are called -----------------------------===//
+//===- event_text.cc - Texts for events -----------------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- event_text.h - What events are called --------------------*- C++ -*-===//
+//===- event_text.h - Texts for events --------------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What there is to say of an event of a log, for people.
+// Texts that describe the events of a log to a reader.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,29 +24,31 @@
 
 namespace pathways::trace {
 
-// The slice of an event, from its time to its end.
+// Returns the slice of an event, from its time to its end.
 Slice SliceOf(const TraceEvent& event, const char* category, std::string name,
               const Args& args);
 
-// The action of a device's event: its name, or its number.
+// Returns the name of the action of a device's event, or its number.
 std::string ActionName(const LogIndex& index, const TraceEvent& event);
-// The number of the step that a device's event is in, if the log says it.
+// Adds the number of the step that a device's event belongs to, if known.
 void AddStepIndex(const LogIndex& index, const TraceEvent& event, Args* args);
-// What there is to say about a firing of an action.
+// Returns the texts about a firing of an action.
 Args ActionArgs(LogIndex* index, const TraceEvent& event);
-// The kernel of a gang; null: it runs none.
+// Returns the kernel of a gang, or null if it runs none.
 const proto::Kernel* KernelOf(const LogIndex& index, const TraceEvent& event);
-// What a step of a gang is: its collective, or what the kernel calls it.
+// Returns a name for a step of a gang: its collective, or the kernel's name for
+// the step.
 std::string StepName(const LogIndex& index, const TraceEvent& event);
 
-// "edge 5 (data): a -> b".
+// Returns "edge 5 (data): a -> b".
 std::string EdgeText(const LogIndex& index, uint32_t program, uint32_t edge);
-// "train, 3 steps from 0" of a scheduler's event.
+// Returns "train, 3 steps from 0" for a scheduler's event.
 std::string LaunchName(const LogIndex& index, const TraceEvent& event);
-// "piece w.send" of a kSent; adds what it is of to `args`.
+// Returns "piece w.send" for a kSent event, and adds the message's subject to
+// `args`.
 std::string MessageName(const LogIndex& index, const TraceEvent& sent,
                         Args* args);
-// The host on which an actor lives.
+// Returns the name of the host of an actor.
 std::string HostName(const TraceLog& log, const TraceActor& actor);
 
 }  // namespace pathways::trace

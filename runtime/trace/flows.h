@@ -19,12 +19,13 @@
 
 namespace pathways::trace {
 
-// Numbers flows, from 1, in the order in which they are asked for; and knows
-// which event a flow ends at when its start is made first.
+// Numbers flows from 1 in the order of the requests. It also records the event
+// at which a flow ends, for flows whose start is built first.
 class Flows {
  public:
   uint64_t New() { return ++last_; }
-  // A new flow, which ends at `event` of the log; the last one to it counts.
+  // Returns a new flow that ends at `event` of the log. A later flow to the
+  // same event replaces it.
   uint64_t NewTo(const TraceEvent& event) { return to_[&event] = New(); }
   std::optional<uint64_t> To(const TraceEvent& event) const {
     auto found = to_.find(&event);
@@ -37,9 +38,9 @@ class Flows {
   absl::flat_hash_map<const TraceEvent*, uint64_t> to_;
 };
 
-// Drops the ends of each flow that has not one start and one end, the end no
-// earlier than the start: either may be gone from the log. Between processes
-// the end may seem earlier by the errors of both clocks.
+// Drops each flow that does not have exactly one start and one end, either of
+// which may be missing in the log, or whose end is before its start. Between
+// processes the end may seem earlier by at most the sum of both clock errors.
 void KeepWholeFlows(std::vector<TrackGroup>* groups);
 
 }  // namespace pathways::trace

@@ -1,4 +1,4 @@
-//===- launch_log.cc - What a log says of launches ------------------------===//
+//===- launch_log.cc - Events of a log by launch --------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -34,7 +34,7 @@ LaunchLog::LaunchLog(const TraceLog* log) : log_(*log) {
   }
 }
 
-// The first event of each kind counts.
+// Records an event; the first one of each kind counts.
 void LaunchLog::AddOnIsland(const TraceEvent& event) {
   OnIsland& here = on_islands_[{event.actor, event.value}];
   Launch& launch = launches_[TraceLaunch(event.value)];

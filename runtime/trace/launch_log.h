@@ -1,4 +1,4 @@
-//===- launch_log.h - What a log says of launches ---------------*- C++ -*-===//
+//===- launch_log.h - Events of a log by launch -----------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -19,40 +19,42 @@
 
 namespace pathways::trace {
 
-// The events of a log by the launch that they are of. Points to them: the log
-// must outlive it.
+// The events of a log by their launch. It points to them, so the log must
+// outlive it.
 class LaunchLog {
  public:
   explicit LaunchLog(const TraceLog* log);
 
-  // On one island. Null: not in the log.
+  // Events of a launch on one island; null if not in the log.
   struct OnIsland {
     const TraceEvent* joined = nullptr;
     const TraceEvent* granted = nullptr;
     const TraceEvent* done = nullptr;
   };
-  // What a scheduler granted, by launch.
+  // Returns the launches that a scheduler granted.
   std::vector<OnIsland> GrantedBy(uint32_t scheduler) const;
 
-  // On all of them.
+  // Events of a launch on all islands.
   struct Launch {
     const TraceEvent* joined = nullptr;  // on the first island
     std::vector<const TraceEvent*> granted;
     std::optional<TimeNs> ended;
   };
-  // By TraceLaunch. Null: nothing is known of it.
+  // Returns the launch with the number TraceLaunch(), or null if unknown.
   const Launch* Find(uint32_t launch) const;
 
-  // On each device of the island that granted a launch, its first gang since.
+  // Returns the first gang of the launch after the grant on each device of the
+  // island that granted it.
   std::vector<const TraceEvent*> FirstGangs(const TraceEvent& granted) const;
 
  private:
   void AddOnIsland(const TraceEvent& event);
 
   const TraceLog& log_;
-  std::map<std::pair<uint32_t, uint64_t>, OnIsland> on_islands_;  // scheduler
+  // by (scheduler, launch)
+  std::map<std::pair<uint32_t, uint64_t>, OnIsland> on_islands_;
   std::map<uint32_t, Launch> launches_;
-  // By (device, program), so by firing too.
+  // Gangs of each (device, program), in order of time and so of firings.
   std::map<std::pair<uint32_t, uint32_t>, std::vector<const TraceEvent*>>
       gangs_;
 };

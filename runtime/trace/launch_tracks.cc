@@ -23,7 +23,7 @@ bool IsLaunch(const TraceEvent& call) {
   return call.target == static_cast<uint32_t>(TraceCall::kLaunch);
 }
 
-// Whether it is known which program a call is about.
+// Returns true if the program of a call is known.
 bool HasName(const TraceEvent& call, const LaunchLog::Launch* launch) {
   return call.other != 0 && launch != nullptr && launch->joined != nullptr;
 }
@@ -60,7 +60,7 @@ Slice LaunchTracks::CallSlice(const TraceEvent& call,
   }
   Slice slice = SliceOf(call, "client", std::move(name), CallArgs(call));
   if (!IsLaunch(call) || launch == nullptr) return slice;
-  // One arrow to each island that granted it.
+  // One flow leads to each island that granted the launch.
   for (const TraceEvent* granted : launch->granted) {
     const TimeNs error = index_.log().ClockError(call.actor, granted->actor);
     if (granted->time + error < call.time) continue;
@@ -78,7 +78,8 @@ void LaunchTracks::AddScheduler(uint32_t scheduler, const std::string& name,
   rows.Place(name, &group->tracks);
 }
 
-// What of its beginning or end is not in the log is left out, or lasts.
+// Returns the slices of a granted launch. If its beginning is not in the log,
+// it starts at the grant; if its end is not, it lasts until the end of the log.
 TrackRows::Group LaunchTracks::Granted(const LaunchLog::OnIsland& launch) {
   const TraceEvent& e = *launch.granted;
   const TimeNs begin = launch.joined == nullptr ? e.time : launch.joined->time;

@@ -20,17 +20,18 @@
 
 namespace pathways::trace {
 
-// Calls and runs of clients, and launches on schedulers. Flows lead from a call
-// to its grants, and from a grant to the first gangs of the launch: the client
-// comes before the schedulers, and a scheduler before the devices of its
-// island. The index and the flows must outlive it.
+// Builds the tracks of the calls and runs of clients, and of the launches on
+// schedulers. Flows lead from a call to its grants, and from a grant to the
+// first gangs of the launch. So the client must be added before the schedulers,
+// and a scheduler before the devices of its island. The index and the flows
+// must outlive it.
 class LaunchTracks {
  public:
   LaunchTracks(const LogIndex* index, Flows* flows)
       : index_(*index), launches_(&index->log()), flows_(*flows) {}
 
   void AddClient(TrackGroup* group);
-  // On tracks of that name.
+  // Adds the launches of a scheduler on tracks called `name`.
   void AddScheduler(uint32_t scheduler, const std::string& name,
                     TrackGroup* group);
 

@@ -31,7 +31,7 @@ class Links {
 
   void Add(const TraceActor& from, const TraceActor& to,
            TrackRows::Group message) {
-    // Within an island, between islands, with the controller.
+    // Links within an island, between islands, and with the controller.
     static const char* const kKinds[] = {"ici", "dcn", "control"};
     const int kind = from.host < 0 || to.host < 0 ? 2
                      : from.island != to.island   ? 1
@@ -58,7 +58,8 @@ class Links {
   std::map<std::tuple<int, int, int>, Link> links_;  // by kind, hosts
 };
 
-// A message whose way is known; `sent` null: a control message.
+// Returns the slices of a message whose way is known. `sent` is null for a
+// control message.
 TrackRows::Group Crossing(const LogIndex& index, const TraceEvent& crossed,
                           const TraceEvent* sent) {
   const TimeNs wire = static_cast<TimeNs>(crossed.value);
@@ -89,7 +90,7 @@ TrackGroup LinkTracks(const LogIndex& index) {
     if (e.Kind() == TraceKind::kCrossed) crossed.push_back(&e);
     if (e.Kind() == TraceKind::kReceived) received.push_back(&e);
   }
-  // A simulation knows the way of each message, threads only its ends.
+  // A simulation records the way of each message; threads record only its ends.
   if (!crossed.empty()) received.clear();
   Links links(log);
   for (const TraceEvent* e : crossed) {

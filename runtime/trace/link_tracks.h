@@ -14,8 +14,8 @@
 
 namespace pathways::trace {
 
-// The messages of a log by the link that they took, from one host to another.
-// Empty: it has none.
+// Returns the messages of a log by link, from one host to another. The group is
+// empty if the log has no messages.
 TrackGroup LinkTracks(const LogIndex& index);
 
 }  // namespace pathways::trace

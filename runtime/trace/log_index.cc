@@ -86,7 +86,7 @@ const std::vector<int64_t>& LogIndex::ShardsOn(uint32_t program,
     if (tables != nullptr &&
         slice_index < static_cast<uint32_t>(tables->slices_size())) {
       const proto::Slice& slice = tables->slices(slice_index);
-      // What a list does not have, no device has.
+      // Shards beyond the end of the list are on no device.
       const int64_t bound =
           slice.binding().has_list()
               ? std::min<int64_t>(NumShards(slice),
@@ -98,7 +98,7 @@ const std::vector<int64_t>& LogIndex::ShardsOn(uint32_t program,
       for (int64_t shard = 0; shard < shards; ++shard) {
         const std::optional<BoundDevice> where = DeviceOf(slice, shard);
         if (!where.has_value()) continue;
-        // Of devices that the log does not know there may be any number.
+        // The plan may name any number of devices that the log does not have.
         const uint32_t actor =
             DeviceActor(static_cast<int>(where->island), where->device);
         if (actor != kNoTraceActor) found->second[actor].push_back(shard);

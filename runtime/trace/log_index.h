@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Internal to runtime/trace: what an event's numbers mean in its plan.
+// Internal to runtime/trace: looks up the numbers of events in their plans.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,15 +26,16 @@
 
 namespace pathways {
 
-// Looks things up in a log, which outlives it. Events may be of programs and
-// actors that the log does not know; then there is nothing to be found.
+// Looks up names, plans and shards of a log, which outlives it. Events may
+// refer to programs and actors that the log does not have; lookups then return
+// nothing.
 class LogIndex {
  public:
   explicit LogIndex(const TraceLog* log);
 
   const TraceLog& log() const { return log_; }
 
-  // Null: not known.
+  // Return null if the log does not have it.
   const proto::Plan* plan(uint32_t program) const;
   const proto::Action* action(uint32_t program, uint32_t action) const;
   const proto::Action* action(const TraceEvent& event) const {
@@ -44,32 +45,34 @@ class LogIndex {
   const TraceActor* actor(uint32_t id) const {
     return id < log_.actors.size() ? &log_.actors[id] : nullptr;
   }
-  // The number of the step that a device's event of an action is in: what
-  // pw.step_index is there. None: the log does not have the beginning of the
-  // launch.
+  // Returns the number of the step that a device's event of an action belongs
+  // to, which is the value of pw.step_index there. Returns nullopt if the log
+  // does not have the beginning of the launch.
   std::optional<uint64_t> StepIndexOf(const TraceEvent& event) const;
-  // The program's name, with a number when several have it.
+  // Returns the program's name, with a number if several programs share it.
   const std::string& ProgramName(uint32_t program) const;
-  // The island's device is one of `actors`; kNoTraceActor: none is.
+  // Returns the actor of the island's device, or kNoTraceActor if there is
+  // none.
   uint32_t DeviceActor(int island, int64_t device) const;
-  // Shards of a slice on a device, ascending. Slices of a log that are asked
-  // for together have as many as one slice may have; more than that are not
-  // looked at, since plans of others may have any number of large slices.
+  // Returns the shards of a slice on a device, ascending. All slices looked up
+  // in a log together have at most as many shards as one slice may have;
+  // further shards are ignored, because plans from other processes may have any
+  // number of large slices.
   const std::vector<int64_t>& ShardsOn(uint32_t program, uint32_t slice,
                                        uint32_t device);
-  // The device of a shard; kNoTraceActor: not known.
+  // Returns the device of a shard, or kNoTraceActor if unknown.
   uint32_t DeviceOfShard(uint32_t program, uint32_t slice, int64_t shard);
-  // Of a send: its movement, or null.
+  // Returns the movement of a send, or null if unknown.
   const layout::Movement* movement(uint32_t program, uint32_t send);
 
  private:
   const TraceLog& log_;
   std::map<uint32_t, std::string> names_;
-  // kSubmitted of each (device, program), by the first firing.
+  // kSubmitted events of each (device, program), by first firing.
   std::map<std::pair<uint32_t, uint32_t>, std::map<uint64_t, const TraceEvent*>>
       submitted_;
   std::map<std::pair<int, int64_t>, uint32_t> device_actors_;
-  // By (program, slice): shards by device.
+  // Shards by device, for each (program, slice).
   std::map<std::pair<uint32_t, uint32_t>,
            std::map<uint32_t, std::vector<int64_t>>>
       shards_;

@@ -1,4 +1,4 @@
-//===- measure.cc - What a run says that parts of a program cost ----------===//
+//===- measure.cc - Profile of a trace ------------------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -27,12 +27,12 @@
 namespace pathways {
 namespace {
 
-// Messages up to so many bytes tell the latency of a link, and those from so
-// many on how much it carries.
+// Messages of at most kSmallBytes measure the latency of a link, and those of
+// at least kLargeBytes its bandwidth.
 constexpr uint64_t kSmallBytes = 4 << 10;
 constexpr uint64_t kLargeBytes = 64 << 10;
 
-// Neither late nor early: of an even number the lower of the two.
+// Returns the median; for an even number of values, the lower of the two.
 template <typename T>
 T Median(std::vector<T> values) {
   auto middle = values.begin() + (values.size() - 1) / 2;
@@ -44,13 +44,14 @@ TimeNs LengthOf(const TraceEvent& e) {
   return static_cast<TimeNs>(e.value) - e.time;
 }
 
-// How long something took, each time.
+// Durations of the runs of one thing.
 class Times {
  public:
   void Add(const TraceEvent& event, TimeNs ns) {
     (event.firing == 0 ? first_ : later_).push_back(std::max<TimeNs>(1, ns));
   }
-  // The first firing meets cold memory, so it counts only where it is alone.
+  // Returns the median. First firings run with cold memory, so they count only
+  // if there are no others.
   uint64_t ns() const {
     return std::min<uint64_t>(Median(counted()), kMaxCostNs);
   }
@@ -63,14 +64,15 @@ class Times {
   std::vector<TimeNs> first_, later_;
 };
 
-// What messages say of the links of one kind.
+// Latencies and bandwidths of the messages on one kind of link.
 class LinkTimes {
  public:
   void Add(uint64_t bytes, TimeNs ns) {
     if (bytes <= kSmallBytes) small_.push_back(std::max<TimeNs>(1, ns));
     if (bytes >= kLargeBytes) large_.emplace_back(bytes, ns);
   }
-  // Without small messages there is no telling what is latency.
+  // Returns nullopt if there were no small messages: without them the latency
+  // is unknown.
   std::optional<proto::Link> Measure() const {
     if (small_.empty()) return std::nullopt;
     proto::Link link;
@@ -127,7 +129,7 @@ class Measurer {
            plan.header().fingerprint() == header_.fingerprint();
   }
 
-  // What a device did of it itself, by shard.
+  // Adds a device's own time for a gang, without waits for others, per shard.
   void AddGang(const TraceEvent& e, const proto::Plan& plan,
                const proto::Action& gang) {
     auto [known, is_new] = of_action_.try_emplace({e.program, e.target});
@@ -150,7 +152,7 @@ class Measurer {
         .Add(e, LengthOf(e));
   }
 
-  // Inside of a process there is no link.
+  // Adds the messages between processes; within a process there is no link.
   void AddMessages() {
     const trace::SentMessages messages(index_);
     for (const TraceEvent& e : log_.events) {
@@ -197,7 +199,7 @@ class Measurer {
   const TraceLog& log_;
   const proto::Header& header_;
   LogIndex index_;
-  std::map<Firing, TimeNs> waits_;  // for others in collectives
+  std::map<Firing, TimeNs> waits_;  // times in collectives
   std::map<std::pair<uint32_t, uint32_t>, std::optional<Computation>>
       of_action_;
   std::map<Computation, Times> computations_;

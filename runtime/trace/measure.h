@@ -1,4 +1,4 @@
-//===- measure.h - What a run says that parts of a program cost -*- C++ -*-===//
+//===- measure.h - Profile of a trace ---------------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// From a trace to a profile (runtime/plan/profile.h). docs/profiles.md says
-// what is measured.
+// Measures a profile (runtime/plan/profile.h) from a trace. docs/profiles.md
+// says what is measured.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,13 +23,13 @@ namespace pathways {
 
 struct TraceLog;
 
-// FailedPrecondition: the plan with that header has no fingerprint, so nobody
-// could tell what a profile of it is of.
+// Returns FailedPrecondition if the header has no fingerprint: a profile of its
+// plan could not be matched with a program.
 absl::Status CheckMeasurable(const proto::Header& header);
 
-// What the log, of real time, has of all plans with the program and the
-// fingerprint of `header`. FailedPrecondition: it is not measurable, or the log
-// has no firing of them that went well.
+// Measures all plans in the log with the program and fingerprint of `header`.
+// The log must be of real time. Returns FailedPrecondition if the plan is not
+// measurable, or the log has no successful firing of these plans.
 absl::StatusOr<proto::Profile> MeasureProfile(const TraceLog& log,
                                               const proto::Header& header);
 

@@ -1,4 +1,4 @@
-//===- process_clock.cc - How far the clocks of processes are apart -------===//
+//===- process_clock.cc - Clock offsets between processes -----------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -13,11 +13,11 @@ namespace pathways {
 void ProcessClocks::Add(uint32_t process, TimeNs asked, TimeNs there,
                         TimeNs answered) {
   if (answered < asked) return;
-  // It looked at its clock at some time between; half of it, rounded up, is as
-  // far as the middle can be from that.
+  // The process read its clock at some time of the round trip, so the middle is
+  // off by at most half of the trip, rounded up.
   const TimeNs trip = answered - asked;
   const TimeNs middle = asked + trip / 2, error = trip - trip / 2;
-  // A clock may say anything: what it says wraps.
+  // The reported time is arbitrary, so the difference may wrap.
   const ProcessClock clock{process,
                            static_cast<TimeNs>(static_cast<uint64_t>(there) -
                                                static_cast<uint64_t>(middle)),

@@ -1,4 +1,4 @@
-//===- process_clock.h - How far clocks of processes differ -----*- C++ -*-===//
+//===- process_clock.h - Clock offsets between processes --------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -16,21 +16,23 @@
 
 namespace pathways {
 
-// The clock of a process, seen from another one.
+// Clock of a process relative to the local one.
 struct ProcessClock {
   uint32_t process = 0;
-  TimeNs offset_ns = 0;  // its time less the time here
-  TimeNs error_ns = 0;   // the offset is wrong by this at most
+  TimeNs offset_ns = 0;  // remote minus local time
+  TimeNs error_ns = 0;   // largest error of the offset
 };
 
-// Estimates the clocks of processes that are asked for their time, several
-// times each. The rates of clocks are taken to be the same. One owner calls it.
+// Estimates the clocks of processes from several queries of each. Assumes that
+// all clocks run at the same rate. One owner calls it.
 class ProcessClocks {
  public:
-  // The process said `there` after it was asked at `asked`, and before the
-  // answer was here at `answered`. Nothing, where that cannot be.
+  // Adds one query: the process reported the time `there` after the query was
+  // sent at `asked` and before the answer arrived at `answered`. Ignored if
+  // `answered` is before `asked`.
   void Add(uint32_t process, TimeNs asked, TimeNs there, TimeNs answered);
-  // By the shortest of its round trips. Who was never asked has the clock here.
+  // Returns the estimate from the shortest round trip. A process without
+  // queries gets the local clock.
   ProcessClock Of(uint32_t process) const;
 
  private:

@@ -1,4 +1,4 @@
-//===- sent_messages.h - Who sent a message, and when -----------*- C++ -*-===//
+//===- sent_messages.h - Messages by sender ---------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -22,7 +22,7 @@
 
 namespace pathways::trace {
 
-// The messages that hosts sent, by who sent them. The log outlives it.
+// Messages between hosts, by sender. The log outlives it.
 class SentMessages {
  public:
   explicit SentMessages(const LogIndex& index) {
@@ -33,7 +33,8 @@ class SentMessages {
       sent_.emplace(Key{from->host, static_cast<int>(e.other), e.value}, &e);
     }
   }
-  // Between hosts. Null: not in the log.
+  // Returns the message from host `from` to host `to`, or null if it is not in
+  // the log.
   const TraceEvent* Find(int from, int to, uint64_t sequence) const {
     auto found = sent_.find({from, to, sequence});
     return found == sent_.end() ? nullptr : found->second;

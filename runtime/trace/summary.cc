@@ -1,4 +1,4 @@
-//===- summary.cc - Where the time of a run went --------------------------===//
+//===- summary.cc - Utilization and waits of a run ------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -29,7 +29,8 @@ constexpr uint32_t kNone = UINT32_MAX;
 bool IsFiring(const TraceEvent& e) {
   return e.Kind() == TraceKind::kGang || e.Kind() == TraceKind::kMove;
 }
-// A client's, or, where none is traced, as a scheduler sees it.
+// Returns true for the launch of a client, or for the event of a scheduler,
+// which counts if no client is traced.
 bool IsLaunch(const TraceEvent& e) {
   return e.Kind() == TraceKind::kJoined ||
          (e.Kind() == TraceKind::kCall &&
@@ -65,7 +66,7 @@ class Summarizer {
   }
 
  private:
-  // A firing: of a gang on a device, of anything else on a shard.
+  // Key of a firing: of a gang on a device, of any other action on a shard.
   using FiringKey = std::tuple<uint32_t, uint32_t, uint64_t, bool, uint64_t>;
 
   const TraceEvent& event(uint32_t i) const { return log_.events[i]; }
@@ -83,7 +84,7 @@ class Summarizer {
     }
   }
 
-  // How much of [begin, end) is in the summary's time.
+  // Returns how much of [begin, end) is within the summarized time.
   TimeNs Within(TimeNs begin, TimeNs end) const {
     return std::max<TimeNs>(
         0, std::min(end, summary_.end) - std::max(begin, summary_.begin));
@@ -111,20 +112,21 @@ class Summarizer {
     for (auto& [id, device] : devices) {
       const TraceActor* actor = index_.actor(id);
       if (actor != nullptr) device.name = actor->name;
-      // A gang that has not ended may have waited for others already.
+      // A gang that has not ended may already have waited for others.
       device.busy_ns = std::max<TimeNs>(0, device.busy_ns);
       summary_.devices.push_back(std::move(device));
     }
   }
 
-  // Of two firings, the one that ended last.
+  // Sets `latest` to the candidate if that ended later.
   void Later(uint32_t candidate, uint32_t* latest) const {
     if (candidate == kNone) return;
     if (*latest == kNone || EndOf(event(candidate)) > EndOf(event(*latest))) {
       *latest = candidate;
     }
   }
-  // Of those on all shards that are in the log; there may be many more.
+  // Calls Later for each shard's firing of an action in the log, which may lack
+  // many shards.
   void LaterOfAll(uint32_t program, uint32_t action, uint64_t firing,
                   uint32_t* latest) const {
     const bool is_gang = index_.action(program, action)->kind() == proto::GANG;
@@ -144,8 +146,9 @@ class Summarizer {
     return found == firings_.end() ? kNone : found->second;
   }
 
-  // The firing that a firing waited for, which ended last: the source of its
-  // last token, or the gang before it in its queue. kNone: none is known.
+  // Returns the firing that firing `i` waited for last: the source of its last
+  // token, or the previous gang in its queue, whichever ended later. Returns
+  // kNone if neither is known.
   uint32_t Before(uint32_t i) {
     const TraceEvent& e = event(i);
     uint32_t latest = kNone;
@@ -173,8 +176,8 @@ class Summarizer {
     return latest;
   }
 
-  // Shards of an edge's source that give tokens to a shard of its target, if
-  // not all do.
+  // Returns the shards of an edge's source that give tokens to `shard` of its
+  // target. The relation must not be ALL.
   std::vector<int64_t> Sources(uint32_t program, const proto::Edge& edge,
                                int64_t shard) {
     const proto::Plan& plan = *index_.plan(program);
@@ -189,7 +192,8 @@ class Summarizer {
                                                 : movement->PiecesFrom(shard)) {
         sources.push_back(is_data ? piece.source : piece.destination);
       }
-      // A shard that receives nothing takes these in place of its send.
+      // A shard that receives nothing takes these tokens itself instead of its
+      // send.
       if (!is_data && to.kind() != proto::SEND) sources.push_back(shard);
     } else {
       sources.push_back(shard);
@@ -197,8 +201,9 @@ class Summarizer {
     return sources;
   }
 
-  // Goes back from the last firing. Of a gang that waited in a collective, what
-  // it did after the others were there counts, then the one that came last.
+  // Follows the critical path back from the last firing. If a gang waited in a
+  // collective, only its time after the wait counts; the path continues with
+  // the gang that arrived last.
   void AddPath(uint32_t last) {
     // Collectives of each gang's firing on each device, in order of time.
     std::map<std::tuple<uint32_t, uint32_t, uint64_t, uint32_t>,
@@ -220,20 +225,20 @@ class Summarizer {
     TimeNs on_path = 0;
     uint32_t at = last;
     TimeNs until = EndOf(event(last));
-    bool is_new = true;  // not the second part of one that waited
+    bool is_new = true;  // false for the earlier part of a gang that waited
     while (at != kNone && until > summary_.begin &&
            seen.insert({at, until}).second) {
       const TraceEvent& e = event(at);
       TimeNs from = std::min(e.time, until);
       uint32_t next = kNone;
       TimeNs next_until = 0;
-      // The last wait for others before `until`.
+      // Finds the last wait for other devices that ended by `until`.
       if (auto found = meets.find({e.program, e.target, e.firing, e.actor});
           e.Kind() == TraceKind::kGang && found != meets.end()) {
         for (auto m = found->second.rbegin(); m != found->second.rend(); ++m) {
           const TraceEvent& meet = event(*m);
           if (EndOf(meet) > until) continue;
-          // Who came last?
+          // Finds the device that arrived last.
           for (uint32_t other : gangs_[{e.program, e.target, e.firing}]) {
             if (event(other).actor == e.actor) continue;
             for (uint32_t a : arrivals[{e.program, e.target, e.firing,
@@ -305,7 +310,7 @@ class Summarizer {
   }
 
   void AddWaits() {
-    // By (program, edge or action, step): of edges, step is kNone.
+    // Waits by (program, edge or action, step); the step of an edge is kNone.
     std::map<std::tuple<uint32_t, uint32_t, uint32_t>, TraceSummary::Wait>
         waits;
     for (const TraceEvent& e : log_.events) {
@@ -353,11 +358,12 @@ class Summarizer {
   LogIndex index_;
   TraceSummary summary_;
   absl::flat_hash_map<FiringKey, uint32_t> firings_;
-  // Events of (program, action, firing).
+  // Events by (program, action, firing).
   std::map<std::tuple<uint32_t, uint32_t, uint64_t>, std::vector<uint32_t>>
       gangs_, moves_;
-  absl::flat_hash_map<uint32_t, uint32_t> before_;  // of a gang, in its queue
-  std::map<uint32_t, uint32_t> last_gang_;          // by device
+  // previous gang in its queue
+  absl::flat_hash_map<uint32_t, uint32_t> before_;
+  std::map<uint32_t, uint32_t> last_gang_;  // last gang so far, by device
 };
 
 }  // namespace

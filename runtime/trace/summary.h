@@ -1,4 +1,4 @@
-//===- summary.h - Where the time of a run went -----------------*- C++ -*-===//
+//===- summary.h - Utilization and waits of a run ---------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Utilization, the critical path and the longest waits, of what was traced.
-// docs/tracing.md says how they are defined.
+// Utilization, the critical path and the longest waits of a traced run.
+// docs/tracing.md defines them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,37 +24,40 @@ namespace pathways {
 
 struct TraceLog;
 
-// Times are in ns of the world.
+// Times are nanoseconds of the world.
 struct TraceSummary {
-  // From the first launch that the log has, or from where the log is complete,
-  // to the last thing that a device did.
+  // The summarized time: from the first launch in the log, or from where the
+  // log is complete if events were dropped, to the end of the last firing on a
+  // device.
   TimeNs begin = 0, end = 0;
-  uint64_t events_dropped = 0;  // before `begin`
+  uint64_t events_dropped = 0;  // events before `begin`
   TimeNs wall_ns() const { return end - begin; }
 
-  // Devices that did something, in order of the cluster.
+  // Devices that did something, in cluster order.
   struct Device {
     std::string name;
-    // In gangs, their waits for others left out; and in movements.
+    // Time in gangs, without their waits for other devices, and in movements.
     TimeNs busy_ns = 0;
-    // The head of the queue missed tokens, or others in a collective.
+    // Time in which the head of the queue lacked tokens, or waited in a
+    // collective for other devices.
     TimeNs waiting_ns = 0;
   };
   std::vector<Device> devices;
 
-  // The chain of firings, each the last that the next one waited for, that ends
-  // with the last firing. By action, the longest first.
+  // The critical path: the chain of firings that ends with the last firing,
+  // each being the last one that its successor waited for. Grouped by action,
+  // the longest first.
   struct Share {
     std::string program, action, location;
     uint64_t firings = 0;
     TimeNs ns = 0;
   };
   std::vector<Share> path;
-  // What of the wall none of them took: messages, grants, dispatch.
+  // Wall time that no firing of the path took: messages, grants, dispatch.
   TimeNs path_between_ns = 0;
-  // Of that, what passed between the end of one and the begin of the next,
-  // which is mostly the time of the links that its tokens and pieces took. By
-  // both, the longest first.
+  // Time between the end of a firing on the path and the beginning of the next
+  // one, which is mostly that of the links of its tokens and pieces. Part of
+  // path_between_ns. Grouped by both actions, the longest first.
   struct Gap {
     std::string program, from, to;
     uint64_t count = 0;
@@ -62,17 +65,17 @@ struct TraceSummary {
   };
   std::vector<Gap> gaps;
 
-  // Of each edge for which a queue waited, and of each collective, the longest
-  // wait. The three longest.
+  // The longest wait for each edge that a queue waited for, and for each
+  // collective. Only the three longest of these.
   struct Wait {
-    bool is_collective = false;  // then `from` is not used, nor `edge`
+    bool is_collective = false;  // if true, `from` and `edge` are unused
     uint32_t edge = 0;
-    std::string kind;  // "data"; "all_reduce"
+    std::string kind;  // "data", "all_reduce", ...
     std::string program, from, from_location, to, to_location;
     std::string device;
     uint64_t firing = 0;
     TimeNs ns = 0;
-    uint64_t count = 0;  // waits for it, on all devices
+    uint64_t count = 0;  // number of such waits on all devices
     TimeNs total_ns = 0;
   };
   std::vector<Wait> waits;

@@ -1,4 +1,4 @@
-//===- trace.cc - What happened when, in bounded memory -------------------===//
+//===- trace.cc - Events in bounded memory --------------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -16,7 +16,7 @@
 namespace pathways {
 
 std::unique_ptr<TraceRing> TraceRing::Create(World* world, uint64_t capacity) {
-  // Zeroed pages that the system provides when they are first written to.
+  // The system provides zeroed pages when they are first written.
   void* slots = std::calloc(capacity, sizeof(TraceEvent));
   if (slots == nullptr) return nullptr;
   return std::unique_ptr<TraceRing>(
@@ -37,7 +37,8 @@ uint64_t TraceRing::Read(std::vector<TraceEvent>* events) const {
     events->push_back(std::bit_cast<TraceEvent>(words));
   }
   std::atomic_thread_fence(std::memory_order_acquire);
-  // What was begun meanwhile replaced the oldest, perhaps while they were read.
+  // Events whose write began meanwhile replaced the oldest ones, perhaps while
+  // these were read; drop those.
   const uint64_t begun = begun_.load(std::memory_order_relaxed);
   const uint64_t intact = begun > capacity ? begun - capacity : 0;
   if (intact > first) {
@@ -121,7 +122,8 @@ TraceLog Trace::Read() const {
     add(*outside_);
     log.programs = programs_;
   }
-  // Before `begin` some worker's events are gone, so nothing is complete.
+  // Before `begin` the events of some worker are missing, so the log is
+  // incomplete.
   const auto kept = std::remove_if(
       log.events.begin(), log.events.end(),
       [&](const TraceEvent& event) { return event.end() < log.begin; });

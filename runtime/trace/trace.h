@@ -1,4 +1,4 @@
-//===- trace.h - What happened when, in bounded memory ----------*- C++ -*-===//
+//===- trace.h - Events in bounded memory -----------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -7,11 +7,10 @@
 //===----------------------------------------------------------------------===//
 //
 // Actors record events in the ring of their worker, with the time of their
-// world, so that a simulation's trace is a function of its seed. An event holds
-// numbers only; names come from the plans when a trace is read
-// (chrome_trace.h, summary.h). Who does not trace has no ring: a null pointer
-// is all that a hook looks at, and no time is asked for.
-//
+// world, so the trace of a simulation is a function of its seed. An event
+// contains only numbers; names come from the plans when a trace is read
+// (chrome_trace.h, summary.h). Without tracing there is no ring: each hook then
+// checks a null pointer and does not read the clock.
 //===----------------------------------------------------------------------===//
 
 #ifndef RUNTIME_TRACE_TRACE_H_
@@ -37,40 +36,60 @@
 
 namespace pathways {
 
-// What the fields of a TraceEvent mean, by kind; those not named are 0, numbers
-// that do not fit are the largest that does. Of events with a duration, `time`
-// is the beginning and `value` the end, and they are recorded at the end.
+// Kinds of events. The comments say what the fields of a TraceEvent mean; other
+// fields are 0, and numbers that do not fit saturate. Events with a duration
+// have its beginning in `time` and its end in `value`, and are recorded at the
+// end.
 enum class TraceKind : uint8_t {
   kNone,
-  // Of a device. program, target (an action) and firing are always there.
-  kGang,        // a gang on all its shards there; other: edge of its last token
-  kWait,        // the head of the queue waited; other: edge of its last token
-  kKernel,      // one run of a gang with several steps; item: step
-  kCollective,  // from a collective's arrival to its results; item: step
-  kMeet,        // of that, until all had arrived; item: step
-  kMove,        // send, recv, feed, fetch; item: shard; other: as of kGang
-  // Without an action.
-  kSubmitted,  // a launch reached the queue; firing: first; value: end;
-               // target, item: low and high bits of the number of its first
-               // step; other: launch
-  kDrained,    // it is over on this device; other: launch
-  // Of a host's executor.
-  kSent,         // program, target, firing, item: WireKind; value: sequence;
-                 // other: receiving host
+
+  // Events of a device, which always have program, target (an action) and
+  // firing.
+
+  // A gang on all its shards on the device; other: edge of its last token.
+  kGang,
+  // The head of the queue waited; other: edge of its last token.
+  kWait,
+  kKernel,  // one run of a gang with several steps; item: step
+  // The time from a collective's arrival to its results; item: step.
+  kCollective,
+  // The part of kCollective until all members had arrived; item: step.
+  kMeet,
+  kMove,  // send, recv, feed, fetch; item: shard; other: as kGang
+
+  // Events of a device without an action.
+
+  // A launch reached the queue; firing: its first; value: end of its firings;
+  // target, item: low and high bits of the number of its first step; other:
+  // launch.
+  kSubmitted,
+  kDrained,  // the launch has ended on this device; other: launch
+
+  // Events of a host's executor.
+
+  // program, target, firing, item: WireKind; value: sequence; other: receiving
+  // host.
+  kSent,
   kReceived,     // firing: bytes; value: sequence; other: sending host
   kHostBytes,    // value: bytes in use
-  kDeviceBytes,  // the same of the device whose actor is `other`
-  // Of a scheduler. program, value: launch.
+  kDeviceBytes,  // value: bytes in use of the device with actor `other`
+
+  // Events of a scheduler, with program; value: launch.
+
   kJoined,   // the launch is known; firing: first; other: steps
-  kGranted,  // likewise
-  kDone,     // all hosts are done with it
-  // Of clients. target: TraceCall; other: launch, if any.
-  kCall,
+  kGranted,  // the launch is granted; fields as for kJoined
+  kDone,     // all hosts have ended the launch
+
+  // Events of clients.
+
+  kCall,      // target: TraceCall; other: launch, if any
   kRunEnded,  // other: launch
-  // Of the sender of a message between hosts, where the world knows its way.
-  kCrossed,  // time: sent; value: the wire takes it; target: ns of the wire;
-             // firing: ns from sending to arrival; item: bytes; program: low
-             // bits of the sequence, 0: a control message; other: receiver
+
+  // Event of the sender of a message between hosts, if the world knows its way.
+  // time: sent; value: start on the wire; target: ns on the wire; firing: ns
+  // from sending to arrival; item: bytes; program: low bits of the sequence, 0
+  // for a control message; other: receiver.
+  kCrossed,
 };
 
 enum class TraceCall : uint32_t { kLoad, kLaunch, kAwait, kFetch };
@@ -85,7 +104,7 @@ struct TraceEvent {
   uint64_t item : 24 = 0;
   uint32_t program = 0;  // incarnation
   uint32_t target = 0;
-  uint32_t actor : 24 = 0;  // whose event it is
+  uint32_t actor : 24 = 0;  // actor of the event
   uint32_t kind : 7 = 0;
   uint32_t poisoned : 1 = 0;
   uint32_t other = 0;
@@ -105,14 +124,14 @@ struct TraceEvent {
         return false;
     }
   }
-  // When it was recorded.
+  // Returns the time of recording.
   TimeNs end() const {
     return HasDuration() ? static_cast<TimeNs>(value) : time;
   }
 };
 static_assert(sizeof(TraceEvent) == 40);
 
-// The number of a launch's first step in a kSubmitted.
+// Returns the number of a launch's first step from a kSubmitted event.
 inline uint64_t FirstStepOf(const TraceEvent& submitted) {
   return uint64_t{submitted.target} | uint64_t{submitted.item} << 32;
 }
@@ -121,7 +140,7 @@ inline void SetFirstStep(uint64_t first_step, TraceEvent* submitted) {
   submitted->item = first_step >> 32;
 }
 
-// A new event of `kind`; `actor` is IndexOf the actor's LocalId.
+// Returns a new event of `kind`; `actor` is IndexOf the actor's LocalId.
 inline TraceEvent NewTraceEvent(TraceKind kind, uint32_t actor, TimeNs time) {
   TraceEvent event;
   event.kind = static_cast<uint32_t>(kind);
@@ -130,19 +149,21 @@ inline TraceEvent NewTraceEvent(TraceKind kind, uint32_t actor, TimeNs time) {
   return event;
 }
 
-// The last events of one worker. One thread records, at most one at a time; any
+// Ring of the last events of one worker. One thread records at a time; any
 // thread may read meanwhile. Recording takes no lock and allocates nothing; a
 // new event replaces the oldest.
 class TraceRing {
  public:
-  // Null when the system has no memory for `capacity` events, a power of two.
+  // Returns null if the system lacks memory for `capacity` events. `capacity`
+  // must be a power of two.
   static std::unique_ptr<TraceRing> Create(World* world, uint64_t capacity);
 
   TimeNs Now() const { return world_->Now(); }
 
   void Record(const TraceEvent& event) {
     const uint64_t number = end_.load(std::memory_order_relaxed);
-    // Readers see that the old event goes before any word of it changes.
+    // Readers must see that the old event is replaced before any of its words
+    // change.
     begun_.store(number + 1, std::memory_order_relaxed);
     std::atomic_thread_fence(std::memory_order_release);
     const Words words = std::bit_cast<Words>(event);
@@ -153,7 +174,8 @@ class TraceRing {
     end_.store(number + 1, std::memory_order_release);
   }
 
-  // Appends what is held, oldest first; returns how many older events are gone.
+  // Appends the events in the ring, the oldest first. Returns the number of
+  // older events that are lost.
   uint64_t Read(std::vector<TraceEvent>* events) const;
 
  private:
@@ -169,69 +191,73 @@ class TraceRing {
   World* const world_;
   const uint64_t mask_;
   const std::unique_ptr<uint64_t[], Free> slots_;
-  alignas(64) std::atomic<uint64_t> begun_{0};  // events that were begun
+  alignas(64) std::atomic<uint64_t> begun_{0};  // events whose write has begun
   std::atomic<uint64_t> end_{0};                // events that are complete
 };
 
-// What events say of a launch: its number there is not as wide. Launches of
-// the first client have their own numbers.
+// Returns the number of a launch in events, where it has fewer bits. Launches
+// of the first client keep their numbers.
 inline uint32_t TraceLaunch(uint64_t launch) {
   return static_cast<uint32_t>(launch) ^ ClientOf(launch) << 24;
 }
 
-// Who an actor is, for names and tracks.
+// Description of an actor, for names and tracks.
 struct TraceActor {
   enum Role : uint8_t { kController, kScheduler, kExecutor, kDevice };
   Role role = kController;
   int island = -1;
-  int host = -1;        // of the cluster; -1: the controller's own
-  int64_t device = -1;  // in its island
+  // Host of the cluster; -1 for the controller's place.
+  int host = -1;
+  int64_t device = -1;  // number in its island
   std::string name;     // "island0/host0/device1"
   uint32_t process = 0;
 };
 
-// A copy of what was recorded: of all workers, everything since `begin`.
+// Copy of the recorded events of all workers, complete from `begin` on.
 struct TraceLog {
-  std::vector<TraceEvent> events;  // by time; ties as recorded, by worker
-  uint64_t dropped = 0;            // older ones that are not there
-  TimeNs begin = 0, end = 0;       // of the recording
-  // By the events' numbers: of one process, IndexOf their LocalId.
+  std::vector<TraceEvent>
+      events;            // sorted by time; ties by worker, then as recorded
+  uint64_t dropped = 0;  // older events that are missing
+  TimeNs begin = 0, end = 0;  // of the recording
+  // Indexed by the events' actor numbers: IndexOf their LocalId in the log of
+  // one process.
   std::vector<TraceActor> actors;
-  // By incarnation; of all programs ever loaded.
+  // All programs ever loaded, by incarnation.
   std::map<uint32_t, std::shared_ptr<const proto::Plan>> programs;
-  // Of several processes: the clock of each, which was set by that. Times of
-  // two of them may seem to be in the wrong order by the sum of their errors.
+  // Clocks by which the times of several processes were adjusted. The order of
+  // events in two processes may be wrong by the sum of their errors.
   std::vector<ProcessClock> clocks;
 
-  // How much earlier than a cause with `actor` its effect with `other` may
-  // seem.
+  // Returns by how much an effect on `other` may seem earlier than its cause on
+  // `actor`.
   TimeNs ClockError(uint32_t actor, uint32_t other) const;
 };
 
-// The rings of a world. Memory that was never recorded to is not used.
+// The rings of a world. Parts of rings that were never written use no memory.
 class Trace {
  public:
   static constexpr int64_t kMaxEvents = int64_t{1} << 28;
 
-  // Keeps at least the last `events` of each worker. InvalidArgument: not 1 to
-  // kMaxEvents; ResourceExhausted: no memory.
+  // Creates rings for at least the last `events` events of each worker. Returns
+  // InvalidArgument unless `events` is 1 to kMaxEvents, and ResourceExhausted
+  // if there is no memory.
   static absl::StatusOr<std::unique_ptr<Trace>> Create(World* world,
                                                        int64_t events);
 
-  // The ring of the worker on which an actor lives (Placement::worker).
+  // Returns the ring of the worker on which an actor lives (Placement::worker).
   TraceRing* ring(int worker) const {
     return rings_[worker % rings_.size()].get();
   }
   TimeNs Now() const { return world_->Now(); }
-  // Before the first event.
+  // Describes an actor. Call it before the first event.
   void AddActor(LocalId id, TraceActor actor);
-  // Keeps `plan`, for names. Any thread; a second time does nothing.
+  // Keeps `plan` for names. Any thread may call it; repeated calls do nothing.
   void AddProgram(uint32_t incarnation,
                   std::shared_ptr<const proto::Plan> plan);
-  // For threads that are no workers: takes a lock.
+  // Records an event of a thread that is no worker; takes a lock.
   void RecordOutside(const TraceEvent& event);
 
-  // Any thread, also while others record.
+  // Returns a copy of all events. Any thread may call it while others record.
   TraceLog Read() const;
 
  private:

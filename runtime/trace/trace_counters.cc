@@ -18,7 +18,7 @@
 namespace pathways::trace {
 
 std::vector<Counter> StepsInFlight(const LogIndex& index) {
-  // By (program, firing): from when, until when.
+  // Beginning and end by (program, firing).
   std::map<std::pair<uint32_t, uint64_t>, std::pair<TimeNs, TimeNs>> firings;
   for (const TraceEvent& e : index.log().events) {
     if (e.Kind() != TraceKind::kGang && e.Kind() != TraceKind::kMove) continue;

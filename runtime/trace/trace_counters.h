@@ -18,11 +18,11 @@
 
 namespace pathways::trace {
 
-// For each program of which something fired, how many of its firings have begun
-// on some device and are not over on all.
+// Returns, for each program with firings in the log, the number of firings that
+// have begun on some device and have not ended on all.
 std::vector<Counter> StepsInFlight(const LogIndex& index);
 
-// The bytes that events of `kind` say, which is kHostBytes or kDeviceBytes.
+// Returns the bytes in the events of `kind`: kHostBytes or kDeviceBytes.
 Counter MemoryInUse(const std::string& name,
                     const std::vector<const TraceEvent*>& events,
                     TraceKind kind);

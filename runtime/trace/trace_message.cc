@@ -21,19 +21,20 @@
 namespace pathways {
 namespace {
 
-constexpr uint32_t kMaxActors = 1 << 24;  // as TraceEvent::actor
+constexpr uint32_t kMaxActors = 1 << 24;  // limit of TraceEvent::actor
 constexpr uint32_t kMostUntraced = 1 << 12;
 
-// Code is not told, so any is there.
+// Code is not sent, so references to blobs are not checked.
 constexpr uint64_t kAnyBlobs = std::numeric_limits<int64_t>::max();
 
-// What times may be, so that sums and differences of some are times too.
+// Limit of times, so that sums and differences of a few of them do not
+// overflow.
 constexpr TimeNs kMostTime = TimeNs{1} << 60;
 
 bool IsTime(TimeNs ns) { return ns >= -kMostTime && ns <= kMostTime; }
 
-// Whether an event with an action has one that is there, and a step or shard of
-// it. Of a program that is not known, anything is fine.
+// Returns true if an event of an action refers to one of its program, and to
+// one of its steps or shards. Any event of an unknown program is accepted.
 bool IsOfItsProgram(const TraceEvent& event, const TraceLog& log) {
   const auto found = log.programs.find(event.program);
   if (found == log.programs.end()) return true;
@@ -53,7 +54,7 @@ bool IsOfItsProgram(const TraceEvent& event, const TraceLog& log) {
   }
 }
 
-// Whether a process of ours may have recorded that.
+// Returns true if a process could have recorded the event.
 bool IsEvent(const TraceEvent& event, const TraceLog& log) {
   if (!IsTime(event.time) || !IsTime(event.end()) || event.end() < event.time) {
     return false;
@@ -77,7 +78,7 @@ bool IsEvent(const TraceEvent& event, const TraceLog& log) {
   }
 }
 
-// Whatever a process says of its time, the difference is defined.
+// Subtracts with wraparound: a process may report any time.
 TimeNs Minus(TimeNs a, TimeNs b) {
   return static_cast<TimeNs>(static_cast<uint64_t>(a) -
                              static_cast<uint64_t>(b));
@@ -91,17 +92,17 @@ void MoveBack(TraceEvent* event, TimeNs ns) {
   }
 }
 
-// Joins logs to one.
+// Joins several logs into one.
 class Joiner {
  public:
   Joiner(TraceLog* all, TimeNs since) : all_(*all), since_(since) {
-    all_.actors.emplace_back();  // nobody
+    all_.actors.emplace_back();  // actor number 0 is nobody
   }
 
   absl::Status Add(ProcessLog* process) {
     TraceLog& log = process->log;
     const ProcessClock& clock = process->clock;
-    // What its actors are called from now on.
+    // New numbers of its actors.
     std::vector<uint32_t> numbers(log.actors.size(), kNobodyTraced);
     for (size_t id = 0; id < log.actors.size(); ++id) {
       if (log.actors[id].name.empty()) continue;
@@ -154,11 +155,13 @@ class Joiner {
   }
 
  private:
-  static constexpr uint32_t kNobodyTraced = 0;  // its number
+  // number of actors without names
+  static constexpr uint32_t kNobodyTraced = 0;
 
-  // Now that all programs are there: those of one process are those of all.
+  // Checks all events, after all programs were added: programs of one process
+  // are those of all.
   absl::Status Check() const {
-    uint64_t all_ns = 0;  // so that any sum of durations is a time
+    uint64_t all_ns = 0;  // bounded, so that any sum of durations is a time
     bool is_fine = IsTime(all_.end) && (all_.dropped == 0 || IsBegin());
     for (const TraceEvent& event : all_.events) {
       is_fine = is_fine && IsEvent(event, all_);
@@ -174,7 +177,8 @@ class Joiner {
     return IsTime(begin_) || begin_ == std::numeric_limits<TimeNs>::min();
   }
 
-  // Others may have begun before the clock here was 0.
+  // Shifts times so that none is negative: other processes may have begun
+  // before the local clock was 0.
   void StartAtZero() {
     TimeNs first = 0;
     for (const TraceEvent& event : all_.events) {
@@ -192,7 +196,8 @@ class Joiner {
 
   TraceLog& all_;
   const TimeNs since_;
-  // From where on all are complete, if any is not complete as a whole.
+  // Time from which on all logs are complete; the minimum if no events are
+  // missing.
   TimeNs begin_ = std::numeric_limits<TimeNs>::min();
 };
 
@@ -237,8 +242,8 @@ absl::StatusOr<TraceLog> ReadTraceMessages(
   if (messages.empty()) return none;
   TraceLog log;
   const proto::ProcessTrace& first = *messages.front();
-  // A number alone must not take memory: few actors of a process are not
-  // traced.
+  // An actor's number alone must not take memory: only a few actors of a
+  // process may be untraced.
   const uint32_t most_actors = std::min<uint32_t>(
       kMaxActors, static_cast<uint32_t>(first.actors_size()) + kMostUntraced);
   log.dropped = first.dropped();

@@ -19,28 +19,29 @@
 
 namespace pathways {
 
-// What was traced in one process, as messages with at most `most_bytes` of
-// events each, of which there is at least one.
+// Returns the log of one process as messages, each with at most `most_bytes` of
+// events. There is at least one message.
 std::vector<proto::ProcessTrace> WriteTraceMessages(const TraceLog& log,
                                                     uint64_t most_bytes);
-// The reverse; `messages` are all, in order. InvalidArgument: they are none, or
-// have a plan that could not run.
+// Parses all messages of WriteTraceMessages, in order. Returns InvalidArgument
+// if there are none, or a plan in them could not run.
 absl::StatusOr<TraceLog> ReadTraceMessages(
     const std::vector<const proto::ProcessTrace*>& messages);
 
-// What one process traced, and its clock, seen from who joins.
+// Log of one process, and its clock relative to the process that joins the
+// logs.
 struct ProcessLog {
   TraceLog log;
   ProcessClock clock;
 };
 
-// One log of those of several processes, by the clock of who joins, from where
-// all are complete on; no time is negative. What ended before `since` of that
-// clock is left out, and not counted as dropped. Its actors have new numbers,
-// in the order of `logs`; an event of an actor without a name is nobody's.
-// InvalidArgument: more actors than events can tell apart; or an event that no
-// process of ours records, of its program or by its time, so that whoever reads
-// the log need not look.
+// Joins the logs of several processes by the clock of the joining process, from
+// the time on at which all are complete. No time in the result is negative.
+// Events that ended before `since` of that clock are left out, and not counted
+// as dropped. Actors get new numbers in the order of `logs`; an event of an
+// actor without a name belongs to nobody. Returns InvalidArgument if there are
+// too many actors, or if an event is one that no process records, by its
+// program or its time; so readers of the result need not check.
 absl::StatusOr<TraceLog> JoinTraceLogs(
     std::vector<ProcessLog> logs,
     TimeNs since = std::numeric_limits<TimeNs>::min());

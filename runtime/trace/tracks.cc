@@ -1,4 +1,4 @@
-//===- tracks.cc - What a viewer shows of a trace -------------------------===//
+//===- tracks.cc - Tracks of a trace viewer -------------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -37,7 +37,7 @@ void TrackRows::Place(const std::string& name, std::vector<Track>* tracks) {
                             std::make_pair(b.outer.begin, b.outer.end);
                    });
   const size_t first = tracks->size();
-  std::set<std::pair<TimeNs, size_t>> busy;  // until when, which
+  std::set<std::pair<TimeNs, size_t>> busy;  // (end, index) of tracks in use
   std::set<size_t> free;
   for (Group& group : groups) {
     while (!busy.empty() && busy.begin()->first <= group.outer.begin) {
@@ -61,7 +61,7 @@ void TrackRows::Place(const std::string& name, std::vector<Track>* tracks) {
 
 std::vector<std::pair<TimeNs, int64_t>> Steps::Values() const {
   std::vector<std::pair<TimeNs, int64_t>> changes = changes_;
-  // At one time, what is taken before what is given back.
+  // At equal times, increases come before decreases.
   std::sort(changes.begin(), changes.end(), [](const auto& a, const auto& b) {
     return a.first != b.first ? a.first < b.first : a.second > b.second;
   });

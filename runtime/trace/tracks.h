@@ -1,4 +1,4 @@
-//===- tracks.h - What a viewer shows of a trace ----------------*- C++ -*-===//
+//===- tracks.h - Tracks of a trace viewer ----------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Slices on tracks and numbers over time, under headings. Nothing here knows of
-// events or of a file format. docs/tracing.md says what is on which track.
+// Slices on tracks and numbers over time, in groups. Nothing here depends on
+// events or on a file format. docs/tracing.md lists the tracks.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,27 +24,27 @@
 
 namespace pathways::trace {
 
-// One of the two ends of a flow, an arrow from slice to slice.
+// One end of a flow, which is an arrow between slices.
 struct FlowEnd {
   uint64_t id = 0;
   const char* name = "";
   bool starts = false;
 };
 
-// Something that took from `begin` to `end`.
+// Something that lasted from `begin` to `end`.
 struct Slice {
   TimeNs begin = 0, end = 0;
   const char* category = "";
   std::string name;
   std::string args;            // members of a JSON object
-  std::vector<FlowEnd> flows;  // at `begin`
+  std::vector<FlowEnd> flows;  // flows that start or end at `begin`
 };
 
-// A slice that ends no earlier than it begins.
+// Returns a slice; `end` is raised to `begin` if it is earlier.
 Slice Span(TimeNs begin, TimeNs end, const char* category, std::string name,
            std::string args = "");
 
-// Slices that nest.
+// Track of nested slices.
 struct Track {
   std::string name;
   std::vector<Slice> slices;
@@ -57,23 +57,23 @@ struct Counter {
   std::vector<std::pair<TimeNs, int64_t>> values;
 };
 
-// What is under one heading of the viewer.
+// Tracks and counters under one heading of the viewer.
 struct TrackGroup {
   std::string name;
   std::vector<Track> tracks;
   std::vector<Counter> counters;
-  // The process that all of it is of; nullopt: there is only one, or it is of
-  // several.
+  // Process of the whole group; nullopt if there is only one process, or the
+  // group belongs to several.
   std::optional<uint32_t> process = std::nullopt;
-  TimeNs clock_error = 0;  // of that process
+  TimeNs clock_error = 0;  // error of that process's clock
 
-  // Leave out what is empty.
+  // Append a track or a counter, unless it is empty.
   void Add(Track track);
   void Add(Counter counter);
 };
 
-// Slices that may overlap, on as few tracks as it takes. What is inside of a
-// slice goes where it is.
+// Places slices that may overlap on as few tracks as possible. Inner slices go
+// on the track of their outer one.
 class TrackRows {
  public:
   struct Group {
@@ -81,20 +81,20 @@ class TrackRows {
     std::vector<Slice> inner;
   };
   void Add(Group group) { groups_.push_back(std::move(group)); }
-  // Appends the tracks, called `name`, "`name` 2", ..., and is empty again.
+  // Appends the tracks, called `name`, "`name` 2", ..., and clears the rows.
   void Place(const std::string& name, std::vector<Track>* tracks);
 
  private:
   std::vector<Group> groups_;
 };
 
-// Makes the values of a counter from changes, in any order.
+// Computes the values of a counter from changes, which may come in any order.
 class Steps {
  public:
   void Add(TimeNs time, int64_t change) { changes_.emplace_back(time, change); }
-  // (time, value after it), once for each time with a change. Starts high
-  // enough never to be negative: of what is given back, what is gone from the
-  // log was taken before.
+  // Returns (time, value after it), once for each time with a change. The
+  // initial value is high enough that no value is negative: credits whose
+  // taking is missing in the log may be returned in it.
   std::vector<std::pair<TimeNs, int64_t>> Values() const;
 
  private:

@@ -42,8 +42,8 @@ LocalId ActorTable::Add(Actor* actor, const Placement& placement,
   chunk->islands[at] = placement.island;
   chunk->names[at] = std::move(name);
   const LocalId id{num_actors_++};
-  // Others read the entry only once they were told the number, in a message, or
-  // have found the address.
+  // Other threads read the entry only after they got the number in a message or
+  // found the address.
   if (address == kNoActor) return id;
   AddressChunk* addresses =
       addresses_[address_index].load(std::memory_order_relaxed);

@@ -21,13 +21,14 @@
 
 namespace pathways {
 
-// Actors by number and by address. Add from any thread at any time; all else
-// from any thread for a number that it was told, in a message say, or found by
-// its address. Invariants: (1) numbers are dense, in the order of Add; (2) what
-// was added stays where it is; (3) reading takes no lock.
+// The actors of a process by number and by address. Any thread may call Add at
+// any time. The other functions may be called on any thread that got the number
+// in a message, for example, or from Find. Invariants: (1) numbers are dense,
+// in the order of Add; (2) an entry never moves; (3) reading takes no lock.
 class ActorTable {
  public:
-  // Read for each message, so apart from the names.
+  // The part of an entry that is read for each message, stored apart from the
+  // names.
   struct Hot {
     Actor* actor;
     int32_t worker;
@@ -39,14 +40,16 @@ class ActorTable {
   ActorTable(const ActorTable&) = delete;
   ActorTable& operator=(const ActorTable&) = delete;
 
-  // Of `placement` all but the epoch is kept. `address`: found by Find from now
-  // on, instead of whoever had it; kNoActor: not found. kNobody: there are
-  // kMaxActors already, or the address is above that; nothing changed.
+  // Adds an actor and returns its number. All of `placement` but the epoch is
+  // kept. From now on Find returns this actor for `address`, instead of an
+  // older one; with kNoActor the actor has no address. Returns kNobody and
+  // changes nothing if there are kMaxActors already or the address is above
+  // that.
   LocalId Add(Actor* actor, const Placement& placement, std::string name,
               ActorId address);
-  // kNobody: none has this address.
+  // Returns kNobody if no actor has this address.
   LocalId Find(ActorId address) const;
-  // The worker of the actor may replace `actor`.
+  // Returns the entry of an actor. The actor's worker may replace its `actor`.
   Hot& hot(uint32_t index) const {
     return chunks_[index / kActors]
         .load(std::memory_order_acquire)
@@ -56,7 +59,7 @@ class ActorTable {
   const std::string& name(LocalId id) const;
 
  private:
-  static constexpr uint32_t kActors = 1024;  // of a chunk
+  static constexpr uint32_t kActors = 1024;  // actors per chunk
   static constexpr uint32_t kMaxChunks = (kMaxActors + 1) / kActors;
   struct Chunk {
     Hot hot[kActors];
@@ -69,7 +72,7 @@ class ActorTable {
 
   std::unique_ptr<std::atomic<Chunk*>[]> chunks_;
   std::unique_ptr<std::atomic<AddressChunk*>[]> addresses_;
-  Mutex mutex_;  // held while chunks are added; they are read without
+  Mutex mutex_;  // held while chunks are added; they are read without it
   uint32_t num_actors_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A ThreadWorld reads time from one of these, so that tests own it.
+// A ThreadWorld reads the time from a Clock, so that tests can control it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,17 +24,20 @@
 
 namespace pathways {
 
-// Thread-safe. Time never goes back.
+// A source of time, which never goes back. Thread-safe.
 class Clock {
  public:
   virtual ~Clock() = default;
+  // Returns the time in ns.
   virtual TimeNs Now() = 0;
-  // How many real nanoseconds to sleep for until Now() may be `time`; negative:
-  // not known, the listeners are called when time moves.
+  // Returns how many real nanoseconds to sleep until Now() may be `time`. A
+  // negative result means that this is unknown; the clock then calls its
+  // listeners when time moves.
   virtual TimeNs RealDelay(TimeNs time) = 0;
-  // `listener` is called, on any thread and perhaps often, after time moved in
-  // a way that RealDelay could not foresee; it must not call the clock's other
-  // listeners' methods. Never called again once RemoveListener returned.
+  // Adds a listener and returns its number. `listener` is called, on any thread
+  // and perhaps often, after time moved in a way that RealDelay could not
+  // foresee. It must not add or remove listeners. It is never called again once
+  // RemoveListener has returned.
   virtual int AddListener(std::function<void()> listener) = 0;
   virtual void RemoveListener(int listener) = 0;
 };
@@ -48,15 +51,15 @@ class SteadyClock final : public Clock {
   void RemoveListener(int) override {}
 };
 
-// Stands still but for Advance.
+// A clock that moves only by Advance.
 class ManualClock final : public Clock {
  public:
   TimeNs Now() override { return now_.load(); }
   TimeNs RealDelay(TimeNs) override { return -1; }
   int AddListener(std::function<void()> listener) override;
   void RemoveListener(int listener) override;
-  // Moves time by `duration` ns (negative: not at all) and wakes those asleep.
-  // Returns before what became due has run.
+  // Moves time by `duration` ns (not at all if negative) and wakes sleeping
+  // threads. Returns before the work that became due has run.
   void Advance(TimeNs duration);
 
  private:

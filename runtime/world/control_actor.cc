@@ -15,7 +15,8 @@
 namespace pathways {
 namespace {
 
-// Of what a launch takes; not so of programs and plans.
+// Returns true for the messages of a launch, whose handlers are short. Handlers
+// of messages about programs and plans may run for long.
 bool IsQuick(const proto::Control& control) {
   switch (control.kind_case()) {
     case proto::Control::kLaunchRequest:

@@ -18,16 +18,16 @@
 
 namespace pathways {
 
-// Whatever way a control message comes, as bytes or handed over, what is not of
-// the protocol is dropped here (runtime/protocol/control_check.h), and the rest
-// is one kind of thing.
+// An actor that receives control messages in one form, whether they come as
+// bytes or are handed over. Messages that break the protocol are dropped here
+// (runtime/protocol/control_check.h).
 class ControlActor : public Actor {
  public:
   void OnControl(ActorId from, std::string_view bytes) final;
   void OnControlBody(ActorId from, ControlBody* body) final;
 
  protected:
-  // All outlive it. `self`: its address.
+  // All arguments must outlive the actor. `self` is its address.
   ControlActor(World* world, const Directory* directory, ControlPool* controls,
                ActorId self)
       : world_(*world),
@@ -35,9 +35,9 @@ class ControlActor : public Actor {
         controls_(*controls),
         self_(self) {}
 
-  // The message is the handler's: it may change or keep it.
+  // Handles a message. The handler owns it and may change or keep it.
   virtual void OnMessage(ActorId from, ControlRef message) = 0;
-  // One was dropped.
+  // Called for each message that was dropped.
   virtual void OnForeign() {}
 
   ActorId self() const { return self_; }

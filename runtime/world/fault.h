@@ -1,4 +1,4 @@
-//===- fault.h - What may go wrong on a link --------------------*- C++ -*-===//
+//===- fault.h - Faults of links --------------------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Faults are planted by tests, in either world, on messages that cross hosts.
+// Tests plant faults, in either world, on messages that cross hosts.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,9 +22,8 @@
 
 namespace pathways {
 
-// What happens to one message. A message that is delayed may be overtaken by
-// later ones; of a duplicate, the first copy arrives in order and the second
-// one delay_ns later.
+// The fate of one message. Later messages may overtake a delayed one. The first
+// copy of a duplicate arrives in order and the second copy delay_ns later.
 struct Fault {
   enum Kind { kDeliver, kDrop, kDuplicate, kDelay };
   Kind kind = kDeliver;
@@ -36,20 +35,23 @@ struct Fault {
   static Fault Delay(TimeNs by_ns) { return {kDelay, by_ns}; }
 };
 
-// A host of a simulation that stops for ever, see SimWorld::StopHost.
+// A host of a simulation that stops and never resumes; see SimWorld::StopHost.
 struct HostStop {
   int32_t host = 0;
-  uint64_t control = 0;  // before the control message of this number, from 0,
-                         // of those that are delivered to anybody
+  // The host stops before the control message of this number is delivered. All
+  // control messages delivered to any actor are numbered from 0.
+  uint64_t control = 0;
+  // Time in ns until watchers are notified; negative: never.
   TimeNs tell_after = -1;
 };
 
-// Probabilities, in [0, 1], for messages that cross hosts.
+// Probabilities of faults, in [0, 1], for messages that cross hosts.
 struct FaultRates {
   double drop = 0;
   double duplicate = 0;  // the second copy comes up to max_extra_ns later
-  double delay = 0;      // this and all later ones of the link, in order
-  double reorder = 0;    // up to max_extra_ns later, may be overtaken
+  double delay = 0;  // delays this and all later messages of the link, in order
+  // Delays this one by up to max_extra_ns; others may overtake.
+  double reorder = 0;
   TimeNs max_extra_ns = 100'000;
 
   bool any() const {
@@ -57,31 +59,33 @@ struct FaultRates {
   }
 };
 
-// What happens, while it lasts, to messages from one of `some` to one of
-// `others` and back: places (Placement::host), none: any.
+// A lasting fault of the links between a host of `some` and one of `others`, in
+// both directions. The lists hold places (Placement::host); an empty list means
+// any host.
 struct LinkFault {
   std::vector<int32_t> some, others;
-  FaultRates messages;  // hot ones
+  FaultRates messages;  // for hot messages
   FaultRates controls;
-  // Times what the link says.
+  // Factors of the link's own times.
   double latency_factor = 1;
-  double wire_factor = 1;  // of the time on the wire
-  // kLoses: nothing comes through. kHolds: nothing does before `until`, and
-  // then all, in its order.
+  double wire_factor = 1;  // for the time on the wire
+  // kLoses drops all messages. kHolds delivers nothing before `until`, and then
+  // everything in order.
   enum Cut { kOpen, kLoses, kHolds };
   Cut cut = kOpen;
   TimeNs until = 0;
 
   bool Concerns(int32_t from, int32_t to) const;
-  // Whether nothing comes from one to the other again: between a client and the
-  // controller there is a connection, which ends then.
+  // Returns true if nothing comes from `from` to `to` as long as the fault
+  // lasts. The connection between a client and the controller ends then.
   bool Parts(int32_t from, int32_t to) const {
     return cut == kLoses && Concerns(from, to);
   }
 };
 
-// Asked once for each message that crosses hosts, inside Send: on the sending
-// worker, so on threads from several at a time. It must not call the world.
+// Called once for each message that crosses hosts, inside Send on the sending
+// worker; on threads, several workers may call it at one time. It must not call
+// the world.
 using FaultHook =
     std::function<Fault(ActorId from, ActorId to, const WireMessage& message)>;
 using ControlFaultHook =

@@ -1,4 +1,4 @@
-//===- futex.h - Sleeping on a word -----------------------------*- C++ -*-===//
+//===- futex.h - Sleeping on a word in memory -------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The system call behind the sleep of workers and of those who wait for them.
+// The system call behind the sleep of workers and of threads that wait for
+// them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,8 +26,8 @@
 
 namespace pathways {
 
-// Sleeps while `word` is `value`, for `timeout` ns at most; negative: no limit.
-// May return early for no reason.
+// Sleeps while `word` is `value`, for `timeout` ns at most; a negative timeout
+// means no limit. May return early without a reason.
 inline void FutexWait(std::atomic<uint32_t>& word, uint32_t value,
                       TimeNs timeout) {
   static_assert(sizeof(word) == sizeof(uint32_t));
@@ -38,6 +39,7 @@ inline void FutexWait(std::atomic<uint32_t>& word, uint32_t value,
           value, timeout < 0 ? nullptr : &limit, nullptr, 0);
 }
 
+// Wakes up to `count` threads that sleep on `word`.
 inline void FutexWake(std::atomic<uint32_t>& word, int count) {
   syscall(SYS_futex, reinterpret_cast<uint32_t*>(&word), FUTEX_WAKE_PRIVATE,
           count, nullptr, nullptr, 0);

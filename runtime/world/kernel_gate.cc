@@ -1,4 +1,4 @@
-//===- kernel_gate.cc - Where a worker enters and leaves kernels ----------===//
+//===- kernel_gate.cc - Entry of workers into kernels ---------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -34,14 +34,14 @@ std::optional<KernelCall> KernelGate::Read() const {
   call.shard = shard_.load(std::memory_order_acquire);
   call.gang = static_cast<uint32_t>(word & (kInside - 1));
   call.number = word;
-  // The rest is of this call if the thread is in it still.
+  // The fields read so far belong to this call only if it has not ended.
   if (word_.load(std::memory_order_acquire) != word) return std::nullopt;
   return call;
 }
 
-// The thread stores its word, then looks at the state; this stores the state,
-// then looks at the word, with a full barrier on both sides in between. So if
-// this finds the old word, the thread will find the state.
+// Leave stores the word and then reads the state; GiveUp stores the state and
+// then reads the word. Both sides have a full barrier in between. So if GiveUp
+// finds the old word, the thread will find the new state.
 bool KernelGate::GiveUp(uint64_t number) {
   state_.store(kAsked, std::memory_order_seq_cst);
   std::atomic_thread_fence(std::memory_order_seq_cst);
@@ -59,8 +59,8 @@ void KernelGate::Settle() {
     sched_yield();
   }
   if (state != kGivenUp) return;
-  // Nobody waits for this thread, and it must not end: its handler's frames
-  // hold what others took over.
+  // No thread waits for this one. It must not end, because the frames of its
+  // handler hold state that other threads took over.
   for (;;) pause();
 }
 

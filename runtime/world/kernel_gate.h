@@ -1,4 +1,4 @@
-//===- kernel_gate.h - Where a worker enters and leaves kernels -*- C++ -*-===//
+//===- kernel_gate.h - Entry of workers into kernels ------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,11 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Kernels are code of programs, and may never return. A worker's thread says
-// here which one it is in, at the price of a store, so that another thread can
-// see that it is still the same one, and can give the thread up. Between Enter
-// and Leave a thread touches nothing but what the kernel may touch, so that
-// others can take over all the rest.
+// Kernels are code of programs and may never return. A worker's thread records
+// here which kernel it is in, at the price of a store. So another thread can
+// see that it is still the same kernel, and can give the thread up. Between
+// Enter and Leave a thread touches only memory that the kernel may touch, so
+// that other threads can take over all other state.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,31 +25,32 @@
 
 namespace pathways {
 
-// One run of a kernel, in numbers; names come from the plan.
+// One call of a kernel, in numbers; the plan has the names.
 struct KernelCall {
-  uint32_t host = 0;         // of the cluster
-  uint32_t device = 0;       // on the host
-  uint32_t incarnation = 0;  // of the program
-  uint32_t gang = 0;         // in the order of the device's queue
-  uint32_t shard = 0;        // among the gang's on the device
-  uint64_t step = 0;         // of the launch
-  uint64_t number = 0;       // tells it from all others of its gate
+  uint32_t host = 0;         // number in the cluster
+  uint32_t device = 0;       // number on the host
+  uint32_t incarnation = 0;  // load of the program
+  uint32_t gang = 0;         // index in the device's queue
+  uint32_t shard = 0;        // index among the gang's shards on the device
+  uint64_t step = 0;         // step of the launch
+  uint64_t number = 0;       // identifies the call among all calls of its gate
 };
 
-// Of one thread, which enters and leaves; Read by any other; GiveUp by one
-// other. Invariants: (1) a call that Read returned has begun, and what the
-// thread wrote before is seen; (2) once GiveUp returned true, Leave does not
-// return. A gate of a thread that was given up must never be destroyed.
+// The record of one thread's kernel calls. The thread itself enters and leaves;
+// any other thread may call Read, and one other thread GiveUp. Invariants: (1)
+// a call that Read returned has begun, and everything that the thread wrote
+// before it is visible; (2) after GiveUp returned true, Leave does not return.
+// The gate of a thread that was given up must never be destroyed.
 class alignas(kLineBytes) KernelGate {
  public:
-  // Has Announce call `before`, for what must not wait for a kernel. Before the
-  // gate is used.
+  // Makes Announce call `before`, for work that must not wait for a kernel.
+  // Call before the gate is used.
   void CallBefore(void (*before)(void*), void* argument) {
     before_ = before;
     argument_ = argument;
   }
-  // Whose kernels the thread runs next, on shard 0. `place` is Place() of the
-  // device.
+  // Sets the device and the program whose kernels the thread runs next, on
+  // shard 0. `place` is Place() of the device.
   void Announce(uint64_t place, uint32_t incarnation, uint64_t step) {
     if (before_ != nullptr) before_(argument_);
     place_.store(place, std::memory_order_release);
@@ -61,8 +62,8 @@ class alignas(kLineBytes) KernelGate {
     return uint64_t{host} << 32 | device;
   }
 
-  // Before a run of kernels of different gangs, one after the other; Pass
-  // before each of them, with what this returned.
+  // Begins a run of kernels of different gangs, one after another. Call Pass
+  // before each of them, with the result of this call.
   uint64_t Open() {
     run_ += uint64_t{1} << 32;
     return run_ | kInside;
@@ -70,12 +71,12 @@ class alignas(kLineBytes) KernelGate {
   void Pass(uint64_t run, uint32_t gang) {
     word_.store(run | gang, std::memory_order_release);
   }
-  // Before one kernel.
+  // Begins one kernel.
   void Enter(uint32_t gang, uint32_t shard) {
     shard_.store(shard, std::memory_order_release);
     Pass(Open(), gang);
   }
-  // After the last. Does not return when the thread was given up.
+  // Ends the last kernel. Does not return if the thread was given up.
   void Leave() {
     word_.store(run_, std::memory_order_release);
     if (fenced_) [[unlikely]]
@@ -84,31 +85,34 @@ class alignas(kLineBytes) KernelGate {
       Settle();
   }
 
-  // What the thread is in; none: in no kernel, or in another one by now.
+  // Returns the call that the thread is in, or nullopt if it is in no kernel or
+  // has just entered another one.
   std::optional<KernelCall> Read() const;
-  // Takes the thread out of the world if it is still in that call. False: it is
-  // not, and goes on.
+  // Gives the thread up if it is still in call `number`, and returns true.
+  // Otherwise returns false, and the thread continues.
   bool GiveUp(uint64_t number);
 
  private:
   enum State : uint32_t {
     kMine,
-    kAsked,    // GiveUp makes up its mind
-    kGivenUp,  // for ever
+    kAsked,    // GiveUp is deciding
+    kGivenUp,  // final
   };
   static constexpr uint64_t kInside = uint64_t{1} << 31;
 
   void Settle();
 
-  // Without a barrier that one thread can impose on all, each Leave has its
-  // own.
+  // True if one thread cannot impose a memory barrier on all others; each Leave
+  // then has a barrier of its own.
   const bool fenced_ = !HasProcessBarrier();
   static bool HasProcessBarrier();
 
   void (*before_)(void*) = nullptr;
   void* argument_ = nullptr;
-  uint64_t run_ = 0;  // in the upper half; the thread's own
-  // Run, whether inside, gang. Each call's is new, but for one in 2^32.
+  // Number of runs, in the upper half; used only by the thread.
+  uint64_t run_ = 0;
+  // Run number, kInside flag and gang. The value is new for each call, except
+  // that run numbers repeat after 2^32 runs.
   std::atomic<uint64_t> word_{0};
   std::atomic<uint64_t> place_{0}, step_{0};
   std::atomic<uint32_t> incarnation_{0}, shard_{0};

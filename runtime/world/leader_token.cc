@@ -1,4 +1,4 @@
-//===- leader_token.cc - Who works for a world of one worker --------------===//
+//===- leader_token.cc - Token of the thread that works -------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -28,8 +28,9 @@ void LeaderToken::Park(absl::FunctionRef<TimeNs(TimeNs deadline)> limit_of) {
     mailbox_.AwaitBell(bell, limit);
     bell = mailbox_.bell();
     if (Take()) return mailbox_.GetUp();
-    // A follower is there, which rings for what it leaves. Who leaves writes
-    // the one and reads the other, and this the other way round.
+    // A follower holds the token and rings for the work that it leaves. The
+    // follower writes deadline_ and then reads parked_until_; this thread
+    // writes parked_until_ and then reads deadline_.
     do {
       deadline = deadline_.load(std::memory_order_seq_cst);
       limit = limit_of(deadline);
@@ -55,8 +56,8 @@ void LeaderToken::Leave(absl::FunctionRef<bool(TimeNs deadline)> is_due) {
   const bool is_left = !mailbox_.empty();
   deadline_.store(deadline, std::memory_order_seq_cst);
   taken_.store(false, std::memory_order_seq_cst);
-  // From here on others may have it. Whom somebody woke before has found it
-  // taken.
+  // From here on other threads may hold the token. A thread that was woken
+  // before this found it taken.
   if (is_left || mailbox_.has_posted() || is_due(deadline) ||
       deadline < parked_until_.load(std::memory_order_seq_cst)) {
     mailbox_.Ring();

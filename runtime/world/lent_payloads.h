@@ -23,14 +23,14 @@
 
 namespace pathways {
 
-// The payloads that this process lends its peers, that they offer it, and that
-// it awaits from them. Tokens are of the lender, for each peer from 1.
-// Invariants: (1) each of these is handed out once, to whoever removes it, or
-// to whoever removes its peer; (2) nothing is kept for a peer that is not
-// there. Any thread.
+// The payloads that this process lends its peers, the offers that it got from
+// peers, and the payloads that it awaits from them. The lender numbers its
+// payloads with tokens, for each peer from 1. Invariants: (1) each entry is
+// returned once, to the caller that removes it or that removes its peer; (2)
+// nothing is kept for an unknown peer. Thread-safe.
 class LentPayloads {
  public:
-  // Of a peer that takes its time, or takes nothing.
+  // A payload lent to a peer that has not taken or refused it yet.
   struct Lent {
     Payload payload;
     LocalId owner = kNobody;
@@ -46,34 +46,38 @@ class LentPayloads {
     LocalMessage landed;
     uint64_t bytes = 0;
   };
-  // What a peer leaves behind.
+  // The entries of a removed peer.
   struct Left {
     std::vector<Lent> lent;
     std::vector<Awaited> awaited;
   };
 
   void AddPeer(PeerId peer);
-  // Of one that is not there: nothing.
+  // Removes a peer and returns its entries; returns none for an unknown peer.
   Left RemovePeer(PeerId peer);
 
-  // The token; nullopt: the peer is not there.
+  // Adds a lent payload and returns its token, or nullopt if the peer is
+  // unknown.
   std::optional<uint64_t> Lend(PeerId peer, const Lent& lent);
-  // The peer has answered an offer. Nullopt: that was answered before, or never
-  // made.
+  // Removes a lent payload because the peer has answered the offer. Returns
+  // nullopt if the offer was answered before or never made.
   std::optional<Lent> TakeLent(PeerId peer, uint64_t token);
 
-  // A number for an offer of the peer, from 1; nullopt: a second copy.
+  // Adds an offer of a peer and returns its number, from 1. Returns nullopt if
+  // the offer is a second copy or the peer is unknown.
   std::optional<uint64_t> AddOffer(const Offer& offer);
-  // It is answered. Nullopt: its peer has gone.
+  // Removes an offer because it is answered. Returns nullopt if its peer has
+  // gone.
   std::optional<Offer> TakeOffer(uint64_t number);
-  // False: the peer has gone.
+  // Adds a payload that was accepted from a peer. Returns false if the peer has
+  // gone.
   bool Await(PeerId peer, uint64_t token, const Awaited& awaited);
   std::optional<Awaited> TakeAwaited(PeerId peer, uint64_t token);
 
  private:
   struct Peer {
     uint64_t last_token = 0;
-    SequenceWindow offered;  // tokens of its own
+    SequenceWindow offered;  // tokens of offers from the peer
     absl::flat_hash_map<uint64_t, Lent> lent;
     absl::flat_hash_map<uint64_t, Awaited> awaited;
   };

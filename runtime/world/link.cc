@@ -1,4 +1,4 @@
-//===- link.cc - What a message between hosts costs -----------------------===//
+//===- link.cc - Cost of a message between hosts --------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -21,7 +21,7 @@ uint64_t PairKey(int32_t from, int32_t to) {
          static_cast<uint32_t>(to);
 }
 
-// Hosts from -1 down have rows, too.
+// Returns the row of a host. Negative hosts have rows too.
 size_t RowOf(int32_t host) {
   return host >= 0 ? 2 * static_cast<size_t>(host)
                    : 2 * static_cast<size_t>(-1 - host) + 1;

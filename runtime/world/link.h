@@ -1,4 +1,4 @@
-//===- link.h - What a message between hosts costs --------------*- C++ -*-===//
+//===- link.h - Cost of a message between hosts -----------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The arithmetic of links, the same in all worlds: when a message that crosses
+// The arithmetic of links, which all worlds share: when a message that crosses
 // hosts arrives, given when it was sent and what was sent before it.
 //
 //===----------------------------------------------------------------------===//
@@ -25,14 +25,15 @@
 
 namespace pathways {
 
-// Far enough to be never, near enough that sums of two do not overflow.
+// A time so late that it means never, and so small that the sum of two does not
+// overflow.
 inline constexpr TimeNs kFarAway = INT64_MAX / 4;
 
-// `time` and `by` more, which counts as 0 when negative; kFarAway at most.
+// Returns `time` plus `by`, at most kFarAway. A negative `by` counts as 0.
 TimeNs Later(TimeNs time, TimeNs by);
 
-// What a link costs: a message of b bytes arrives after b / bytes_per_second,
-// latency_ns, and 0 to jitter_ns more, drawn by the world.
+// Costs of a link. A message of b bytes takes b / bytes_per_second plus
+// latency_ns plus 0 to jitter_ns, which the world draws.
 struct LinkModel {
   TimeNs latency_ns = 0;
   double bytes_per_second = 0;  // 0: not limited
@@ -41,46 +42,50 @@ struct LinkModel {
   bool free() const {
     return latency_ns == 0 && bytes_per_second == 0 && jitter_ns == 0;
   }
+  // Returns the time that `bytes` bytes take on the wire.
   TimeNs WireTime(uint64_t bytes) const;
 };
 
-// InvalidArgument, naming `link`: a number is out of range.
+// Returns InvalidArgument, which names `link`, if a number is out of range.
 absl::Status CheckLinkModel(absl::string_view link, const LinkModel& model);
 
-// Bytes of a message on a link, beside its payload or control bytes.
+// Bytes that a message takes on a link in addition to its payload or control
+// bytes.
 inline constexpr uint64_t kHeaderBytes = sizeof(WireFrame);
 
 struct LinkModels {
   LinkModel ici;                  // between hosts of an island
-  std::vector<LinkModel> ici_of;  // by island; of those that it lacks: ici
+  std::vector<LinkModel> ici_of;  // one per island; further islands use `ici`
   LinkModel dcn;                  // between islands
-  LinkModel control;              // from and to the controller and clients
+  LinkModel control;  // between a host and the controller or a client
 };
 absl::Status CheckLinkModels(const LinkModels& models);
 
-// One direction of a pair of hosts. A wire carries one message at a time; the
-// host pairs of two islands share one in each direction.
+// One direction of a pair of hosts. A wire carries one message at a time; all
+// host pairs of two islands share one wire in each direction.
 struct Wire {
   const LinkModel* model = nullptr;
-  TimeNs* shared = nullptr;  // instead of free_at, between islands
-  TimeNs free_at = 0;        // when the last message has left it
-  TimeNs last_arrival = 0;   // of those that later ones do not overtake
+  TimeNs* shared = nullptr;  // replaces free_at between islands; null otherwise
+  TimeNs free_at = 0;        // time when the last message has left the wire
+  // Latest arrival among messages that others must not overtake.
+  TimeNs last_arrival = 0;
 
   TimeNs busy_until() const { return shared != nullptr ? *shared : free_at; }
-  // Puts a message on the wire at `now` and returns when it arrives: in order
-  // with those before. The caller moves last_arrival, unless the message is to
-  // be overtaken.
+  // Puts a message on the wire at `now` and returns its time of arrival, which
+  // is in order with earlier messages. The caller then sets last_arrival,
+  // unless later messages may overtake this one.
   TimeNs Carry(TimeNs now, uint64_t bytes, TimeNs jitter);
 };
 
 class LinkTable {
  public:
   explicit LinkTable(LinkModels models) : models_(std::move(models)) {}
-  // Of two places on different hosts. Valid until the next call.
+  // Returns the wire between two places on different hosts, valid until the
+  // next call.
   Wire& Between(const Placement& from, const Placement& to);
 
  private:
-  // Most hosts send to few, so a search needs few lines of a cache.
+  // Most hosts send to few others, so a search touches few cache lines.
   struct WireTo {
     int32_t host = 0;
     Wire wire;
@@ -89,8 +94,9 @@ class LinkTable {
   Wire MakeWire(const Placement& from, const Placement& to);
 
   const LinkModels models_;
-  std::vector<std::vector<WireTo>> wires_;     // by RowOf the sender; by host
-  absl::node_hash_map<uint64_t, TimeNs> dcn_;  // free_at, by pair of islands
+  // A row for each sender, sorted by receiving host.
+  std::vector<std::vector<WireTo>> wires_;
+  absl::node_hash_map<uint64_t, TimeNs> dcn_;  // free_at of a pair of islands
 };
 
 }  // namespace pathways

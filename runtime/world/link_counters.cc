@@ -1,4 +1,4 @@
-//===- link_counters.cc - What went over links ----------------------------===//
+//===- link_counters.cc - Counters of messages on links -------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -20,7 +20,7 @@ std::atomic<uint64_t> last_number{0};
 LinkCounters::LinkCounters() : number_(++last_number) {}
 
 LinkCounters::Counts& LinkCounters::Mine() {
-  // Mostly those that this thread used last.
+  // Cache of the counters that this thread used last.
   static thread_local uint64_t number = 0;
   static thread_local Counts* counts = nullptr;
   if (number != number_) {

@@ -1,4 +1,4 @@
-//===- link_counters.h - What went over links -------------------*- C++ -*-===//
+//===- link_counters.h - Counters of messages on links ----------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -22,20 +22,21 @@
 
 namespace pathways {
 
-// Counts without an atomic read-modify-write, of which a hop of a gang would
-// have seven: each thread has numbers of its own. Thread-safe.
+// Counters of messages on links. Each thread has counters of its own, which
+// avoids atomic read-modify-writes; a hop of a gang would otherwise have seven.
+// Thread-safe.
 class LinkCounters {
  public:
   LinkCounters();
   LinkCounters(const LinkCounters&) = delete;
 
-  // By this thread.
+  // These functions count on behalf of the calling thread.
   void CountSent(uint64_t messages, uint64_t bytes, uint64_t frames);
   void CountReceived(uint64_t messages, uint64_t bytes, uint64_t frames);
   void CountUnlinked();
   void CountForeign();
 
-  // Of all threads, also of those that are gone.
+  // Returns the sums over all threads, including threads that have ended.
   LinkStats Sum() const;
 
  private:
@@ -47,9 +48,9 @@ class LinkCounters {
   Counts& Mine();
   Counts& MineAnew();
 
-  const uint64_t number_;  // of these counters, in this process
+  const uint64_t number_;  // identifies these counters in this process
   mutable Mutex mutex_;
-  // A thread that has the id of one that is gone goes on with its numbers.
+  // A thread that gets the id of an ended one continues with its counters.
   std::map<std::thread::id, std::unique_ptr<Counts>> counts_
       ABSL_GUARDED_BY(mutex_);
 };

@@ -1,4 +1,4 @@
-//===- mailbox.cc - What is under way to a worker ---------------*- C++ -*-===//
+//===- mailbox.cc - Queues and timers of one worker -------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -29,7 +29,7 @@ bool Mailbox::PostAll(absl::Span<const Posted> posted,
                       const std::atomic<bool>& closed, bool quietly) {
   {
     MutexLock lock(&mutex_);
-    // DropAll empties the inbox with this lock held, after the flag was set.
+    // DropAll empties the inbox under this lock after the flag is set.
     if (closed.load(std::memory_order_seq_cst)) return false;
     inbox_.insert(inbox_.end(), posted.begin(), posted.end());
   }
@@ -40,7 +40,7 @@ bool Mailbox::PostAll(absl::Span<const Posted> posted,
 
 const std::vector<Posted>& Mailbox::TakePosted() {
   taken_.clear();
-  // Before the messages are taken: one posted meanwhile sets it again.
+  // Cleared before the messages are taken: a post in between sets it again.
   has_posted_.store(false, std::memory_order_seq_cst);
   MutexLock lock(&mutex_);
   taken_.swap(inbox_);

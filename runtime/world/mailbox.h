@@ -1,4 +1,4 @@
-//===- mailbox.h - What is under way to a worker ----------------*- C++ -*-===//
+//===- mailbox.h - Queues and timers of one worker --------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -23,34 +23,35 @@
 
 namespace pathways {
 
-// Sent by a thread that is not a worker; or, when a message is kept, what its
-// envelope points to.
+// A message posted by a thread that is not a worker, or the body of a kLater
+// envelope.
 struct Posted {
   TimeNs deadline;  // negative: not a timer
   Envelope envelope;
 };
 
-// Messages of one queue do not stand behind those of another one. kTurnQueue:
-// each may take long.
+// Messages of one queue do not wait for those of another queue. Each message of
+// kTurnQueue may take long to handle.
 enum MailboxQueue { kDirectQueue, kBulkQueue, kTurnQueue, kNumQueues };
 
-// The queues of one worker, its owner, and its sleep. A worker pushes messages
-// into queues that are its own here, one in each queue; other threads post
-// them. All else is the owner's but for asleep and Wake. Invariants: (1) what
-// one worker pushes into a queue, and what one thread posts, comes out in
-// order; (2) to push takes no lock and no memory but blocks of the pool; (3) an
-// owner that sleeps, or is about to, does not miss what is pushed or posted, if
-// who pushed then wakes whom he finds asleep. What envelopes own stays there
-// until DropAll.
+// The queues of one worker, its owner, and the state of its sleep. Each worker
+// pushes messages into queues of its own here; other threads post messages to
+// an inbox. Only the owner may call the other functions, except asleep and
+// Wake. Invariants: (1) messages that one worker pushes into a queue, and
+// messages that one thread posts, come out in order; (2) a push takes no lock,
+// and no memory except blocks of the pool; (3) an owner that sleeps or is about
+// to does not miss a message, if the thread that pushed it then calls Wake when
+// asleep returns true. What the messages own stays here until DropAll.
 class Mailbox {
  public:
-  // Memory is set aside for so many posts, as when the owner does not run for a
-  // while and a client goes on with launches.
+  // Posts for which memory is reserved. The inbox grows when the owner does not
+  // run for a while and a client continues to launch.
   static constexpr size_t kPostedAtOnce = 256;
-  // For workers 0 to workers - 1, of which `owner` is one.
+  // Opens the queues for workers 0 to workers - 1, one of which is `owner`.
   void Open(BlockPool* pool, int owner, int workers);
 
-  // By the worker `from`; by the owner itself PushOwn, which is faster.
+  // Pushes a message from the worker `from`. The owner itself uses PushOwn,
+  // which is faster.
   template <typename T>
   void Push(MailboxQueue queue, int from, Envelope::Kind kind, const T& body,
             ActorId sender, LocalId to) {
@@ -65,9 +66,10 @@ class Mailbox {
                ActorId sender, LocalId to) {
     own_[queue].Push(*pool_, kind, body, sender, to);
   }
-  // The owner finds all of them or none, and is woken, unless who posts sees to
-  // it (`quietly`). False: `closed` is true, and nothing was kept; DropAll by
-  // who set it leaves nothing behind.
+  // Posts messages: the owner finds all of them or none. Wakes the owner,
+  // unless `quietly` is true; then the caller must. Returns false, and keeps
+  // nothing, if `closed` is true. The thread that sets `closed` then calls
+  // DropAll, which drops all earlier posts.
   bool PostAll(absl::Span<const Posted> posted, const std::atomic<bool>& closed,
                bool quietly = false);
   bool Post(const Posted& posted, const std::atomic<bool>& closed,
@@ -75,8 +77,8 @@ class Mailbox {
     return PostAll(absl::MakeConstSpan(&posted, 1), closed, quietly);
   }
 
-  // The first message from a worker, which stays valid until Pop; null: none.
-  // From the owner itself FrontOwn and PopOwn are faster.
+  // Returns the first message from a worker, valid until Pop, or null if there
+  // is none. For messages from the owner itself FrontOwn and PopOwn are faster.
   Envelope* Front(MailboxQueue queue, int from) {
     return from == owner_ ? FrontOwn(queue)
                           : remote_[queue][from].Front(*pool_);
@@ -93,30 +95,32 @@ class Mailbox {
   bool has_posted() const {
     return has_posted_.load(std::memory_order_seq_cst);
   }
-  // What was posted, until the next call.
+  // Returns the posted messages, valid until the next call.
   const std::vector<Posted>& TakePosted();
-  // Whether anything was pushed or posted.
+  // Returns true if no message was pushed or posted.
   bool empty() const;
 
   void AddTimer(TimeNs deadline, const Envelope& envelope);
-  // Null: there is none.
+  // Returns the deadline of the first timer, or null if there is none.
   const TimeNs* first_timer() const {
     return timers_.empty() ? nullptr : &timers_.front().deadline;
   }
   bool TimerDue(TimeNs now) const {
     return !timers_.empty() && timers_.front().deadline <= now;
   }
-  // The earliest, of which there is one. Of those of one time the first added.
+  // Removes the earliest timer, which must exist. Timers of one deadline come
+  // out in the order added.
   Envelope TakeTimer();
 
-  // Sleeps until somebody wakes the owner, for as long as `timeout` returns;
-  // negative: no limit. Asked once Wake has an effect; when it returns 0, and
-  // when there is a message, the owner does not sleep.
+  // Sleeps until a thread wakes the owner, but at most for the time that
+  // `timeout` returns; negative means no limit. `timeout` is called once Wake
+  // has an effect. The owner does not sleep if `timeout` returns 0 or a message
+  // has come.
   template <typename F>
   void Sleep(F timeout);
-  // What Sleep is made of, for who becomes the owner of one that sleeps. From
-  // LieDown to GetUp Wake has an effect: a ring of the bell, which ends an
-  // AwaitBell, also one that begins after, if its number is of before.
+  // The parts of Sleep, for a thread that takes the place of a sleeping owner.
+  // From LieDown to GetUp, Wake rings the bell. That ends an AwaitBell,
+  // including one that begins later with a bell number read before the ring.
   void LieDown() { asleep_.store(1, std::memory_order_seq_cst); }
   void GetUp() { asleep_.store(0, std::memory_order_seq_cst); }
   uint32_t bell() const { return bell_.load(std::memory_order_seq_cst); }
@@ -126,16 +130,18 @@ class Mailbox {
     FutexWake(bell_, 1);
   }
   bool asleep() const { return asleep_.load(std::memory_order_seq_cst) != 0; }
-  // asleep, perhaps of a moment ago.
+  // Like asleep, but the value may be out of date.
   bool seems_asleep() const {
     return asleep_.load(std::memory_order_relaxed) != 0;
   }
   void Wake() {
-    // Of several who want to, one makes the system call.
+    // If several threads want to wake the owner, one of them makes the system
+    // call.
     if (asleep_.exchange(0, std::memory_order_seq_cst) != 0) Ring();
   }
 
-  // Empties all with `drop`. No other thread is in here but to post.
+  // Empties all queues with `drop`. Meanwhile no other thread may call anything
+  // but Post and PostAll.
   void DropAll(void (*drop)(const Envelope& envelope));
 
  private:
@@ -144,7 +150,7 @@ class Mailbox {
     uint64_t number;
     Envelope envelope;
 
-    // For a heap with the earliest on top.
+    // Orders a heap with the earliest timer on top.
     bool operator<(const Timer& other) const {
       if (deadline != other.deadline) return deadline > other.deadline;
       return number > other.number;
@@ -155,21 +161,21 @@ class Mailbox {
   int owner_ = 0, workers_ = 0;
   LocalQueue own_[kNumQueues];
   std::unique_ptr<RemoteQueue[]> remote_[kNumQueues];  // by sending worker
-  std::vector<Timer> timers_;                          // a heap
+  std::vector<Timer> timers_;                          // heap
   uint64_t next_timer_ = 0;
-  std::vector<Posted> taken_;  // the inbox's memory, taken in turn
-  // Written by others.
-  alignas(64) std::atomic<uint32_t> asleep_{0};  // 1: or about to be
-  std::atomic<uint32_t> bell_{0};                // how often it rang
+  std::vector<Posted> taken_;  // posts being handled; swaps memory with inbox_
+  // Written by other threads.
+  alignas(64) std::atomic<uint32_t> asleep_{0};  // 1: asleep or about to be
+  std::atomic<uint32_t> bell_{0};                // number of rings
   alignas(64) std::atomic<bool> has_posted_{false};
   Mutex mutex_;
   std::vector<Posted> inbox_ ABSL_GUARDED_BY(mutex_);
 };
 
-// No wake-up is lost: a sender publishes its message, then reads `asleep_`;
-// this sets `asleep_`, then looks for messages. All four are sequentially
-// consistent, so at least one of the two sees what the other did. The same
-// holds for the inbox, and for what `timeout` looks at.
+// No wake-up is lost: a sender publishes its message and then reads `asleep_`;
+// Sleep sets `asleep_` and then looks for messages. All four operations are
+// sequentially consistent, so at least one side sees what the other did. The
+// same holds for the inbox and for everything that `timeout` reads.
 template <typename F>
 void Mailbox::Sleep(F timeout) {
   const uint32_t number = bell();

@@ -13,8 +13,8 @@ namespace pathways {
 BlockPool::BlockPool()
     : slabs_(std::make_unique<std::atomic<MessageBlock*>[]>(kMaxSlabs)) {}
 
-// Blocks still in queues belong to slabs too, but for those beyond the last
-// slab, which their queue must have given back.
+// Blocks still in queues belong to slabs and are freed here. Blocks that were
+// allocated beyond the last slab must have been given back by their queues.
 BlockPool::~BlockPool() {
   for (uint32_t i = 0; i < num_slabs_; ++i) {
     ::operator delete(slabs_[i].load(std::memory_order_relaxed),
@@ -52,10 +52,10 @@ MessageBlock* BlockPool::Grow() {
     MutexLock lock(&mutex_);
     added = AddSlab();
   }
-  // Others may empty the new slab before this thread takes from it; each time
-  // around adds another, so this ends.
+  // Other threads may empty the new slab before this thread takes a block. Each
+  // repetition adds another slab, so the recursion ends.
   if (added) return Take();
-  // More than any id: a block of its own, deleted when it is given back.
+  // All ids are in use: return a single block, which Give deletes.
   MessageBlock* block = ::new (::operator new(
       sizeof(MessageBlock), std::align_val_t(alignof(MessageBlock))))
       MessageBlock;

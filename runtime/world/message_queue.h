@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Messages under way lie in fixed blocks taken from one pool per world: a
-// queue is a chain of blocks, so that it has no bound that could be hit, while
-// a pool provisioned for all messages that may be under way at one time means
-// that no push allocates. The pool is touched once per block, not per message.
+// Messages under way are stored in fixed blocks from one pool per world. A
+// queue is a chain of blocks, so it has no bound. The pool is provisioned for
+// all messages that may be under way at one time, so no push allocates. The
+// pool is used once per block, not per message.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,38 +29,40 @@
 
 namespace pathways {
 
-// Of one process; also the largest address that it may have.
+// Most actors of one process; also the largest address that an actor may have.
 inline constexpr uint32_t kMaxActors = (1u << 24) - 1;
 
-// A wire message and what goes beside it.
+// A wire message and its payload.
 struct WireBody {
   WireMessage message;
   Payload payload;
 };
 
-// One whose payload lies with its sender, and what tells that it may go.
+// A message whose payload is still in its sender's memory, and the message that
+// gives the payload back to its owner.
 struct LentBody {
   WireBody wire;
   LocalId owner = kNobody;
   LocalMessage returned;
 };
 
-// Something under way, with who sent it and for whom. The kind says what the
-// body is; some bodies own something.
+// A message under way, with its sender and receiver. The kind tells the type of
+// the body; some bodies own memory.
 struct Envelope {
   enum Kind : uint32_t {
-    kLocal,    // LocalMessage
-    kWire,     // WireBody
-    kOwned,    // WireBody with a copy of its payload (kept by a fault)
+    kLocal,  // LocalMessage
+    kWire,   // WireBody
+    // WireBody that owns a copy of its payload, made for a fault or a post.
+    kOwned,
     kControl,  // std::string*, owned
     kBody,     // ControlBody*, a reference to it
-    kLater,    // Posted*, owned: another envelope, and when it is due
+    kLater,    // Posted*, owned: another envelope and the time when it is due
     kPeer,     // PeerWatch::News
-    kOffer,    // WireBody; `data` of the payload is the number of an offer
+    kOffer,    // WireBody; payload.data is the number of an offer
     kLent      // LentBody*, owned
   };
   alignas(8) std::byte body[64];
-  ActorId from;  // kNoActor of kLocal, kLater and kPeer
+  ActorId from;  // kNoActor for kLocal, kLater and kPeer
   uint32_t to : 28;
   uint32_t kind : 4;
 
@@ -95,23 +97,24 @@ static_assert(sizeof(Envelope) == 72 && sizeof(WireBody) == 64);
 struct alignas(64) MessageBlock {
   static constexpr uint32_t kSlots = 32;
 
-  MessageBlock* next;               // in a queue
-  uint32_t id;                      // in the pool
-  std::atomic<uint32_t> next_free;  // in the pool
+  MessageBlock* next;               // next block of the queue
+  uint32_t id;                      // index in the pool; kNone: not of the pool
+  std::atomic<uint32_t> next_free;  // next free block of the pool
   alignas(64) std::byte slots[kSlots * sizeof(Envelope)];
 
   Envelope* slot(uint32_t index) {
     return std::launder(
         reinterpret_cast<Envelope*>(slots + index * sizeof(Envelope)));
   }
-  // A new one, not filled.
+  // Returns a new envelope, not filled.
   Envelope* Write(uint32_t index) {
     return ::new (slots + index * sizeof(Envelope)) Envelope;
   }
 };
 
-// Free blocks. Thread-safe; Take and Give are lock-free unless the pool is
-// empty. Memory is that of the most blocks ever provisioned or in use.
+// The free blocks of a world. Thread-safe; Take and Give are lock-free unless
+// the pool is empty. The pool keeps the memory of the most blocks ever
+// provisioned or in use.
 class BlockPool {
  public:
   BlockPool();
@@ -123,8 +126,8 @@ class BlockPool {
     uint64_t head = head_.load(std::memory_order_acquire);
     while (static_cast<uint32_t>(head) != kNone) {
       MessageBlock* block = At(static_cast<uint32_t>(head));
-      // May be stale, if another thread took the block and gave it back; then
-      // the tag in the upper half differs and the exchange fails.
+      // The value is stale if another thread took the block and gave it back.
+      // Then the tag in the upper half differs and the exchange fails.
       uint64_t next =
           NextTag(head) | block->next_free.load(std::memory_order_relaxed);
       if (head_.compare_exchange_weak(head, next, std::memory_order_acq_rel,
@@ -146,7 +149,7 @@ class BlockPool {
     } while (!head_.compare_exchange_weak(head, next, std::memory_order_acq_rel,
                                           std::memory_order_relaxed));
   }
-  // Makes the pool own at least `blocks`, in use or free.
+  // Makes the pool own at least `blocks` blocks, in use or free.
   void Provision(int64_t blocks);
   int64_t size() const { return size_.load(std::memory_order_relaxed); }
 
@@ -164,15 +167,15 @@ class BlockPool {
   MessageBlock* Grow();
   static void Delete(MessageBlock* block);
 
-  // Tag and id of the first free block; the tag makes each value new.
+  // Tag and id of the first free block. The tag makes each value unique.
   alignas(64) std::atomic<uint64_t> head_{kNone};
   alignas(64) std::atomic<int64_t> size_{0};
-  Mutex mutex_;  // held while slabs_ grows; it is read without
+  Mutex mutex_;  // held while slabs_ grows; slabs_ is read without it
   std::unique_ptr<std::atomic<MessageBlock*>[]> slabs_;
   uint32_t num_slabs_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
-// From a worker to itself.
+// A queue from a worker to itself.
 class LocalQueue {
  public:
   template <typename T>
@@ -188,12 +191,12 @@ class LocalQueue {
     }
     tail_->Write(tail_at_++)->Fill(kind, body, from, to);
   }
-  // The first one, which stays valid until Pop; null: empty.
+  // Returns the first message, valid until Pop, or null if the queue is empty.
   Envelope* Front(BlockPool& pool) {
     if (head_ == tail_) {
       if (head_at_ == tail_at_) return nullptr;
     } else if (head_at_ == MessageBlock::kSlots) {
-      // The next one is not empty: a block is added for a message.
+      // The next block is not empty: blocks are added only for a message.
       MessageBlock* block = head_;
       head_ = block->next;
       head_at_ = 0;
@@ -203,7 +206,7 @@ class LocalQueue {
   }
   void Pop() {
     ++head_at_;
-    // Empty: start over, in memory that is still in the cache.
+    // An empty queue starts over in memory that is still in the cache.
     if (head_at_ == tail_at_ && head_ == tail_) head_at_ = tail_at_ = 0;
   }
   bool empty() const { return head_ == tail_ && head_at_ == tail_at_; }
@@ -214,7 +217,8 @@ class LocalQueue {
   uint32_t head_at_ = 0, tail_at_ = 0;
 };
 
-// From one worker to another. Push on the one, the rest on the other.
+// A queue from one worker to another. The sender calls Push, the receiver all
+// other functions.
 class RemoteQueue {
  public:
   template <typename T>
@@ -229,8 +233,8 @@ class RemoteQueue {
       tail_at_ = 0;
     }
     tail_->Write(tail_at_++)->Fill(kind, body, from, to);
-    // Publishes the slot and the links to it. In one total order with the flag
-    // of a worker that goes to sleep: see ThreadWorld::Sleep.
+    // Publishes the slot and the links to it. The store is in one total order
+    // with the `asleep` flag of a worker: see Mailbox::Sleep.
     pushed_.store(++count_, std::memory_order_seq_cst);
   }
   Envelope* Front(BlockPool& pool) {
@@ -258,13 +262,14 @@ class RemoteQueue {
   }
 
  private:
-  // Of the sender; first_ is read by the receiver once a message is published.
+  // Written by the sender; the receiver reads first_ once a message is
+  // published.
   alignas(64) MessageBlock* tail_ = nullptr;
   MessageBlock* first_ = nullptr;
   uint64_t count_ = 0;
   uint32_t tail_at_ = 0;
   alignas(64) std::atomic<uint64_t> pushed_{0};
-  // Of the receiver.
+  // Used by the receiver.
   alignas(64) MessageBlock* head_ = nullptr;
   uint64_t popped_ = 0, seen_ = 0;
   uint32_t head_at_ = 0;

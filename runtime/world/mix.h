@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Small, fast and the same on every machine; not for secrets.
+// Both are small, fast and the same on every machine. They are not for secrets.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,12 +19,12 @@
 
 namespace pathways {
 
-// A 64-bit value that depends on all bits of both.
+// Returns a 64-bit value that depends on all bits of both arguments.
 inline uint64_t Mix(uint64_t a, uint64_t b) {
   unsigned __int128 product =
       static_cast<unsigned __int128>(a ^ 0x9e3779b97f4a7c15u) *
       (b ^ 0xd1b54a32d192ed03u);
-  // The sum with both inputs keeps a factor of zero from swallowing the other.
+  // Adding both inputs keeps a factor of zero from swallowing the other one.
   return (static_cast<uint64_t>(product) ^
           static_cast<uint64_t>(product >> 64)) +
          a * 0xff51afd7ed558ccdu + (b << 29 | b >> 35);
@@ -34,6 +34,7 @@ inline uint64_t MixBytes(uint64_t hash, const void* data, size_t bytes) {
   const char* at = static_cast<const char*>(data);
   hash = Mix(hash, bytes);
   for (; bytes >= 8; bytes -= 8, at += 8) {
+    // Returns a hash of `hash` and of `bytes` bytes at `data`.
     uint64_t word;
     std::memcpy(&word, at, 8);
     hash = Mix(hash, word);
@@ -46,7 +47,7 @@ inline uint64_t MixBytes(uint64_t hash, const void* data, size_t bytes) {
   return hash;
 }
 
-// Splitmix64: any seed is a good one.
+// The generator Splitmix64. Any seed is a good one.
 class SplitMix {
  public:
   explicit SplitMix(uint64_t seed) : state_(seed) {}
@@ -57,13 +58,14 @@ class SplitMix {
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
     return z ^ (z >> 31);
   }
-  // In [0, bound]; the bias is below 2^-32 for any bound used as a delay.
+  // Returns a number in [0, bound]. The bias is below 2^-32 for any bound used
+  // as a delay.
   uint64_t UpTo(uint64_t bound) {
     if (bound == UINT64_MAX) return Next();
     return static_cast<uint64_t>(
         (static_cast<unsigned __int128>(Next()) * (bound + 1)) >> 64);
   }
-  // True with this probability.
+  // Returns true with this probability.
   bool Chance(double probability) {
     return static_cast<double>(Next() >> 11) * 0x1p-53 < probability;
   }

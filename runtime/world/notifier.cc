@@ -20,7 +20,7 @@ namespace pathways {
 bool Notifier::Wait(absl::FunctionRef<bool()> done,
                     const std::atomic<bool>& stopping, TimeNs spin_ns) {
   bool reached = false;
-  // To be woken costs more than many a wait takes.
+  // Being woken takes longer than many waits, so poll first.
   if (spin_ns > 0) {
     SteadyClock real;
     const TimeNs end = real.Now() + spin_ns;
@@ -47,7 +47,8 @@ bool Notifier::Wait(absl::FunctionRef<bool()> done,
   }
   waiters_.fetch_add(1, std::memory_order_seq_cst);
   while (true) {
-    // Read before the condition: a Notify after it lets the wait return.
+    // The epoch is read before the condition: a Notify after that lets the wait
+    // return.
     const uint32_t epoch = epoch_.load(std::memory_order_seq_cst);
     const bool over = stopping.load(std::memory_order_seq_cst);
     reached = done();
@@ -72,8 +73,8 @@ void Notifier::Notify() {
 void Notifier::Sleep(uint32_t epoch) {
   sleepers_.fetch_add(1, std::memory_order_relaxed);
   FutexWait(epoch_, epoch, -1);
-  // If there are woken ones it may be another's place that is given up here;
-  // when all are awake the numbers are 0.
+  // If there are woken threads, this may release the place of another one; when
+  // all are awake both numbers are 0.
   uint64_t sleepers = sleepers_.load(std::memory_order_relaxed);
   while (!sleepers_.compare_exchange_weak(
       sleepers, sleepers - (sleepers >= kOneWoken ? kOneWoken : 1),

@@ -17,39 +17,40 @@
 
 namespace pathways {
 
-// What World::RunUntil waits on and World::Notify moves. Any thread; to notify
-// costs no system call when nobody sleeps. Invariant: a wait looks at its
-// condition at first and after each Notify.
+// The condition variable of World::RunUntil and World::Notify. Thread-safe;
+// Notify makes no system call when no thread sleeps. Invariant: a waiting
+// thread evaluates its condition at first and after each Notify.
 class Notifier {
  public:
-  // Returns once `done`, which the calling thread runs, or `stopping` is true:
-  // whether `done` was. Whoever sets `stopping` notifies then. The thread looks
-  // again and again for `spin_ns` before it sleeps.
+  // Waits until `done` or `stopping` is true and returns the last value of
+  // `done`, which runs on the calling thread. The thread that sets `stopping`
+  // must call Notify. The waiting thread polls for `spin_ns` before it sleeps.
   bool Wait(absl::FunctionRef<bool()> done, const std::atomic<bool>& stopping,
             TimeNs spin_ns);
   void Notify();
-  // Whether a thread waits that does not sleep yet.
+  // Returns true if a thread polls its condition and does not sleep yet.
   bool spinning() const {
     return spinning_.load(std::memory_order_relaxed) != 0;
   }
-  // Whether one may be on this core: the only one is where it last looked, of
-  // several nobody knows.
+  // Returns true if a polling thread may be on this core. The place of a single
+  // thread is known from its last poll; of several threads none is known.
   bool spinning_on(int core) const {
     const uint32_t threads = spinning_.load(std::memory_order_relaxed);
     return threads > 1 ||
            (threads == 1 && spins_on_.load(std::memory_order_relaxed) == core);
   }
-  // Whether those that spin have looked since the last Notify: the only one; of
-  // several nobody knows.
+  // Returns true if the polling thread has evaluated its condition since the
+  // last Notify. Returns false if there are several, whose states are not
+  // known.
   bool has_looked() const {
     return spinning_.load(std::memory_order_relaxed) == 1 &&
            looked_.load(std::memory_order_relaxed) ==
                epoch_.load(std::memory_order_relaxed);
   }
-  // Whether one sleeps, or is about to.
+  // Returns true if a thread sleeps or is about to.
   bool waiting() const { return waiters_.load(std::memory_order_relaxed) != 0; }
-  // Whether a thread was woken that has not run since: perhaps it waits for the
-  // core of the thread that asks.
+  // Returns true if a thread was woken and has not run since. It may be waiting
+  // for the core of the calling thread.
   bool waking() const {
     return sleepers_.load(std::memory_order_relaxed) >= kOneWoken;
   }
@@ -61,12 +62,12 @@ class Notifier {
 
   alignas(64) std::atomic<uint32_t> epoch_{0};
   std::atomic<uint32_t> waiters_{0};
-  // Those that sleep, or are about to; in the upper half those of them that
-  // were woken.
+  // Lower half: threads that sleep or are about to, and were not woken. Upper
+  // half: threads that were woken and have not run since.
   std::atomic<uint64_t> sleepers_{0};
   std::atomic<uint32_t> spinning_{0};
-  std::atomic<uint32_t> looked_{0};  // epoch_, before the last one looked
-  std::atomic<int> spins_on_{-1};    // where the last one was that has moved
+  std::atomic<uint32_t> looked_{0};  // epoch_ before the last evaluation
+  std::atomic<int> spins_on_{-1};  // core of the polling thread that moved last
 };
 
 }  // namespace pathways

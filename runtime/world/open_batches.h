@@ -20,22 +20,25 @@
 
 namespace pathways {
 
-// What one thread has to say to peers, a batch for each. Invariants: (1) what
-// is added for a peer is sent once, in the order added; (2) memory is taken for
-// the most peers that ever had a batch at one time, kMaxPeers of them. One
-// thread at a time. What is not sent when it is destroyed is dropped.
+// The frames that one thread has added for peers and not sent yet, in one batch
+// for each peer. Invariants: (1) frames for a peer are sent once, in the order
+// added; (2) memory is taken for the largest number of peers that had a batch
+// at one time, at most kMaxPeers. Used by one thread at a time. Frames that are
+// not sent are dropped with the object.
 class OpenBatches {
  public:
   static constexpr size_t kMaxPeers = 16;
-  // Called inside the calls that take it; the batch is empty after.
+  // Sends a batch. Called inside the functions that take it, which clear the
+  // batch afterwards.
   using Send = absl::FunctionRef<void(PeerId peer, const BatchWriter& batch)>;
 
-  // Of kind kHot or kControl. Sends what is in the way first. False: it fits no
-  // batch; all that was added for the peer has been sent.
+  // Adds a frame of kind kHot or kControl. Sends full batches first, if there
+  // is no room. Returns false if the frame is too large for a batch; then all
+  // frames added for the peer have been sent, and this one has not.
   bool Add(PeerId peer, const LinkFrame& frame, absl::Span<const char> bytes,
            Send send);
   void Flush(PeerId peer, Send send);
-  // To all, in the order in which their batches were begun.
+  // Sends all batches in the order in which they were begun.
   void FlushAll(Send send);
   bool empty() const { return size_ == 0; }
 
@@ -45,10 +48,10 @@ class OpenBatches {
     std::unique_ptr<BatchWriter> frames;  // null: never used
   };
 
-  // The peer's, perhaps size_: it has none.
+  // Returns the index of the peer's batch, or size_ if it has none.
   size_t Find(PeerId peer) const;
 
-  size_t size_ = 0;  // those in use are first, and none of them is empty
+  size_t size_ = 0;  // batches in use, which come first; none of them is empty
   std::array<Batch, kMaxPeers> batches_;
 };
 

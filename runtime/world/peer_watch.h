@@ -1,4 +1,4 @@
-//===- peer_watch.h - Who is told that a host goes or comes -----*- C++ -*-===//
+//===- peer_watch.h - News that a host is up or down ------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -20,20 +20,20 @@
 
 namespace pathways {
 
-// A host in one of its lives.
+// A host in one of its epochs.
 struct Peer {
   int32_t host = 0;
   uint32_t epoch = 0;
   bool operator==(const Peer&) const = default;
 };
 
-// The list that a world keeps for World::WatchPeers. Invariants: (1) what is
-// told of a host has epochs that do not fall, and of each epoch first that it
-// is up and then that it is down; (2) that an epoch above 1 is up is told only
-// after one before it was told to be down; (3) each is told once to each
-// watcher; one that comes later hears the last of each host. Any thread; `tell`
-// is called with a lock held, so that all watchers are told in one order, and
-// must not call back.
+// The watchers of World::WatchPeers and the last state of each host.
+// Invariants: (1) the epochs in the news of a host never decrease, and up comes
+// before down in each epoch; (2) news that an epoch above 1 is up come after
+// news that an earlier epoch is down; (3) each watcher gets each news once; a
+// watcher that is added later gets the last state of each host. Thread-safe.
+// `tell` is called under a lock, so that all watchers get the news in one
+// order; it must not call back.
 class PeerWatch {
  public:
   struct News {
@@ -53,8 +53,8 @@ class PeerWatch {
       }
     }
   }
-  // Of a life that is over already, as it is when one after it is known, nobody
-  // is told.
+  // Reports an epoch as down. Does nothing if the epoch is known to be over,
+  // which is also so if a later epoch is known.
   void ReportDown(Peer peer, Tell tell) {
     MutexLock lock(&mutex_);
     Lives& lives = hosts_[peer.host];
@@ -62,7 +62,8 @@ class PeerWatch {
     lives.down = peer.epoch;
     NotifyAll({peer, false}, tell);
   }
-  // Tells first that the life before is over, if nobody was told.
+  // Reports an epoch as up. First notifies watchers that the epoch before is
+  // down, if they do not know.
   void ReportUp(Peer peer, Tell tell) {
     MutexLock lock(&mutex_);
     Lives& lives = hosts_[peer.host];
@@ -76,10 +77,10 @@ class PeerWatch {
   }
 
  private:
-  // 0: none that is known of.
+  // The last known epochs of a host; 0 if none is known.
   struct Lives {
-    uint32_t up = 0;    // the last that began
-    uint32_t down = 0;  // the last that is over
+    uint32_t up = 0;    // last epoch that began
+    uint32_t down = 0;  // last epoch that is over
   };
 
   void NotifyAll(const News& news, Tell tell)

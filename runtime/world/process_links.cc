@@ -19,11 +19,11 @@
 namespace pathways {
 namespace {
 
-// Hot messages of one batch that the world gets together, at most: all of a
-// batch that was written here.
+// Most hot messages that the world gets together: all messages of a batch that
+// this code wrote.
 constexpr size_t kMaxArrivals = kMaxBatchBytes / sizeof(LinkFrame);
 
-// Whether messages that were sent later may overtake it.
+// Returns true if messages that are sent later may overtake this one.
 bool LetsOthersPass(const LinkFrame& frame) {
   return frame.kind == LinkFrame::kHot &&
          (IsBulk(frame.wire.message.kind) ||
@@ -40,7 +40,7 @@ absl::Span<const char> BytesOf(Payload payload) {
                              payload.bytes);
 }
 
-// Beside frames about lent payloads.
+// The token in the payload of frames about lent payloads.
 absl::Span<const char> BytesOf(const uint64_t& token) {
   static_assert(sizeof token == LinkFrame::kTokenBytes);
   return absl::MakeConstSpan(reinterpret_cast<const char*>(&token),
@@ -54,8 +54,9 @@ uint64_t TokenIn(absl::Span<const char> bytes) {
 
 }  // namespace
 
-// Keeps what is no bulk. Bulk is sent at once, and behind what was kept: so no
-// message is later than others because of a stage.
+// Batches messages that others must not overtake. A message that others may
+// overtake is sent at once, after the batch: so the stage makes no message
+// later than messages sent after it.
 class ProcessLinks::Stage final : public UplinkStage {
  public:
   explicit Stage(ProcessLinks* links) : links_(*links) {}
@@ -260,7 +261,7 @@ void ProcessLinks::OnMessage(PeerId peer, absl::Span<const char> header,
     return listeners_.on_membership(peer, {payload.data(), payload.size()});
   }
   const std::optional<uint32_t> process = ProcessOfPeer(peer);
-  // Of a batch that is none, nothing counts.
+  // None of the messages of a malformed batch is counted.
   if (!process.has_value() ||
       (frame->kind == LinkFrame::kBatch && !BatchReader::IsBatch(payload))) {
     return counters_.CountForeign();
@@ -356,7 +357,7 @@ void ProcessLinks::TakeOffer(uint64_t number, LocalId owner,
                    {owner, landing.landed, offer->bytes})) {
     return NotLanded(owner, landing.landed);
   }
-  // Of a peer that has gone meanwhile neither does anything.
+  // Expect and Answer have no effect if the peer has gone meanwhile.
   transport_->Expect(offer->peer, offer->token, landing.memory, offer->bytes);
   Answer(offer->peer, LinkFrame::kTake, offer->token);
 }
@@ -375,7 +376,7 @@ void ProcessLinks::Answer(PeerId peer, LinkFrame::Kind kind, uint64_t token) {
 
 void ProcessLinks::OnAnswer(PeerId peer, LinkFrame::Kind kind, uint64_t token) {
   const std::optional<LentPayloads::Lent> lent = lent_.TakeLent(peer, token);
-  if (!lent.has_value()) return;  // a second copy
+  if (!lent.has_value()) return;  // second copy of the answer
   const auto give_back = [this, owner = lent->owner,
                           returned = lent->returned] {
     world_->SendLocal(kNobody, owner, returned);

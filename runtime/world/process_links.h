@@ -36,52 +36,59 @@
 
 namespace pathways {
 
-// Processes of a cluster: those with hosts, the controller's, those of clients.
+// Most processes of a cluster: those with hosts, the controller's and those of
+// clients.
 inline constexpr uint32_t kMaxProcesses = 4096;
 
-// A payload above this is bulk to a transport: others may overtake it.
+// A transport treats a larger payload as bulk: other messages may overtake it.
 inline constexpr uint64_t kMaxCriticalBytes = 16 << 10;
 
-// What makes a world of threads one of several processes: carries its messages
-// to actors elsewhere, and brings what they send. Invariants: (1) a message
-// goes out or comes in on the link of its far actor's process alone, so nobody
-// speaks for an actor of another process; (2) who is not linked says and hears
-// nothing but Membership; (3) a process is down once for each time it was
-// linked, and nothing comes from it after; (4) what is lent, or awaited, comes
-// back to its owner once, at the latest when its peer is down. Any thread.
-// Outlives the world; the transport is stopped before either goes.
+// The links of a world of threads that is one of several processes: they carry
+// its messages to actors of other processes and deliver messages from there.
+// Invariants: (1) a message goes out or comes in only on the link of its far
+// actor's process, so no process speaks for an actor of another one; (2) a peer
+// without a link sends and receives only membership messages; (3) a process
+// goes down once for each time it was linked, and nothing comes from it
+// afterwards; (4) a lent or awaited payload goes back to its owner once, at the
+// latest when its peer is down. Thread-safe. Must outlive the world; the
+// transport must be stopped before both.
 class ProcessLinks final : public TransportEvents {
  public:
   struct Listeners {
-    // Membership of a peer, linked or not. On a transport's thread.
+    // Called with a membership message of a peer, linked or not, on a thread of
+    // the transport.
     std::function<void(PeerId, std::string_view bytes)> on_membership;
-    // A peer is gone, which was linked to this process, or to none yet.
-    // Likewise.
+    // Called when a peer is gone that was linked to `process`, or to no process
+    // yet. Runs on a thread of the transport.
     std::function<void(PeerId, std::optional<uint32_t> process,
                        const absl::Status& why)>
         on_down;
   };
   explicit ProcessLinks(Listeners listeners);
 
-  // The transport that has this as its events; before all below.
+  // Sets the transport, whose events this object handles. Call before all
+  // functions below.
   void Open(Transport* transport) { transport_ = transport; }
-  // For the world's options. What a worker says in one go to a process goes as
-  // one frame (wire.md).
+  // Returns the channel for the world's options. Messages that a worker sends
+  // to a process at one go form one frame (wire.md).
   RemoteChannel remote_channel();
-  // Before the first Link: which process this is, its world, and the process of
-  // an actor: negative, or kMaxProcesses and more: nobody's.
+  // Sets the number of this process, its world, and the function that returns
+  // the process of an actor; a negative result, or one of kMaxProcesses or
+  // more, means that there is no such actor. Call before the first Link.
   void Place(uint32_t self, World* world,
              std::function<int64_t(ActorId)> process_of);
 
-  // As Transport::Dial; and Unavailable: it was there, and is gone.
+  // Dials like Transport::Dial. Also returns Unavailable if the connection was
+  // made and has ended already.
   absl::StatusOr<PeerId> Dial(absl::string_view address,
                               absl::Duration timeout);
-  // Messages to the process go to this peer, which was dialed or has dialed,
-  // from now on. FailedPrecondition: one of the two has a link; OutOfRange:
-  // there is no such process; Unavailable: the peer is gone.
+  // From now on sends messages for the process to this peer, which was dialed
+  // or has dialed. Returns FailedPrecondition if the process or the peer has a
+  // link, OutOfRange if there is no such process, and Unavailable if the peer
+  // is gone.
   absl::Status Link(uint32_t process, PeerId peer);
-  // Ends the link to a process, if there is one: nothing more goes there, and
-  // what still comes from there is dropped.
+  // Ends the link to a process, if there is one. Nothing more is sent there,
+  // and messages that still come from there are dropped.
   void Unlink(uint32_t process);
   void SendMembership(PeerId peer, std::string_view bytes);
   LinkStats stats() const { return counters_.Sum(); }
@@ -96,49 +103,52 @@ class ProcessLinks final : public TransportEvents {
   class Stage;
   static constexpr uint32_t kNoPeer = UINT32_MAX;
 
-  // Of a far actor.
+  // Returns the process of an actor of another process.
   std::optional<uint32_t> ProcessOf(ActorId actor) const;
-  // That the actor is spoken to by. Nullopt: there is no link; counted.
+  // Returns the peer to which messages for the actor go. Returns nullopt, and
+  // counts it, if there is no link.
   std::optional<PeerId> PeerOf(ActorId actor);
   void Send(PeerId peer, const LinkFrame& frame, absl::Span<const char> bytes);
   void SendFrame(PeerId peer, Urgency urgency, absl::Span<const char> header,
                  absl::Span<const char> payload, uint64_t messages);
-  // Of World::Lend and Actor::OnOffer.
+  // These functions implement World::Lend and the answers to Actor::OnOffer.
   bool Lend(ActorId from, ActorId to, const WireMessage& message,
             const LentPayloads::Lent& lent);
   void TakeOffer(uint64_t number, LocalId owner, const ReceiveBuffer& landing);
   void RefuseOffer(uint64_t number);
   void Answer(PeerId peer, LinkFrame::Kind kind, uint64_t token);
   void NotLanded(LocalId owner, LocalMessage landed);
-  // What came about payloads of this side, and of the other.
+  // Handle the peer's answers to offers of this process, and its offers.
   void OnAnswer(PeerId peer, LinkFrame::Kind kind, uint64_t token);
   void OnOffer(PeerId peer, const WireFrame& wire, uint64_t token);
-  // What came in one frame, whose batch is one.
+  // Delivers the messages of a valid batch.
   void DeliverBatch(uint32_t process, absl::Span<const char> payload);
-  // Of what came, alone or in a batch. Counts it if not.
+  // Returns true if `process` may send this message; counts it in either case.
   bool IsAllowed(uint32_t process, const WireFrame& wire);
-  // That a peer is linked to. Of one peer by one thread at a time.
+  // Returns the process to which a peer is linked. For one peer, one thread may
+  // call this at a time.
   std::optional<uint32_t> ProcessOfPeer(PeerId peer);
 
   const Listeners listeners_;
   Transport* transport_ = nullptr;
-  // Read when there is a link.
+  // Fixed before the first link, and read only when there is one.
   uint32_t self_ = 0;
   World* world_ = nullptr;
   std::function<int64_t(ActorId)> process_of_;
   LentPayloads lent_;
-  // By process: its peer, or kNoPeer.
+  // The peer of each process, or kNoPeer.
   std::unique_ptr<std::atomic<uint32_t>[]> peer_of_;
-  // What was looked up last, by the last bits of the peer: the peer, and in the
-  // lower half its process and one; 0: nothing. Written under the lock. A
-  // peer's number does not come again, so it stays true until the peer is
-  // unlinked.
+  // Cache of ProcessOfPeer, indexed by the last bits of the peer's number.
+  // Upper half: the peer; lower half: its process plus one; 0: empty. Entries
+  // are written under the lock. Peer numbers are not reused, so an entry is
+  // valid until the peer is unlinked.
   std::array<std::atomic<uint64_t>, 64> looked_up_{};
   mutable Mutex mutex_;
-  // Those that are up, and the process that each is linked to.
+  // The peers that are up, and the process to which each is linked.
   absl::flat_hash_map<PeerId, std::optional<uint32_t>> peers_
       ABSL_GUARDED_BY(mutex_);
-  // While anybody dials: those that went before Dial knew them.
+  // Number of threads in Dial, and, while there are any, the peers that went
+  // down before Dial knew them.
   int dialing_ ABSL_GUARDED_BY(mutex_) = 0;
   absl::flat_hash_set<PeerId> early_ ABSL_GUARDED_BY(mutex_);
   LinkCounters counters_;

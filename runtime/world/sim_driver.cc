@@ -1,4 +1,4 @@
-//===- sim_driver.cc - Who runs a simulation --------------------*- C++ -*-===//
+//===- sim_driver.cc - The thread that runs a simulation --------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -13,7 +13,7 @@
 
 namespace pathways {
 
-// To hold this is to hold drive_, which the analysis cannot know.
+// Holding this capability means holding drive_, which the analysis cannot know.
 void SimDriver::Start() ABSL_NO_THREAD_SAFETY_ANALYSIS {
   assert(!IsThisThread() && "a handler must not drive the world");
   drive_.lock();

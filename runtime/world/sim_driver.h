@@ -1,4 +1,4 @@
-//===- sim_driver.h - Who runs a simulation ---------------------*- C++ -*-===//
+//===- sim_driver.h - The thread that runs a simulation ---------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -20,37 +20,37 @@
 
 namespace pathways {
 
-// One thread at a time drives a simulation, that is, runs its events; this is
-// where others leave what they want done. Invariants: (1) calls run one at a
-// time, and no event runs beside one; (2) what was posted runs on a thread that
-// drives, in the order posted; (3) nothing that is posted once Stop has
-// returned, or was left then, ever runs. Owned by a SimWorld. Any thread, but
-// for what needs the capability.
+// Ensures that one thread at a time drives a simulation, that is, runs its
+// events, and holds calls that other threads want to make. Invariants: (1)
+// calls run one at a time, and no event runs during one; (2) posted calls run
+// on a thread that drives, in the order posted; (3) a call that was posted
+// after Stop returned, or had not run then, never runs. Owned by a SimWorld.
+// Functions that need no capability may be called on any thread.
 class ABSL_LOCKABLE SimDriver {
  public:
-  // Whether this thread drives.
+  // Returns true if this thread drives.
   bool IsThisThread() const {
     return driver_.load(std::memory_order_relaxed) ==
            std::this_thread::get_id();
   }
   bool stopped() const { return stopped_.load(std::memory_order_relaxed); }
 
-  // From now until Finish this thread drives; waits for the one that does. Runs
-  // first what was posted. Not from a thread that drives.
+  // Makes this thread drive until Finish; waits for another thread that drives.
+  // First runs the posted calls. Must not be called by a thread that drives.
   void Start() ABSL_EXCLUSIVE_LOCK_FUNCTION();
   void Finish() ABSL_UNLOCK_FUNCTION();
-  // Runs what was posted, between two events.
+  // Runs the posted calls, between two events.
   void RunPosted() ABSL_EXCLUSIVE_LOCKS_REQUIRED(this) {
     if (has_posted_.load(std::memory_order_acquire)) TakePosted();
   }
 
-  // Leaves `call` to whoever drives next, or does already.
+  // Leaves `call` to the thread that drives now or next.
   void Post(std::function<void()> call);
-  // Runs `call` before it returns: now, or when the thread that drives has
-  // finished.
+  // Runs `call` before it returns: at once if this thread drives, otherwise
+  // when no thread drives.
   void Run(absl::FunctionRef<void()> call);
-  // Drops what was posted, and runs `clear` likewise; says at once that it is
-  // stopped, so whoever drives finishes soon. More than once does no harm.
+  // Drops the posted calls and runs `clear` as Run does. Sets stopped() first,
+  // so that the driving thread finishes soon. May be called more than once.
   void Stop(absl::FunctionRef<void()> clear);
 
  private:

@@ -1,4 +1,4 @@
-//===- sim_event.cc - What happens in a simulation --------------*- C++ -*-===//
+//===- sim_event.cc - Events of a simulation --------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -20,7 +20,7 @@ uint64_t HashFields(uint64_t hash, uint16_t kind, uint16_t flags,
   return Mix(hash, static_cast<uint64_t>(incarnation) << 32 | target);
 }
 
-// All of a message but the address of its payload.
+// Hashes a message except the address of its payload.
 uint64_t HashWire(uint64_t hash, const WireMessage& m, Payload payload) {
   hash = HashFields(hash, m.kind, m.flags, m.program, m.incarnation, m.target);
   hash = Mix(hash, m.step);

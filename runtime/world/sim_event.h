@@ -1,12 +1,11 @@
-//===- sim_event.h - What happens in a simulation ---------------*- C++ -*-===//
+//===- sim_event.h - Events of a simulation ---------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-//
-// What a simulation shows to those who look on, and the hash by which two
+// The events that a simulation shows to observers, and the hash by which two
 // histories are compared.
 //
 //===----------------------------------------------------------------------===//
@@ -22,42 +21,43 @@
 
 namespace pathways {
 
-// One delivery, as the observer sees it, before the handler runs. Of `wire`,
-// `local`, `control` and `peer` one is not null. Owns nothing: valid during
-// the call.
+// One delivery, as the observer sees it before the handler runs. Exactly one of
+// `wire`, `local`, `control` and `peer` is not null. Owns nothing: valid only
+// during the call.
 struct SimEvent {
-  uint64_t number = 0;  // of the deliveries, from 0
+  uint64_t number = 0;  // number of the delivery, from 0
   TimeNs time = 0;
   LocalId from = kNobody;  // kNobody: from outside
   LocalId to = kNobody;
   const WireMessage* wire = nullptr;
-  Payload payload;  // of `wire`
+  Payload payload;  // payload of `wire`
   const LocalMessage* local = nullptr;
   const std::string* control = nullptr;
-  const PeerWatch::News* peer = nullptr;  // it is down or up
+  const PeerWatch::News* peer = nullptr;  // news that a peer is down or up
 };
 
-// What is about to be delivered, to be changed; one of the three is not null,
-// or it is news of a peer.
+// A delivery that a mutation may change. One of `wire`, `local` and `control`
+// is not null, unless the delivery is news of a peer.
 struct SimDelivery {
   LocalId from = kNobody;
   LocalId to = kNobody;
-  bool is_timer = false;  // of `local`
+  bool is_timer = false;  // only for `local`
   WireMessage* wire = nullptr;
-  char* payload = nullptr;  // of `wire`, if it is a copy
+  char* payload = nullptr;  // payload of `wire` if it is a copy
   uint64_t payload_bytes = 0;
   LocalMessage* local = nullptr;
   std::string* control = nullptr;
 };
 
-// The hash of a history of which `hash` is that of all before `event`; 0:
-// nothing. It covers the time, from whom, to whom, all fields, and the bytes
-// of payloads and control messages; no address, and not the number. The same
-// on every machine.
+// Returns the hash of a history; `hash` is that of all events before `event`,
+// and 0 for none. The hash covers the time, the sender, the receiver, all
+// fields, and the bytes of payloads and control messages, but no address and
+// not the number. It is the same on every machine.
 uint64_t HashEvent(uint64_t hash, const SimEvent& event);
 
-// The way of a message between hosts, known when it is sent: it waits for the
-// wire until `begin`, is on it until `end`, and arrives at `arrival`.
+// The times of a message between hosts, which are known when it is sent. It
+// waits for the wire until `begin`, is on it until `end`, and arrives at
+// `arrival`.
 struct SimCrossing {
   LocalId from = kNobody;
   LocalId to = kNobody;

@@ -1,4 +1,4 @@
-//===- sim_faults.cc - What a simulation does to messages -------*- C++ -*-===//
+//===- sim_faults.cc - Faults of messages in a simulation -------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -121,7 +121,8 @@ int SimFaults::Begin(LinkFault fault) {
 
 void SimFaults::AddLinkFaults(int32_t from, int32_t to, bool is_control,
                               FaultOutcome* outcome) {
-  // Of a client and the controller: what is lost on its way is sent again.
+  // A client and the controller share a connection, which sends lost messages
+  // again.
   const bool is_connection = from < 0 && to < 0;
   for (const auto& [number, fault] : on_links_) {
     if (outcome->dropped) return;

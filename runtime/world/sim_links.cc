@@ -1,4 +1,4 @@
-//===- sim_links.cc - When messages of a simulation arrive ------*- C++ -*-===//
+//===- sim_links.cc - Arrival times in a simulation -------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -16,12 +16,13 @@
 namespace pathways {
 namespace {
 
-// At most what an Integer holds; exactly `value` when the factor is 1.
+// Returns value * factor, at most the largest Integer. The result is exactly
+// `value` if the factor is 1.
 template <typename Integer>
 Integer Times(Integer value, double factor) {
   if (factor == 1) return value;
   const double product = static_cast<double>(value) * factor;
-  // The largest one is no double: the next is 2^63 or 2^64.
+  // The largest Integer is not a double; it converts to 2^63 or 2^64.
   constexpr auto kMost = std::numeric_limits<Integer>::max();
   if (product >= static_cast<double>(kMost)) return kMost;
   return static_cast<Integer>(product);
@@ -40,8 +41,8 @@ TimeNs SimLinks::InHost(LocalId from, TimeNs now, uint64_t bytes) {
                             local_.latency_ns + JitterOf(local_));
   const size_t sender = from == kNobody ? 0 : size_t{IndexOf(from)} + 1;
   if (sender >= last_in_host_.size()) last_in_host_.resize(sender + 1);
-  // One clamp per sender keeps order for each of its receivers; receivers that
-  // it makes equal are told apart by the tie.
+  // One clamp per sender keeps the order for each of its receivers. The tie of
+  // the queue orders receivers with equal times.
   TimeNs& last = last_in_host_[sender];
   return last = std::max(last, time);
 }

@@ -17,7 +17,7 @@
 
 namespace pathways {
 
-// The bytes of a payload, shared by the events of a duplicated message.
+// A copy of a payload, shared by the events of a duplicated message.
 struct alignas(128) SimQueue::PayloadCopy {
   uint32_t uses = 1;
 
@@ -56,8 +56,8 @@ SimQueue::Event& SimQueue::PushAgain(TimeNs time, const Event& event) {
 void SimQueue::PutBack(TimeNs time, Slot slot) {
   const Event& event = At(slot);
   if (!event.background()) ++foreground_;
-  // Equal for all messages of a pair at one time, so that their order holds;
-  // between pairs the seed decides.
+  // The tie is equal for all messages of a pair at one time, so that they stay
+  // in order; the seed decides the order of pairs.
   const uint64_t pair = static_cast<uint64_t>(IndexOf(event.from)) << 32 |
                         PlaceOf(event.envelope.to);
   const uint64_t tie = Mix(Mix(seed_, pair), static_cast<uint64_t>(time));

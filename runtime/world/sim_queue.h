@@ -19,26 +19,26 @@
 
 namespace pathways {
 
-// What is under way in a simulation. Invariants: (1) events come out in the
-// order of their times; of one time, in an order of the pairs of sender and
-// receiver that the seed decides; of one pair too, in the order in which they
-// were put in. (2) An event that came out stays where it is, and may be read
-// while others are put in, until it is freed or put back. (3) What an event
-// owns (a control message, a share in the copy of a payload) goes with it.
-// Owned by a SimWorld, and not thread-safe. Events that are in the queue at its
-// end are freed; who has taken one out frees it before.
+// The events under way in a simulation. Invariants: (1) events come out in
+// order of time; at one time, in an order of the pairs of sender and receiver
+// that the seed decides; events of one pair at one time, in the order in which
+// they were put in. (2) An event that was taken out stays where it is, and may
+// be read while others are put in, until it is freed or put back. (3) Memory
+// that an event owns (a control message, a share in the copy of a payload) is
+// freed with it. Owned by a SimWorld; not thread-safe. The destructor frees the
+// events in the queue; a caller must first free the events that it took out.
 class SimQueue {
  public:
-  using Slot = uint32_t;  // where an event is
+  using Slot = uint32_t;  // index of an event
   struct PayloadCopy;
 
-  // Its envelope is kLocal, kWire, kControl or kPeer.
+  // An event. The kind of its envelope is kLocal, kWire, kControl or kPeer.
   struct Event {
     Envelope envelope;
     LocalId from = kNobody;
-    bool is_counted = false;  // as under way to its receiver
+    bool is_counted = false;  // counts as under way to its receiver
     bool is_timer = false;
-    PayloadCopy* payload = nullptr;  // null: what the envelope says is borrowed
+    PayloadCopy* payload = nullptr;  // null: the envelope's payload is borrowed
 
     LocalId to() const { return LocalId{envelope.to}; }
     bool background() const;
@@ -49,8 +49,9 @@ class SimQueue {
   };
 
   explicit SimQueue(uint64_t seed) : seed_(seed) {}
-  // What one actor sends at one time to those that share a place, keeps its
-  // order as if they were one. `place`: one of them.
+  // Makes actors share a place, of which `place` is one actor. Messages that
+  // one sender sends at one time to actors of one place keep their order, as if
+  // they were one actor.
   void Share(LocalId actor, LocalId place) {
     if (IndexOf(actor) >= places_.size()) places_.resize(IndexOf(actor) + 1);
     places_[IndexOf(actor)] = IndexOf(place) + 1;
@@ -59,24 +60,24 @@ class SimQueue {
   SimQueue(const SimQueue&) = delete;
   SimQueue& operator=(const SimQueue&) = delete;
 
-  // Puts in what `from` sends; takes over what the envelope owns. The event is
-  // valid until it is freed, and not counted as under way.
+  // Puts in a message from `from` and takes over what the envelope owns. The
+  // event is valid until it is freed; its is_counted is false.
   Event& Push(TimeNs time, LocalId from, const Envelope& envelope);
-  // As Push, of a kWire message, with a copy of the bytes of its payload.
+  // Puts in a kWire message like Push, with a copy of its payload.
   Event& PushCopy(TimeNs time, LocalId from, const Envelope& envelope);
-  // Puts in the kWire message of `event` once more, with the same payload.
+  // Puts in the kWire message of `event` again; both share the payload.
   Event& PushAgain(TimeNs time, const Event& event);
 
   size_t size() const { return ahead_size_ + heap_.size(); }
   bool empty() const { return ahead_size_ == 0; }
-  // Whether an event is there that is not background.
+  // Returns true if the queue has an event that is not background.
   bool has_foreground() const { return foreground_ > 0; }
-  // When the next one is due; not when empty.
+  // Returns the time of the next event. The queue must not be empty.
   TimeNs next_time() const { return Ahead(0).time; }
-  // Takes the next one out; not when empty.
+  // Takes the next event out. The queue must not be empty.
   Due Pop();
-  // Those that come next, as far as they are sorted already: the event with `n`
-  // others before it. False: not known, or there is none.
+  // Finds the event that has `n` others before it, if it is among those that
+  // are sorted already. Returns false if it is not, or does not exist.
   static constexpr size_t kAhead = 32;
   bool Peek(size_t n, Slot* slot) const {
     if (n >= ahead_size_) return false;
@@ -86,11 +87,11 @@ class SimQueue {
   Event& At(Slot slot) {
     return blocks_[slot / kBlockEvents][slot % kBlockEvents];
   }
-  // Ends an event that was taken out.
+  // Frees an event that was taken out.
   void Free(Slot slot);
-  // Has one that was taken out come again; it counts as put in now.
+  // Puts an event that was taken out in again, as if it were sent now.
   void PutBack(TimeNs time, Slot slot);
-  // Frees those that are in.
+  // Frees all events in the queue.
   void Clear();
 
  private:
@@ -105,14 +106,15 @@ class SimQueue {
       return number < other.number;
     }
   };
-  static constexpr size_t kBlockEvents = 1024;  // allocated at once
-  static constexpr size_t kWays = 4;  // children of a node: 96 bytes of keys
+  static constexpr size_t kBlockEvents = 1024;  // events allocated at once
+  // Children of a node of the heap: 96 bytes of keys.
+  static constexpr size_t kWays = 4;
 
   void AddBlock();
   void PutIn(const Key& key);
   void PushHeap(const Key& key);
   Key PopHeap();
-  // The n-th of those ahead, in order.
+  // Returns the n-th of the sorted events.
   Key& Ahead(size_t n) { return ahead_[(ahead_begin_ + n) % kAhead]; }
   const Key& Ahead(size_t n) const {
     return ahead_[(ahead_begin_ + n) % kAhead];
@@ -123,11 +125,12 @@ class SimQueue {
   }
 
   const uint64_t seed_;
-  std::vector<uint32_t> places_;  // by actor; one more than it; 0: its own
+  // Place of each actor plus one; 0: a place of its own.
+  std::vector<uint32_t> places_;
   uint64_t put_in_ = 0;
   size_t foreground_ = 0;  // events in the queue that are not background
-  // The first ones in order, in a ring, all there are or as many as fit; the
-  // others are in a heap, least first.
+  // The first events in order, in a ring: all events, or as many as fit. The
+  // others are in the heap, the earliest first.
   Key ahead_[kAhead] = {};
   size_t ahead_begin_ = 0, ahead_size_ = 0;
   std::vector<Key> heap_;
@@ -135,7 +138,7 @@ class SimQueue {
   std::vector<Slot> free_;
 };
 
-// In the header, so that the envelope can be made where it stays.
+// Inline, so that the envelope is constructed in its final place.
 inline SimQueue::Event& SimQueue::Push(TimeNs time, LocalId from,
                                        const Envelope& envelope) {
   if (free_.empty()) AddBlock();

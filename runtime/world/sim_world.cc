@@ -19,7 +19,7 @@
 namespace pathways {
 namespace {
 
-// From so many actors on their memory is not in a cache all the time.
+// Number of actors above which their memory does not stay in a cache.
 constexpr size_t kLargeActors = 2048;
 
 LinkModels Links(const SimOptions& options) {
@@ -214,7 +214,7 @@ void SimWorld::SendNow(ActorId from, ActorId to, const WireMessage& message,
   CountUnderWay(receiver);
   const Envelope envelope =
       Envelope::Of(Envelope::kWire, WireBody{message, payload}, from, receiver);
-  // What is sent from outside is there during this call alone.
+  // The payload of a message from outside is valid only during this call.
   SimQueue::Event& first = crosses || sender == kNobody
                                ? queue_.PushCopy(time, sender, envelope)
                                : queue_.Push(time, sender, envelope);
@@ -330,7 +330,7 @@ void SimWorld::SuspendNow(int32_t host, bool suspended) {
   }
 }
 
-// Into the hash, and to whoever looks on.
+// Adds an event to the hash and shows it to the observer.
 void SimWorld::Observe(const SimQueue::Event& event) {
   const Envelope& envelope = event.envelope;
   SimEvent seen;
@@ -411,7 +411,7 @@ void SimWorld::HandleChanged(LocalId to, SimQueue::Event& event) {
 // A large simulation spends most of its time waiting for memory: no cache holds
 // all devices, and each event is for another one.
 void SimWorld::LookAhead() {
-  // How many events before its own a step is taken.
+  // Each step is taken when so many events are left before its own.
   constexpr size_t kEvent = SimQueue::kAhead - 1, kInfo = 26, kActor = 22;
   constexpr size_t kSteps[Actor::kPrefetchSteps] = {18, 14, 10, 6, 3};
   SimQueue::Slot slot;
@@ -437,8 +437,8 @@ void SimWorld::LookAhead() {
   }
 }
 
-// Runs the first event. Its slot is given back after the handler, which may
-// send, register and stop.
+// Runs the first event. Its slot is freed after the handler, which may send,
+// register and stop.
 void SimWorld::Deliver() {
   const SimQueue::Due due = queue_.Pop();
   if (actors_.size() > kLargeActors) LookAhead();

@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// One thread, virtual time. What happens is a function of the options and of
-// the actors alone: events run in order of time, then of a tie broken by the
-// seed, then of sending, and all that is delivered goes into a hash, so that
-// two runs can be compared by one number.
+// A simulation runs on one thread in virtual time. Its history is a function of
+// the options and of the actors alone: events run in order of time, then of a
+// tie that the seed breaks, then of sending. Everything that is delivered goes
+// into a hash, so that two runs can be compared by one number.
 //
 //===----------------------------------------------------------------------===//
 
@@ -46,32 +46,34 @@ namespace pathways {
 
 struct SimOptions {
   uint64_t seed = 1;
-  int workers = 1;  // what num_workers() says; nothing runs in parallel
-  // What an actor sends to those of one worker of its host stays in order, as
-  // on threads.
+  int workers = 1;  // value of num_workers(); nothing runs in parallel
+  // Messages from one actor to all actors of one worker of its host stay in
+  // order, as on threads.
   bool workers_keep_order = false;
-  // Inside a host; between hosts of an island; between islands; from and to
-  // the controller's host, and clients. Inside a host a message waits for no
-  // other one. A direction of a pair of hosts (islands, for dcn) carries one at
-  // a time.
+  // Links: `local` inside a host; `ici` between hosts of an island; `dcn`
+  // between islands; `control` to and from the hosts of the controller and of
+  // clients. Inside a host no message waits for another one. Otherwise each
+  // direction of a pair of hosts (of islands, for dcn) carries one message at a
+  // time.
   LinkModel local{100, 0, 100};
   LinkModel ici{1'000, 50e9, 200};
-  std::vector<LinkModel> ici_of;  // by island; of those that it lacks: ici
+  std::vector<LinkModel> ici_of;  // one per island; further islands use `ici`
   LinkModel dcn{10'000, 12.5e9, 2'000};
   LinkModel control{20'000, 1.25e9, 5'000};
-  FaultRates faults;          // of hot messages
-  FaultRates control_faults;  // of control messages
+  FaultRates faults;          // for hot messages
+  FaultRates control_faults;  // for control messages
   std::vector<HostStop> host_stops;
-  // Asked first; where it says kDeliver the rates decide.
+  // Called first; where a hook returns kDeliver, the rates decide.
   FaultHook fault_hook;
   ControlFaultHook control_fault_hook;
-  // Called before each control message that is delivered to anybody, with its
-  // number, from 0; may do what a handler of the controller's host may.
+  // Called before each control message that is delivered to any actor, with its
+  // number, from 0. May do what a handler of the controller's host may do.
   std::function<void(uint64_t control)> before_control;
-  // For tests of what finds bugs: may change what is about to be delivered,
-  // and says how often it is, once if it is empty.
+  // For tests of bug finding: may change a delivery, and returns how often to
+  // deliver it. Each delivery happens once if there is no mutation.
   std::function<int(SimDelivery&)> mutation;
-  RemoteChannel remote_channel;  // to actors of other processes
+  // Carries messages to actors of other processes.
+  RemoteChannel remote_channel;
   // Called before each delivery; must not call the world.
   std::function<void(const SimEvent&)> observer;
   // Called for each message between hosts that is not dropped; must not call
@@ -80,28 +82,30 @@ struct SimOptions {
 };
 
 struct SimStats : FaultCounts {
-  uint64_t messages = 0;  // delivered, hot, timers left out
+  uint64_t messages = 0;  // hot messages delivered, except timers
   uint64_t timers = 0;
   uint64_t controls = 0;
-  uint64_t crossed = 0;  // sent between hosts
+  uint64_t crossed = 0;  // messages sent between hosts
   uint64_t crossed_bytes = 0;
-  uint64_t unheard = 0;  // for actors that retired, or whose hosts stopped
-  // Hot messages, timers left out, sent to an actor that had as many under way
-  // as were reserved for it (World::Reserve).
+  // Messages to actors that retired or whose hosts stopped.
+  uint64_t unheard = 0;
+  // Hot messages, except timers, sent to an actor that had as many messages
+  // under way as were reserved for it (World::Reserve).
   uint64_t over_reserved = 0;
 };
 
-// Invariants: (1) without faults, messages from one actor to another arrive in
-// the order sent, whatever the jitter; (2) no handler runs inside another or
-// inside Send; (3) a payload that crosses hosts is copied at Send and the copy
-// is freed after its last delivery. Handlers run inside RunUntil, RunFor and
-// RunOne, on the calling thread; only one thread drives at a time, others wait.
-// What sends from outside, reports of peers, Notify, Now and Stop may come from
-// any thread, but a run is repeatable only when one thread does it all. Of a
-// message from outside the payload is copied.
+// A deterministic World in virtual time. Invariants: (1) without faults,
+// messages from one actor to another arrive in the order sent, whatever the
+// jitter; (2) no handler runs inside another one or inside Send; (3) a payload
+// that crosses hosts is copied at Send, and the copy is freed after its last
+// delivery. Handlers run inside RunUntil, RunFor and RunOne, on the calling
+// thread. One thread at a time drives the simulation, and others wait. Any
+// thread may send from outside, report peers, and call Notify, Now and Stop,
+// but a run is repeatable only if one thread does everything. The payload of a
+// message from outside is copied.
 class SimWorld final : public World {
  public:
-  // InvalidArgument: an option is out of range.
+  // Returns InvalidArgument if an option is out of range.
   static absl::StatusOr<std::unique_ptr<SimWorld>> Create(SimOptions options);
   ~SimWorld() override;
 
@@ -125,7 +129,8 @@ class SimWorld final : public World {
   void WatchPeers(LocalId actor) override;
   void ReportPeerDown(int32_t host, uint32_t epoch) override;
   void ReportPeerUp(int32_t host, uint32_t epoch) override;
-  // One for all: a simulation has one thread, and nobody watches it.
+  // All workers share one gate: a simulation has one thread, which nothing
+  // watches.
   KernelGate* const* kernel_gate(int) override { return &gate_of_all_; }
   void ExpectKernels(int) override {}
   void Retire(LocalId actor) override {
@@ -133,42 +138,43 @@ class SimWorld final : public World {
   }
   TimeNs CostNow(LocalId actor, TimeNs cost) override;
   bool simulated() const override { return true; }
-  // `done` is looked at before the first event and after each one. False too
-  // when only background messages are left, or after Stop.
+  // Evaluates `done` before the first event and after each one. Also returns
+  // false if only background messages are left, or after Stop.
   bool RunUntil(absl::FunctionRef<bool()> done) override;
   void Notify() override {}
   void Stop() override;
 
-  // Runs everything, background too, that is due within `duration` ns, and
-  // moves the clock to their end.
+  // Runs all events, including background ones, that are due within `duration`
+  // ns, and then advances the clock by `duration`.
   void RunFor(TimeNs duration);
-  // Runs the next event, background or not. False: there was none.
+  // Runs the next event, background or not. Returns false if there was none.
   bool RunOne();
 
-  // Stops a host for ever: from then on nothing reaches its actors, timers of
-  // their own neither, so nothing comes from them, and they may be destroyed.
-  // What they had sent arrives. Those who watch (WatchPeers) are told after
-  // `tell_after` ns; negative: never. Actors that are registered for the host
-  // later, at the same addresses and with another epoch, are another life of
-  // it. Not from a handler of that host.
+  // Stops a host; it never resumes. From then on its actors receive nothing,
+  // not even timers of their own, so they send nothing, and they may be
+  // destroyed. Messages that they sent before arrive. Watchers (WatchPeers) are
+  // notified after `tell_after` ns, or never if it is negative. Actors that are
+  // later registered for the host, at the same addresses and with another
+  // epoch, are a new epoch of it. Must not be called from a handler of that
+  // host.
   void StopHost(int32_t host, TimeNs tell_after);
 
-  // What reaches the host's actors that there are now is kept, in its order,
-  // until it goes on; timers of theirs too. So a host that nobody hears may be
-  // alive. Not from a handler of that host.
+  // Suspends the present actors of a host. Messages to them, and their own
+  // timers, are kept in order until ResumeHost. So a host that sends nothing
+  // may be alive. Must not be called from a handler of that host.
   void SuspendHost(int32_t host) { Suspend(host, true); }
-  // All that host's actors that stand still, whatever life they are of, go on.
+  // Resumes all suspended actors of a host, of any epoch.
   void ResumeHost(int32_t host) { Suspend(host, false); }
 
-  // Both from a handler, or before the first. What links suffer from, until it
-  // is ended by the number that this returns.
+  // Begin starts a fault of links and returns its number, by which End ends it.
+  // Call both from a handler, or before the first one.
   int Begin(LinkFault fault) { return faults_.Begin(std::move(fault)); }
   void End(int number) { faults_.End(number); }
-  // The actors of that name, of any life, take `factor` times as long for what
-  // costs time.
+  // Makes the actors of this name, in all epochs, take `factor` times as long
+  // for work that costs time.
   void SlowDown(const std::string& name, double factor);
 
-  uint64_t events() const { return events_; }  // delivered
+  uint64_t events() const { return events_; }  // events delivered
   uint64_t event_hash() const { return hash_; }
   size_t pending() const { return queue_.size(); }
   SimStats stats() const;
@@ -180,16 +186,16 @@ class SimWorld final : public World {
   }
 
  private:
-  // What each message reads lies in one cache line.
+  // The fields that each message reads are in one cache line.
   struct alignas(64) ActorInfo {
-    Actor* actor = nullptr;  // null: it has retired, or its host has stopped
+    Actor* actor = nullptr;  // null: the actor has retired, or its host stopped
     Placement placement;
     bool suspended = false;
     int64_t reserved = 0;
-    int64_t under_way = 0;  // hot messages to it, timers and duplicates not
+    int64_t under_way = 0;  // hot messages to it, without timers and duplicates
     double slowness = 1;
     std::string name;
-    std::vector<SimQueue::Slot> kept;  // what reaches it, while it is
+    std::vector<SimQueue::Slot> kept;  // events for it while it is suspended
   };
 
   explicit SimWorld(SimOptions options);
@@ -198,11 +204,13 @@ class SimWorld final : public World {
   TimeNs Arrival(LocalId from, LocalId to, uint64_t bytes, uint64_t sequence,
                  const FaultOutcome& outcome);
   bool Crosses(LocalId from, LocalId to) const;
-  // kNobody: not of this process.
+  // Returns kNobody if no actor of this process has the address.
   LocalId Find(ActorId address) const;
-  // Whether the actor has retired, or its host stopped; counts a message to it.
+  // Returns true, and counts a message, if the actor has retired or its host
+  // has stopped.
   bool IsUnheard(LocalId to);
-  // Each does what the call without `Now` asked for, as the driver.
+  // These functions do on the driving thread what the functions without `Now`
+  // in their names were asked to do.
   void SendNow(ActorId from, ActorId to, const WireMessage& message,
                Payload payload);
   void SendControlNow(ActorId from, ActorId to, std::string bytes);
@@ -218,18 +226,19 @@ class SimWorld final : public World {
   void Handle(Actor* actor, const SimQueue::Event& event);
   void HandleChanged(LocalId to, SimQueue::Event& event);
   void Observe(const SimQueue::Event& event);
-  // Says to those who get the next events that these come.
+  // Announces the next events to their receivers, which prefetch memory.
   void LookAhead();
   void Deliver() ABSL_EXCLUSIVE_LOCKS_REQUIRED(driver_);
 
   SimOptions options_;
   std::vector<ActorInfo> actors_;
-  std::vector<LocalId> addresses_;          // by ActorId; kNobody: not here
-  std::map<std::string, double> slowness_;  // of actors, by name
-  // The first actor of each host and worker.
+  // Indexed by ActorId; kNobody: not in this process.
+  std::vector<LocalId> addresses_;
+  std::map<std::string, double> slowness_;  // factors by actor name
+  // The first actor of each worker of each host.
   std::map<std::pair<int32_t, int32_t>, LocalId> first_of_worker_;
   PeerWatch peers_;
-  // When the last news of each host are told: later ones are not told before.
+  // Time of the last news of each host; later news are not delivered earlier.
   absl::flat_hash_map<int32_t, TimeNs> told_at_;
   std::atomic<uint64_t> undelivered_{0};
   std::atomic<TimeNs> now_{0};
@@ -238,7 +247,7 @@ class SimWorld final : public World {
   SimLinks links_;
   SimFaults faults_;
   SplitMix actor_random_;
-  SimStats stats_;  // those of faults_ not
+  SimStats stats_;  // the counts of faults_ are added in stats()
 
   KernelGate gate_;
   KernelGate* const gate_of_all_ = &gate_;

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// For the files of ThreadWorld alone.
+// Included only by the files of ThreadWorld.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,7 +26,7 @@
 
 namespace pathways {
 
-// Rounds of a busy worker between two looks at the clock, a power of two.
+// Rounds of a busy worker between two reads of the clock; a power of two.
 inline constexpr uint32_t kRoundsPerClock = 32;
 
 inline MailboxQueue QueueOf(const LocalMessage& message) {
@@ -38,34 +38,39 @@ struct alignas(kLineBytes) ThreadWorld::Worker {
   int index = 0;
   uint32_t rounds = 0;
   SplitMix random{0};
-  // Where the message lies that is being handled: its queue, and the worker it
-  // came from.
+  // Place of the message that is being handled: its queue, and the worker that
+  // sent it.
   MailboxQueue queue = kDirectQueue;
   int serving = 0;
-  int next_bulk = 0;         // the worker whose bulk message comes next
-  uint32_t quiet = 0;        // rounds since something came from elsewhere
-  uint32_t passed_by = 0;    // rounds since one was looked for
-  bool turned = false;       // the last round had a kTurn
-  TimeNs last_bulk = 0;      // when one was looked for because of that
-  bool polls = false;        // is in RemoteChannel::poll: it sends for others
-  uint32_t not_yielded = 0;  // rounds without work since it let others run
-  bool staged = false;       // the stage keeps something
-  std::unique_ptr<UplinkStage> stage;  // null: the remote_channel has none
-  std::thread thread;  // changed by the watchdog's alone, until that has ended
-  std::atomic<uint32_t> ended{1};  // its thread, or there is none
+  int next_bulk = 0;       // worker whose bulk message is handled next
+  uint32_t quiet = 0;      // rounds since a message came from elsewhere
+  uint32_t passed_by = 0;  // rounds since a bulk message was looked for
+  bool turned = false;     // the last round handled a kTurn message
+  TimeNs last_bulk = 0;    // last time that BulkIsDue allowed a bulk message
+  bool polls = false;  // inside RemoteChannel::poll: sends for other processes
+  // Polls without work since the worker last yielded its core.
+  uint32_t not_yielded = 0;
+  bool staged = false;  // the stage holds messages
+  // Null if the remote_channel has no stages.
+  std::unique_ptr<UplinkStage> stage;
+  std::thread thread;  // changed only by the watchdog until that has ended
+  // 1: the thread has ended, or was never started.
+  std::atomic<uint32_t> ended{1};
   struct {
     Counter messages, controls, remote, outside, timers, spins, sleeps, wakes;
   } stats;
-  // Odd while the worker rests: it found no message after it had lain down, and
-  // no timer is due. Changes whenever it begins or ends to rest.
+  // Odd while the worker rests: it has set its `asleep` flag, found no message
+  // after that, and no timer is due. Changes whenever the worker begins or ends
+  // to rest.
   std::atomic<uint64_t> rests{0};
-  // Read by others: the core it was on when it last had no work; -1: none yet.
+  // Core on which the worker last had no work; -1 before. Other workers read
+  // it.
   alignas(kLineBytes) std::atomic<int> core{-1};
   Mailbox mailbox;
 };
 
-// The worker that this thread is, if it is one: for all its life, but where it
-// is a follower's.
+// The worker as which this thread runs, or null. A worker's own thread sets it
+// for its whole life, a follower for the time of its visit.
 inline constinit thread_local void* this_worker = nullptr;
 
 inline ThreadWorld::Worker* ThreadWorld::Self() const {

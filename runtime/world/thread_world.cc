@@ -30,19 +30,21 @@ namespace pathways {
 namespace {
 
 constexpr TimeNs kDefaultSpinNs = 30'000;
-// Where answers come from other processes, or from workers that must wake up
-// first: about twice what it takes to wake a thread on another core of a
-// virtual machine.
+// Spin time when answers come from other processes, or from workers that must
+// wake up first: about twice the time that it takes to wake a thread on another
+// core of a virtual machine.
 constexpr TimeNs kFarSpinNs = 100'000;
-// Blocks set aside by reservation at most (75 MiB); messages beyond get theirs
-// when they are first needed, so that a huge plan costs no more than it uses.
+// Most blocks that reservations set aside (75 MiB). More messages allocate
+// their blocks when they first need them, so that a huge plan costs no more
+// than it uses.
 constexpr int64_t kMaxReservedBlocks = 1 << 15;
-// Blocks to start with, for the first message of each pair of workers.
+// Blocks provisioned at the start, for the first message of each pair of
+// workers.
 constexpr int64_t kMaxPairBlocks = 2048;
 
 constexpr std::align_val_t kPayloadAlign{128};
-// What is short does without: an allocator has memory of no special alignment
-// at hand, and searches for any other.
+// Payloads up to this size are not aligned: an allocator has memory of default
+// alignment at hand, and must search for any other.
 constexpr uint64_t kShortPayload = 1 << 10;
 
 void* NewPayload(uint64_t bytes) {
@@ -61,7 +63,7 @@ void DeletePayload(const Payload& payload) {
 
 }  // namespace
 
-// A copy of a message that is kept longer than its sender's promise.
+// Returns a copy of a message that may outlive the sender's payload.
 Envelope ThreadWorld::Keep(const Envelope& envelope) {
   Envelope kept = envelope;
   if (envelope.kind == Envelope::kControl) {
@@ -187,8 +189,8 @@ void ThreadWorld::Reserve(LocalId to, int64_t messages) {
   (void)to;  // one pool serves all queues
   int64_t total =
       reserved_.fetch_add(messages, std::memory_order_relaxed) + messages;
-  // Each queue may hold one block that is full in part and one that is empty
-  // but not given back yet.
+  // Each queue may hold one block that is partly full, and one that is empty
+  // and not given back yet.
   const int64_t queues = int64_t{kNumQueues} * num_workers_ * num_workers_;
   pool_.Provision(std::min(total / MessageBlock::kSlots +
                                2 * std::min(queues, total) +
@@ -293,7 +295,7 @@ void ThreadWorld::SendControl(ActorId from, ActorId to, std::string bytes) {
 void ThreadWorld::PassControl(ActorId from, ActorId to, ControlBody* body) {
   const LocalId receiver = actors_.Find(to);
   Worker* self = Self();
-  // What crosses a link with costs or faults does so as bytes.
+  // Messages that cross a link with costs or faults are sent as bytes.
   if (receiver == kNobody ||
       (self != nullptr && watched_ && Crosses(from, receiver))) {
     return World::PassControl(from, to, body);
@@ -322,7 +324,7 @@ void ThreadWorld::SendAfter(LocalId from, LocalId to, TimeNs delay,
   self->mailbox.AddTimer(deadline, envelope);
 }
 
-// Always by the inbox, which keeps one order for all threads.
+// The news always go through the inbox, which keeps one order for all threads.
 void ThreadWorld::Notify(LocalId watcher, const PeerWatch::News& news) {
   if (actors_.hot(IndexOf(watcher)).host == news.peer.host) return;
   Post(-1, Envelope::Of(Envelope::kPeer, news, kNoActor, watcher));
@@ -358,7 +360,7 @@ void ThreadWorld::Post(TimeNs deadline, const Envelope& envelope) {
 void ThreadWorld::Rouse(int worker) {
   Worker& own = workers_[worker];
   if (!own.mailbox.seems_asleep()) return;
-  // A core that sleeps wakes up while the system still works on the next call.
+  // A sleeping core wakes up while the system works on the next call.
   if (own.core.load(std::memory_order_relaxed) != sched_getcpu()) {
     own.mailbox.Wake();
   }
@@ -380,14 +382,15 @@ bool ThreadWorld::DeliverRare(Worker& self, Actor* actor, Envelope& envelope) {
     }
     case Envelope::kLent: {
       std::unique_ptr<const LentBody> lent(envelope.As<LentBody*>());
-      // Dropped with the queue otherwise, should the handler stop the world.
+      // If the handler stops the world, the message is dropped with the queue,
+      // so its envelope must not own the body.
       envelope.kind = Envelope::kLocal;
       actor->OnWire(envelope.from, lent->wire.message, lent->wire.payload);
       SendLocal(kNobody, lent->owner, lent->returned);
       return true;
     }
     case Envelope::kLater: {
-      // From one sender these come in the order of their times.
+      // Messages of one sender come in the order of their times.
       std::unique_ptr<const Posted> posted(envelope.As<Posted*>());
       self.mailbox.AddTimer(posted->deadline, posted->envelope);
       return false;
@@ -403,7 +406,8 @@ bool ThreadWorld::DeliverRare(Worker& self, Actor* actor, Envelope& envelope) {
     }
     case Envelope::kBody: {
       ControlBody* const body = envelope.As<ControlBody*>();
-      // Dropped with the queue otherwise, should the handler stop the world.
+      // If the handler stops the world, the message is dropped with the queue,
+      // so its envelope must not own the body.
       envelope.kind = Envelope::kLocal;
       actor->OnControlBody(envelope.from, body);
       self.stats.controls.Add(1);
@@ -413,7 +417,8 @@ bool ThreadWorld::DeliverRare(Worker& self, Actor* actor, Envelope& envelope) {
       break;
   }
   std::unique_ptr<const std::string> bytes(envelope.As<std::string*>());
-  // Dropped with the queue otherwise, should the handler stop the world.
+  // If the handler stops the world, the message is dropped with the queue, so
+  // its envelope must not own the body.
   envelope.kind = Envelope::kLocal;
   actor->OnControl(envelope.from, *bytes);
   self.stats.controls.Add(1);
@@ -453,11 +458,12 @@ void ThreadWorld::Stop() {
   WakeAll();
   Notify();
   if (Self() != nullptr) return;
-  // Also waits for another thread that is in here.
+  // The lock also waits for another thread that is inside Stop.
   MutexLock lock(&stop_mutex_);
   if (listener_ != 0) options_.clock->RemoveListener(listener_);
   listener_ = 0;
-  // Until the last one has ended its handler somebody looks whether it does.
+  // The watchdog looks for kernels that do not return until all workers have
+  // ended.
   ExpectKernels(1);
   for (int i = 0; i < num_workers_; ++i) {
     while (workers_[i].ended.load(std::memory_order_seq_cst) == 0) {
@@ -472,10 +478,10 @@ void ThreadWorld::Stop() {
   for (int i = 0; i < num_workers_; ++i) workers_[i].mailbox.DropAll(&Drop);
 }
 
-// Whoever sends to a worker that rests wakes it, and a worker that was woken
-// ends its rest before it sends. So if each worker rests in the first look, and
-// is in the same rest and not woken in the second one, all of them rested
-// between the two looks.
+// A thread that sends to a resting worker wakes it, and a woken worker ends its
+// rest before it sends. So if each worker rests in the first loop, and is in
+// the same rest and was not woken in the second one, all of them rested between
+// the two loops.
 bool ThreadWorld::AtRest() const {
   std::array<uint64_t, ThreadOptions::kMaxWorkers> rests;
   for (int i = 0; i < num_workers_; ++i) {

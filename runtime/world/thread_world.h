@@ -6,12 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Fixed worker threads; an actor lives on one of them and needs no lock. From
-// an actor to another a message costs no lock and no allocation: on the same
-// worker it is a store into a queue, to another worker one atomic store more,
-// and one wake if that worker sleeps. A worker without work spins for some
-// tens of microseconds, yielding to those who want its core, then sleeps, so an
-// idle process uses no CPU.
+// A ThreadWorld has a fixed set of worker threads. An actor lives on one of
+// them and needs no lock. A message from an actor to another costs no lock and
+// no allocation: on the same worker it is a store into a queue; to another
+// worker it takes one more atomic store, and one wake if that worker sleeps. A
+// worker without work spins for some tens of microseconds and yields to threads
+// that want its core; then it sleeps, so an idle process uses no CPU.
 //
 //===----------------------------------------------------------------------===//
 
@@ -49,77 +49,83 @@ namespace pathways {
 struct ThreadOptions {
   static constexpr int kMaxWorkers = 256;
 
-  int workers = 0;  // 0: one for each core this process may use
-  // Called on each worker's thread before its first handler, say, to bind it
-  // to a core. Must not call the world.
+  int workers = 0;  // 0: one for each core that this process may use
+  // Called on each worker's thread before its first handler, for example to
+  // bind it to a core. Must not call the world.
   std::function<void(int worker)> on_worker_start;
-  std::shared_ptr<Clock> clock;  // null: SteadyClock
-  // Real time that a worker without work spins before it sleeps, and a thread
-  // that waits for the world; negative: the default, which is 30 us, 100 us
-  // with an remote_channel that is polled and for who waits, and none with more
-  // workers than cores.
+  std::shared_ptr<Clock> clock;  // null means SteadyClock
+  // Real time in ns that a worker without work, or a thread that waits for the
+  // world, spins before it sleeps. Negative selects the default: 30 us for
+  // workers, or 100 us if the remote_channel is polled; 100 us for waiting
+  // threads; 0 for both if there are more workers than cores.
   TimeNs spin_ns = -1;
-  // Threads that wait for the world (RunUntil) work in the place of its only
-  // worker, whose thread then does nothing: handlers run on any of them, but
-  // not more than one at a time. No handler enters a kernel then.
+  // Threads that wait for the world (RunUntil) work in place of its only
+  // worker, whose thread then does nothing. Handlers may run on any of these
+  // threads, but only one at a time. No handler may enter a kernel then.
   bool followers = false;
-  uint64_t seed = 1;  // of Random, and of jitter
-  // What messages between hosts cost; without, nothing. A message whose link
-  // costs something takes an allocation and a lock, and its receiver's worker
-  // keeps it until its time has come: never earlier, later when that is busy.
+  uint64_t seed = 1;  // seed of Random and of jitter
+  // Costs of messages between hosts; without this they cost nothing. A message
+  // on a link that costs something takes an allocation and a lock, and its
+  // receiver's worker holds it until it is due. It is never handled early, and
+  // late if that worker is busy.
   std::optional<LinkModels> links;
   FaultHook fault_hook;
   ControlFaultHook control_fault_hook;
-  RemoteChannel remote_channel;  // to actors of other processes
-  // Kernels that do not return. Without its times nobody looks for them.
+  // Carries messages to actors of other processes.
+  RemoteChannel remote_channel;
+  // Supervision of kernels. No thread looks for kernels that do not return if
+  // both times are 0.
   WatchOptions watch;
 };
 
-// What one worker did so far. Read while it runs, the numbers may be of
-// slightly different moments.
+// Counters of one worker. The numbers may be of slightly different moments if
+// they are read while it runs.
 struct WorkerStats {
-  uint64_t messages = 0;  // handled, hot and control
-  uint64_t controls = 0;  // of these
-  uint64_t remote = 0;    // of these, from other workers
-  uint64_t outside = 0;   // of these, from threads that are not workers
-  uint64_t timers = 0;    // that came due
-  uint64_t spins = 0;     // times without work that ended while spinning
-  uint64_t sleeps = 0;    // times that it slept
-  uint64_t wakes = 0;     // sleeping workers that it woke
+  uint64_t messages = 0;  // messages handled, hot and control
+  uint64_t controls = 0;  // control messages, included in `messages`
+  uint64_t remote = 0;    // included in `messages`: from other workers
+  uint64_t outside = 0;   // messages from threads that are not workers
+  uint64_t timers = 0;    // timers that became due
+  uint64_t spins = 0;     // idle periods that ended while spinning
+  uint64_t sleeps = 0;    // sleeps
+  uint64_t wakes = 0;     // sleeping workers that this one woke
 };
 
-// Thread-safe as World says; Register and Reserve may be called from any
-// thread at any time. Invariants: (1) handlers of actors of one worker run one
-// at a time, on its thread (or a follower's); (2) messages from one actor to
-// another, and from one outside thread to an actor, arrive in the order sent,
-// apart from planted faults, but that bulk messages (World::Send) have a queue
-// of their own: a worker handles one of them when it has no other message, or
-// has handled others for some rounds; (3) no Send fails or waits for a
-// receiver. A hot message between actors never takes a lock or allocates while
-// no more are under way than were reserved, up to about a million; beyond, it
-// allocates at first. Of a message from outside the payload is copied. Reserved
-// memory is kept until the world is destroyed.
+// A World on threads. Thread-safe as World says; Register and Reserve may be
+// called from any thread at any time. Invariants: (1) handlers of the actors of
+// one worker run one at a time, on its thread (or on a follower's); (2)
+// messages from one actor to another, and from one outside thread to an actor,
+// arrive in the order sent, apart from planted faults and from bulk messages
+// (World::Send), which have a queue of their own: a worker handles one of them
+// when it has no other message, or has handled others for some rounds; (3) no
+// Send fails or waits for a receiver. A hot message between actors never takes
+// a lock or allocates while no more are under way than were reserved, up to
+// about a million; beyond that, it allocates at first. The payload of a message
+// from an outside thread is copied. Reserved memory is kept until the world is
+// destroyed.
 //
-// What an actor says to other processes in handlers that the worker runs one
-// after another goes to the remote_channel's stage, if it has one. The stage is
-// flushed as soon as the worker has no more messages for that actor at hand,
-// before it handles a large message, enters a kernel, or looks for others'
-// work, and when a handler says that it takes long: so nothing waits for that.
+// Messages to other processes go to the stage of the remote_channel, if it has
+// one, which batches the messages of handlers that a worker runs one after
+// another. The worker flushes the stage as soon as it has no more messages at
+// hand, before it handles a large message, before it enters a kernel, looks for
+// bulk messages or polls, and when a handler calls TakesLong. So no staged
+// message waits for long work.
 //
-// A thread whose kernel outlives its limit (WatchOptions) is given up: another
-// one takes over its worker, with all that was queued there, but for the
-// message whose handler does not return. The old thread touches nothing any
-// more, should its kernel ever return, and nobody waits for it; what the kernel
-// may touch must be there for ever.
+// A thread whose kernel exceeds its limit (WatchOptions) is given up. Another
+// thread takes over its worker with everything that was queued there, except
+// for the message whose handler does not return. Should the kernel return after
+// all, the old thread touches nothing, and no thread waits for it. Memory that
+// the kernel may touch must be kept until the process ends.
 class ThreadWorld final : public World {
  public:
-  // InvalidArgument: an option is out of range. ResourceExhausted: the system
-  // refused a thread; none is left running.
+  // Returns InvalidArgument if an option is out of range, and ResourceExhausted
+  // if the system refused a thread; then no thread is left running.
   static absl::StatusOr<std::unique_ptr<ThreadWorld>> Create(
       ThreadOptions options);
   ~ThreadWorld() override;
 
-  // kNobody when there are kMaxActors already, or the address is above that.
+  // Returns kNobody if there are kMaxActors already, or if `address` is above
+  // that.
   LocalId Register(Actor* actor, Placement placement, std::string name,
                    ActorId address = kNoActor) override;
   void Reserve(LocalId to, int64_t messages) override;
@@ -130,7 +136,8 @@ class ThreadWorld final : public World {
   using World::Send;
   void Send(ActorId from, ActorId to, const WireMessage& message,
             Payload payload) override;
-  // Not over links whose faults and costs are those of the bytes.
+  // Payloads are not lent over links with faults or costs, which need their
+  // bytes.
   bool Lends(ActorId to) const override {
     return actors_.Find(to) == kNobody ? options_.remote_channel.lend != nullptr
                                        : !watched_;
@@ -158,29 +165,30 @@ class ThreadWorld final : public World {
     actors_.hot(IndexOf(actor)).actor = &retired_;
   }
   bool simulated() const override { return false; }
-  // Looks at `done` at first and after each Notify. False only after Stop.
-  // Several threads may wait at one time, no worker may.
+  // Evaluates `done` at first and after each Notify. Returns false only after
+  // Stop. Several threads may wait at one time; a worker must not.
   bool RunUntil(absl::FunctionRef<bool()> done) override;
   void Notify() override;
   void TakesLong() override;
   void BeginCall() override;
   void EndCall() override;
-  // Idempotent, any thread. Called by a handler it returns at once: that
-  // handler is its worker's last, other workers may still end theirs.
+  // Idempotent; may be called on any thread. A call from a handler returns at
+  // once: that handler is the last one of its worker, while handlers of other
+  // workers may still be running.
   void Stop() override;
 
   WorkerStats stats(int worker) const;
-  // True if there was a moment during the call at which every worker slept, no
-  // message was under way between workers, and no timer was due: until a timer
-  // is due, only threads outside of the world can make something happen. A
-  // worker in a kernel does not sleep. Tests turn a clock by this. Any thread;
-  // not where followers work.
+  // Returns true if there was a moment during the call at which every worker
+  // slept, no message was under way between workers, and no timer was due.
+  // Until a timer is due, only threads outside of the world can then make
+  // something happen. A worker in a kernel does not sleep. Tests advance a
+  // clock by this. Any thread; not for a world with followers.
   bool AtRest() const;
   uint64_t faults() const { return faults_.load(std::memory_order_relaxed); }
-  // Threads that were given up.
+  // Returns the number of threads that were given up.
   uint64_t lost() const { return lost_.load(std::memory_order_relaxed); }
   const std::string& name(LocalId actor) const { return actors_.name(actor); }
-  // Null: nobody watches.
+  // Returns null if kernels are not watched.
   const Watchdog* watchdog() const { return watchdog_.get(); }
 
  private:
@@ -193,111 +201,119 @@ class ThreadWorld final : public World {
     const int worker = placed % num_workers_;
     return worker < 0 ? worker + num_workers_ : worker;
   }
-  Worker* Self() const;  // the calling thread's, null outside
+  Worker* Self() const;  // worker of this thread; null outside of a worker
   absl::Status StartThreads();
   void Run(Worker& self);
-  // What a thread that takes over does.
+  // Runs a thread that takes over a worker.
   void Resume(Worker& self);
   void Work(Worker& self);
-  // Once through all that a worker looks for; whether there was something.
+  // Looks once for each kind of work and does it. Returns true if it found any.
   bool Round(Worker& self);
   // Gives up the thread of a worker if it is still in `call`.
   bool GiveUp(int worker, const KernelCall& call);
   bool RunLocal(Worker& self);
+  // Handles messages from the worker itself; returns true if there were any.
   bool RunRemote(Worker& self);
-  // Whether bulk has waited long enough behind turns.
+  // Returns true if bulk messages have waited long enough for turns.
   static bool BulkIsDue(Worker& self);
   // Handles one bulk message, if there is one.
   bool RunBulk(Worker& self);
-  // One message that may take long, of an actor to itself.
+  // Handles one kTurn message, which an actor sent to itself, if there is one.
   bool RunTurn(Worker& self);
   void TakePosted(Worker& self);
   bool FireTimers(Worker& self);
   void Idle(Worker& self);
-  // Until there is something to do; false: there was nothing for spin_ns, or it
-  // is over.
+  // Spins until there is work, and returns true then. Returns false if there
+  // was none for spin_ns, or if `is_over` returned true.
   bool Spin(Worker& self, absl::FunctionRef<bool()> is_over);
-  // RunUntil, where followers work.
+  // RunUntil of a world with followers.
   bool WaitAsFollower(absl::FunctionRef<bool()> done);
-  // Until it is done, or there is nothing to do any more. With the leader
-  // token.
+  // Works as the worker until `done` returns true or there is no more work. The
+  // caller holds the leader token.
   void WorkAsFollower(Worker& self, absl::FunctionRef<bool()> done);
   bool IsInCall() const;
   void WakeForPosted();
-  // Whether messages of other processes came.
+  // Polls the remote_channel. Returns true if messages of other processes came.
   bool Polled(Worker& self);
-  // To an actor of another process.
+  // Sends a message to an actor of another process.
   void SendFar(ActorId from, ActorId to, const WireMessage& message,
                Payload payload);
   void SendControlFar(ActorId from, ActorId to, std::string bytes);
-  // To one of this process, who reads the payload where it lies.
+  // Lends a payload to an actor of this process, which reads it in place.
   void LendNear(Worker& self, const WireBody& wire, ActorId from,
                 LocalId receiver, const LocalMessage& returned);
-  // Has an actor say where what is offered is to be put.
+  // Asks an actor where an offered payload goes, and takes or refuses it.
   void TakeOffer(Actor* actor, const Envelope& envelope);
-  // The stage to use, if the thread is a worker that runs handlers.
+  // Returns the worker's stage, or null if the thread does not run handlers.
   UplinkStage* StageOf(Worker* self) const;
-  // Before a message is handled, while the stage keeps something.
+  // Flushes the stage if the handler of `next` may run for long. Called while
+  // the stage holds messages.
   void FlushBefore(Worker& self, Envelope& next);
   static void Flush(Worker& self);
   KernelGate* NewGate(Worker& worker);
   bool SharesCore(Worker& self);
   void Sleep(Worker& self);
-  // Whether a handler ran.
+  // Handles a message. Returns true if a handler ran.
   bool Deliver(Worker& self, Envelope& envelope);
   bool DeliverRare(Worker& self, Actor* actor, Envelope& envelope);
   template <typename T>
   void Route(Worker& self, MailboxQueue queue, Envelope::Kind kind,
              const T& body, ActorId from, LocalId to);
   void RouteAgain(Worker& self, const Envelope& envelope);
-  // From a thread that is not a worker; negative: not a timer.
+  // Posts a message from a thread that is not a worker. A negative deadline
+  // means that it is not a timer.
   void Post(TimeNs deadline, const Envelope& envelope);
-  // Likewise, or from one that polls: together, to one worker.
+  // Posts messages together to one worker, from a thread that is not a worker
+  // or from a worker that polls.
   void Arrive(int worker, absl::Span<const Posted> posted);
-  // Before something is posted to a worker that sleeps: what a client asks for
-  // seldom stays on one worker, and cores come out of deep sleep together in
-  // the time of one. A worker that is on the caller's core wakes with the post.
+  // Wakes the worker, if it sleeps, and the next one, before something is
+  // posted. A client's request seldom stays on one worker, and two cores leave
+  // deep sleep in the time of one. A worker on the caller's core is woken by
+  // the post instead.
   void Rouse(int worker);
   void Notify(LocalId watcher, const PeerWatch::News& news);
   bool Crosses(ActorId from, LocalId to) const;
-  // What faults and links do to a message between hosts, of `bytes`.
+  // Applies faults and link costs to a message of `bytes` bytes between hosts.
   void SendAcross(Worker& self, const Envelope& envelope, uint64_t bytes,
                   const Fault& fault);
-  // Puts a message on its link and returns when it arrives; negative: at once.
+  // Puts a message on its link. Returns the time of its arrival, or a negative
+  // number if the link costs nothing.
   TimeNs Carry(Worker& self, const Envelope& envelope, uint64_t bytes,
                bool in_order);
-  // Has the receiver's worker keep a message until `time`; negative: does not.
+  // Makes the receiver's worker hold a message until `time`; a negative time
+  // means that it is delivered at once.
   void SendAt(Worker& self, TimeNs time, const Envelope& envelope);
   void WakeAll();
   static Envelope Keep(const Envelope& envelope);
   static void Drop(const Envelope& envelope);
 
   ThreadOptions options_;
-  bool watched_ = false;  // faults or links see what crosses hosts
+  bool watched_ = false;  // faults or links apply between hosts
   uint32_t clock_mask_ =
-      0;  // a busy worker's rounds between looks at the clock
+      0;  // rounds of a busy worker between clock reads, less one
   int num_workers_ = 1;
-  TimeNs wait_spin_ns_ = 0;  // of who waits for the world
-  TimeNs start_ = 0;         // the clock's time at which the world began
-  int listener_ ABSL_GUARDED_BY(stop_mutex_) = 0;  // of the clock; 0: none
+  TimeNs wait_spin_ns_ = 0;  // spin time of threads that wait
+  TimeNs start_ = 0;         // time of the clock when the world began
+  // Listener of the clock; 0: none.
+  int listener_ ABSL_GUARDED_BY(stop_mutex_) = 0;
   ActorTable actors_;
   BlockPool pool_;
   std::unique_ptr<Worker[]> workers_;
   std::optional<LeaderToken>
-      leader_token_;  // of the only worker, if there are followers
-  std::vector<KernelGate*> gates_;  // by worker; owned, unless given up
-  Actor retired_;  // gets what is sent to those that have retired
+      leader_token_;  // token of the only worker, if there are followers
+  std::vector<KernelGate*> gates_;  // one per worker; owned, unless given up
+  Actor retired_;                   // receives messages to retired actors
   std::unique_ptr<Watchdog> watchdog_;
   std::atomic<int64_t> reserved_{0};
   std::atomic<uint64_t> outside_random_{0};
   Mutex links_mutex_;
-  // As options_.links has them; none: nothing costs.
+  // The wires of options_.links; nullopt if nothing costs.
   std::optional<LinkTable> links_ ABSL_GUARDED_BY(links_mutex_);
   std::atomic<uint64_t> faults_{0}, lost_{0};
   std::atomic<uint64_t> undelivered_{0};
   PeerWatch peers_;
   std::atomic<int> awake_{
-      0};  // workers, where they poll for the remote_channel
+      0};  // awake workers, if the remote_channel has on_idle
   std::atomic<bool> stopping_{false};
   Mutex stop_mutex_;  // held while threads are joined
   Notifier notifier_;

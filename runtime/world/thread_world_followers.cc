@@ -14,19 +14,20 @@
 namespace pathways {
 namespace {
 
-// The call that this thread is in.
+// The call into a world that this thread is in.
 constinit thread_local struct {
-  const void* world = nullptr;  // null: none
+  const void* world = nullptr;  // null: in no call
   int depth = 0;
 } this_call;
 
-// So many rounds at the end of a call: what then is still to do is not its own.
+// Rounds that a thread works at the end of a call. Work that is left after
+// these is not a result of the call.
 constexpr int kRoundsPerCall = 8;
 
 }  // namespace
 
-// This thread has taken the leader token, and is the worker as long as this
-// lives. It may be one of another world besides.
+// The time for which this thread holds the leader token and runs as the worker.
+// The thread may also be a worker of another world.
 class ThreadWorld::Visit {
  public:
   explicit Visit(Worker* self) : self_(*self), before_(this_worker) {
@@ -70,15 +71,15 @@ void ThreadWorld::EndCall() {
 
 bool ThreadWorld::IsInCall() const { return this_call.world == this; }
 
-// Who has the leader token may be about to leave it, and has not seen what this
-// thread has posted quietly.
+// The holder of the leader token may be about to give it up without having seen
+// what this thread posted quietly.
 void ThreadWorld::WakeForPosted() {
   Mailbox& mailbox = workers_[0].mailbox;
   if (mailbox.has_posted() && mailbox.asleep()) mailbox.Wake();
 }
 
 bool ThreadWorld::WaitAsFollower(absl::FunctionRef<bool()> done) {
-  // As long as a worker spins, for a leader token that another follower has.
+  // The follower polls for the token as long as a worker spins.
   SteadyClock real;
   const TimeNs end = real.Now() + options_.spin_ns;
   leader_token_->BeginWait();
@@ -91,7 +92,7 @@ bool ThreadWorld::WaitAsFollower(absl::FunctionRef<bool()> done) {
     sched_yield();
   }
   leader_token_->EndWait();
-  // The wait may be inside a call, whose end is far.
+  // The wait may be inside a call that ends much later, so wake now.
   WakeForPosted();
   return notifier_.Wait(done, stopping_, /*spin_ns=*/0);
 }
@@ -103,8 +104,9 @@ void ThreadWorld::WorkAsFollower(Worker& self, absl::FunctionRef<bool()> done) {
   while (!stopping_.load(std::memory_order_relaxed) && !is_over() &&
          (Round(self) || Spin(self, is_over))) {
   }
-  // For others that wait, or for this one, who sleeps now. Else it is back
-  // soon, or the transports' own threads notice that it is not.
+  // Notify the transports that nobody polls, if another thread waits or this
+  // one sleeps now. Otherwise this thread is back soon, or the transports' own
+  // threads notice that it is not.
   if (options_.remote_channel.on_idle && (!reached || notifier_.waiting())) {
     options_.remote_channel.on_idle();
   }

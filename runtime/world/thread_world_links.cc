@@ -30,11 +30,11 @@ MailboxQueue QueueOf(const Envelope& envelope) {
                                                                  : kDirectQueue;
 }
 
-// Messages that are brought to a worker together, at most: those of a batch
-// (link_batch.h) are fewer.
+// Most messages that are posted to a worker at one time. A batch (link_batch.h)
+// has fewer.
 constexpr size_t kMaxTogether = 128;
 
-// A handler of a message with more beside it may take long.
+// A handler of a message with a larger payload or body may run for long.
 constexpr uint64_t kQuickBytes = 4 << 10;
 
 bool MayTakeLong(Envelope& envelope) {
@@ -48,7 +48,7 @@ bool MayTakeLong(Envelope& envelope) {
     case Envelope::kLent:
       return true;
     case Envelope::kBody:
-      return false;  // whoever handles it says so (World::TakesLong)
+      return false;  // the handler calls World::TakesLong
     case Envelope::kControl:
       return envelope.As<std::string*>()->size() > kQuickBytes;
     default:
@@ -86,7 +86,7 @@ bool ThreadWorld::Lend(ActorId from, ActorId to, const WireMessage& message,
     LendNear(*self, {message, payload}, from, receiver, returned);
     return true;
   }
-  // What was said before is not to wait for so much.
+  // Messages sent so far must not wait for this large payload.
   if (self->staged) Flush(*self);
   return options_.remote_channel.lend(from, to, message, payload,
                                       actors_.Find(from), returned);
@@ -159,8 +159,9 @@ void ThreadWorld::SendAll(absl::Span<const Arrival> arrivals) {
 }
 
 void ThreadWorld::Arrive(int worker, absl::Span<const Posted> posted) {
-  // What came for a worker before is in its own queue or in its inbox. While
-  // the inbox is empty, a worker that polls needs none for itself.
+  // Earlier messages for the worker are in its own queue or in its inbox. While
+  // the inbox is empty, a worker that polls may put messages directly into its
+  // own queue.
   Worker* self = Self();
   if (self != nullptr && self->index == worker && self->polls &&
       !self->mailbox.has_posted()) {
@@ -211,7 +212,7 @@ void ThreadWorld::SendAcross(Worker& self, const Envelope& envelope,
   faults_.fetch_add(1, std::memory_order_relaxed);
   if (fault.kind == Fault::kDrop) return Drop(envelope);
   const TimeNs later = Later(time < 0 ? Now() : time, fault.delay_ns);
-  // Before the first copy goes out, and may be consumed.
+  // The copy is made before the first message is sent and may be consumed.
   const Envelope kept = Keep(envelope);
   if (fault.kind == Fault::kDuplicate) {
     SendAt(self, time, envelope);
@@ -232,7 +233,8 @@ TimeNs ThreadWorld::Carry(Worker& self, const Envelope& envelope,
   if (wire.model->jitter_ns != 0) {
     jitter = static_cast<TimeNs>(self.random.UpTo(wire.model->jitter_ns));
   }
-  // Looked at here, so that no message is put on a wire before an earlier one.
+  // The clock is read under the lock, so that no message is put on a wire
+  // before an earlier one.
   const TimeNs time = wire.Carry(Now(), bytes, jitter);
   if (in_order) wire.last_arrival = time;
   return time;
@@ -245,7 +247,7 @@ void ThreadWorld::SendAt(Worker& self, TimeNs time, const Envelope& envelope) {
   Route(self, QueueOf(envelope), Envelope::kLater, carrier, kNoActor, to);
 }
 
-// All bodies are copied whole, whatever they are.
+// The whole body is copied, whatever its type.
 void ThreadWorld::RouteAgain(Worker& self, const Envelope& envelope) {
   struct Body {
     alignas(8) std::byte bytes[sizeof(Envelope::body)];

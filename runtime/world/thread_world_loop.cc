@@ -1,4 +1,4 @@
-//===- thread_world_loop.cc - What workers do -------------------*- C++ -*-===//
+//===- thread_world_loop.cc - The work loop of workers ----------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -23,19 +23,21 @@
 namespace pathways {
 namespace {
 
-// Messages taken from one queue before the others are looked at.
+// Messages taken from one queue before the worker looks at the others.
 constexpr int kBatch = 64;
-// Rounds of a busy worker in which bulk messages may wait, so that they do not
-// wait for ever.
+// Rounds after which a busy worker looks for one bulk message, so that bulk
+// messages do not starve.
 constexpr uint32_t kRoundsPerBulk = 64;
-// And time, when rounds are long: so bulk takes no more than a tenth of it.
+// Time after which a worker with turns looks for a bulk message, since its
+// rounds are long. So bulk takes at most a tenth of its time.
 constexpr TimeNs kBulkEveryNs = 200'000;
-// Rounds without anything from elsewhere, also those of Spin, before a bulk
-// message is handled: what came last, part of a launch, say, often leads to
-// more within 2 us, which then would wait for it.
+// Rounds, including those of Spin, without a message from elsewhere before a
+// bulk message is handled. The last message, part of a launch for example,
+// often leads to more within 2 us, which would have to wait for the bulk
+// message.
 constexpr uint32_t kQuietRounds = 64;
-// Rounds of a worker without work between two looks for others to let run, who
-// seem to be on its core.
+// Rounds of a worker without work between two yields to threads that seem to be
+// on its core.
 constexpr uint32_t kRoundsPerYield = 2;
 
 }  // namespace
@@ -153,7 +155,7 @@ bool ThreadWorld::FireTimers(Worker& self) {
 
 void ThreadWorld::Run(Worker& self) {
   this_worker = &self;
-  // Unasked, the system would have timers 50 us late.
+  // The system would fire timers 50 us late without this.
   prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
   if (options_.on_worker_start) options_.on_worker_start(self.index);
   Work(self);
@@ -162,14 +164,15 @@ void ThreadWorld::Run(Worker& self) {
 void ThreadWorld::Resume(Worker& self) {
   this_worker = &self;
   prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
-  // Where the lost thread was bound to, it may still be busy.
+  // This thread is not bound to a core: the lost thread may still be busy on
+  // the core to which it was bound.
   self.mailbox.Pop(self.queue, self.serving);
   Work(self);
 }
 
 bool ThreadWorld::GiveUp(int index, const KernelCall& call) {
   Worker& worker = workers_[index];
-  // There is another thread before there is one less.
+  // The new thread is started before the old one is given up.
   enum : uint32_t { kUndecided, kTakeOver, kGo };
   auto decision = std::make_shared<std::atomic<uint32_t>>(kUndecided);
   std::thread next;
@@ -183,12 +186,12 @@ bool ThreadWorld::GiveUp(int index, const KernelCall& call) {
       }
     });
   } catch (const std::system_error&) {
-    return false;  // the next look may find a thread
+    return false;  // the next look may get a thread
   }
   const bool lost = gates_[index]->GiveUp(call.number);
   if (lost) {
     lost_.fetch_add(1, std::memory_order_relaxed);
-    gates_[index] = NewGate(worker);  // the old one is for the lost thread
+    gates_[index] = NewGate(worker);  // the lost thread keeps the old gate
     if (options_.watch.victims) {
       for (LocalId actor : options_.watch.victims(call)) Retire(actor);
     }
@@ -227,14 +230,15 @@ bool ThreadWorld::Round(Worker& self) {
     TakePosted(self);
     has_come = true;
   }
-  // And what that has led to: else each of a chain of messages between actors
-  // of this worker would wait for a turn.
+  // This also handles the messages that the others led to. Otherwise each
+  // message of a chain between actors of this worker would wait for a turn.
   if (has_come) RunLocal(self);
   if (self.staged) Flush(self);
   self.turned = RunTurn(self);
   if (self.staged) Flush(self);
   busy |= has_come || self.turned;
-  // A busy worker looks at the clock now and then, one without work in Spin.
+  // A busy worker reads the clock now and then; a worker without work reads it
+  // in Spin.
   if ((++self.rounds & clock_mask_) == 0 || self.turned) {
     busy |= FireTimers(self);
   }
@@ -242,13 +246,13 @@ bool ThreadWorld::Round(Worker& self) {
   if ((!busy && self.quiet++ >= kQuietRounds) ||
       ++self.passed_by >= kRoundsPerBulk || BulkIsDue(self)) {
     self.passed_by = 0;
-    // A client that was woken, or looks for an answer, may be on this core: the
-    // system would let it wait for milliseconds, since this thread does not
-    // sleep.
+    // A client that was woken or polls for an answer may be on this core. This
+    // thread does not sleep, so the system would let the client wait for
+    // milliseconds.
     if (notifier_.waking() || notifier_.spinning_on(sched_getcpu())) {
       sched_yield();
     }
-    // Timers must not wait for as many of these as for short messages.
+    // Timers must not wait for as many bulk messages as for short ones.
     if (RunBulk(self)) {
       FireTimers(self);
       busy = true;
@@ -269,7 +273,8 @@ void ThreadWorld::Idle(Worker& self) {
 }
 
 bool ThreadWorld::Spin(Worker& self, absl::FunctionRef<bool()> is_over) {
-  // Real time, whatever the world's clock: spinning is a matter of the machine.
+  // Spinning uses real time, whatever the world's clock, since it depends on
+  // the machine.
   SteadyClock real;
   TimeNs end = -1;
   const int core = sched_getcpu();
@@ -280,20 +285,22 @@ bool ThreadWorld::Spin(Worker& self, absl::FunctionRef<bool()> is_over) {
     }
     if (is_over()) return false;
     if (Polled(self)) return true;
-    // Not at first: the answer to a message is often here before the clock is.
+    // The first rounds do not read the clock: the answer to a message often
+    // comes before the clock is read.
     const bool crowded = notifier_.spinning() || notifier_.waking();
     if (i % kRoundsPerClock == 0 || options_.spin_ns == 0) {
       if (FireTimers(self)) return true;
       TimeNs now = real.Now();
       if (end < 0) end = now + options_.spin_ns;
-      // Who is woken may be put on a free core.
+      // A woken worker may be put on a free core.
       if (now >= end || (!crowded && SharesCore(self))) return false;
     }
-    // A client that spins too may be on this core, where it has something to do
-    // once it was notified; or a process that sends what this one waits for. To
-    // yield costs less than to sleep and be woken. Now and then also for a
-    // client that the system may have moved here meanwhile; for that it counts
-    // all rounds, as messages without end may end each look for them soon.
+    // Yielding costs less than sleeping and being woken. The core may be shared
+    // with a client that spins and has work after it was notified, or with a
+    // process that sends what this worker waits for. Now and then the worker
+    // also yields for a client that the system may have moved here meanwhile.
+    // For that it counts the rounds of all idle periods, since a steady stream
+    // of messages may end each period early.
     const bool shares =
         (notifier_.spinning_on(core) && !notifier_.has_looked()) ||
         notifier_.waking() || options_.remote_channel.poll;
@@ -314,8 +321,8 @@ bool ThreadWorld::Polled(Worker& self) {
   return moved;
 }
 
-// Whether a worker that may have work was last seen on this worker's core. Then
-// spinning would keep it from the work that this one waits for.
+// Returns true if a worker that may have work was last seen on this worker's
+// core. Spinning would then keep that worker from work that this one waits for.
 bool ThreadWorld::SharesCore(Worker& self) {
   const int core = sched_getcpu();
   if (core != self.core.load(std::memory_order_relaxed)) {
@@ -345,7 +352,7 @@ void ThreadWorld::Sleep(Worker& self) {
     if (deadline != LeaderToken::kNever) {
       if (deadline <= Now()) return 0;
       limit = options_.clock->RealDelay(deadline + start_);
-      // Waking takes time too: up to the timer, the worker spins.
+      // Waking takes time, so the worker wakes early and spins until the timer.
       if (limit > options_.spin_ns) limit -= options_.spin_ns;
     }
     return limit;

@@ -20,7 +20,7 @@
 namespace pathways {
 namespace {
 
-constexpr int kLooks = 4;  // in the shorter of the two times
+constexpr int kLooks = 4;  // looks in the shorter of the two times
 constexpr TimeNs kShortestInterval = 1'000'000;
 
 TimeNs IntervalOf(const WatchOptions& options) {
@@ -74,12 +74,13 @@ void Watchdog::Wake() {
 void Watchdog::Run() {
   TimeNs last = clock_->Now() - interval_;
   while (!stopping_.load(std::memory_order_seq_cst)) {
-    // Read before the conditions: who changes one moves it afterwards.
+    // The epoch is read before the conditions: a thread that changes one
+    // increments it afterwards.
     const uint32_t epoch = epoch_.load(std::memory_order_seq_cst);
     const TimeNs now = clock_->Now();
     if (!awake_.load(std::memory_order_seq_cst)) {
       FutexWait(epoch_, epoch, -1);
-      last = clock_->Now() - interval_;  // looks at once
+      last = clock_->Now() - interval_;  // the next look is due at once
     } else if (now - last < interval_) {
       FutexWait(epoch_, epoch, clock_->RealDelay(last + interval_));
     } else {
@@ -87,7 +88,7 @@ void Watchdog::Run() {
       last = now;
       looks_.fetch_add(1, std::memory_order_release);
       if (any || holders_.load(std::memory_order_seq_cst) > 0) continue;
-      // A holder who comes meanwhile sees the flag, or is seen here.
+      // A holder that comes meanwhile sees awake_, or is seen here.
       awake_.store(false, std::memory_order_seq_cst);
       if (holders_.load(std::memory_order_seq_cst) > 0) {
         awake_.store(true, std::memory_order_seq_cst);
@@ -110,7 +111,8 @@ bool Watchdog::Look(TimeNs elapsed) {
       seen = Seen{call->number};
       continue;
     }
-    // Late looks count as others do: the kernel may have had no time either.
+    // A late look counts no more than others: the kernel may have had no time
+    // to run either.
     seen.age += std::min(elapsed, interval_);
     if (options_.limit_ns > 0 && seen.age >= options_.limit_ns &&
         give_up_(static_cast<int>(w), *call)) {

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A thread that looks at the gates of all workers now and then. It counts looks
-// rather than trust two readings of the clock: a process that was stopped and
-// goes on has lost no worker.
+// A thread looks at the gates of all workers at intervals. It counts looks
+// rather than compare two readings of the clock: a process that was stopped and
+// resumes has lost no worker.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,37 +30,41 @@
 namespace pathways {
 
 struct WatchOptions {
-  // A kernel is reported when it was in the gate for this long, once; 0: never.
+  // Time in the gate after which a kernel is reported, once; 0: never.
   TimeNs report_ns = 0;
-  // When a kernel was there for this long, its worker's thread is given up; 0:
-  // never.
+  // Time in the gate after which the thread of the kernel's worker is given up;
+  // 0: never.
   TimeNs limit_ns = 0;
-  // All are called on the watchdog's thread and must not wait for what a worker
-  // does. `ns`: how long the kernel has been there at least.
+  // The following functions are called on the watchdog's thread and must not
+  // wait for a worker. `ns` is the least time that the kernel has been in the
+  // gate.
   std::function<void(const KernelCall& call, TimeNs ns)> on_long;
-  // The actors that die with a thread in this kernel: all that may be half
-  // changed, and all of its worker, among them the one whose handler it is.
+  // Returns the actors that die with a thread in this kernel: all actors that
+  // may be half changed, and all actors of its worker, including the one whose
+  // handler called the kernel.
   std::function<std::vector<LocalId>(const KernelCall& call)> victims;
-  // They are dead, and the others of the worker go on. May send.
+  // Called when these actors are retired and the other actors of the worker run
+  // again. May send.
   std::function<void(const KernelCall& call)> on_lost;
 };
 
-// Looks four times in the shorter of the two times, though at most once in a
-// millisecond, so that a kernel is found a quarter of it late at most, while
-// there are holders or a gate has a kernel in it; otherwise it sleeps and takes
-// no time at all. Hold and Release may be called by any thread and take no
-// lock; the destructor, and Stop, wait for a look that goes on.
+// Looks at the gates four times in the shorter of the two times, but at most
+// once in a millisecond, so that a kernel is found at most a quarter of that
+// time late. It looks while there are holders or a gate has a kernel in it;
+// otherwise it sleeps and takes no time at all. Hold and Release may be called
+// on any thread and take no lock. The destructor and Stop wait for a look in
+// progress.
 class Watchdog {
  public:
-  // `gates`: of the workers; each may change inside `give_up` only, which is
-  // called at every look from the limit on until it says that `worker` was
-  // given up. `clock` is the world's.
+  // `gates` has the gate of each worker, which may change only inside
+  // `give_up`. `give_up` is called at every look after the limit until it
+  // returns true: the thread of `worker` was given up. `clock` is the world's.
   Watchdog(WatchOptions options, std::shared_ptr<Clock> clock,
            const std::vector<KernelGate*>* gates,
            std::function<bool(int worker, const KernelCall&)> give_up);
   ~Watchdog() { Stop(); }
 
-  // ResourceExhausted: the system refused the thread.
+  // Returns ResourceExhausted if the system refused the thread.
   absl::Status Start();
   void Stop();
 
@@ -81,7 +85,7 @@ class Watchdog {
   };
 
   void Run();
-  // Whether any gate has a kernel in it.
+  // Looks at all gates. Returns true if any of them has a kernel in it.
   bool Look(TimeNs elapsed);
   void Wake();
 
@@ -90,14 +94,14 @@ class Watchdog {
   const std::vector<KernelGate*>& gates_;
   const std::function<bool(int, const KernelCall&)> give_up_;
   TimeNs interval_ = 0;
-  std::vector<Seen> seen_;  // by worker; of the watchdog's thread
+  std::vector<Seen> seen_;  // one per worker; used by the watchdog's thread
   std::thread thread_;
   int listener_ = 0;
   std::atomic<int64_t> holders_{0};
-  // Whether the thread looks by itself; if not, a holder wakes it.
+  // True while the thread looks at intervals; otherwise a holder wakes it.
   std::atomic<bool> awake_{false};
   std::atomic<bool> stopping_{false};
-  std::atomic<uint32_t> epoch_{0};  // what the thread sleeps on
+  std::atomic<uint32_t> epoch_{0};  // word that the thread sleeps on
   std::atomic<uint64_t> looks_{0};
 };
 

@@ -1,4 +1,4 @@
-//===- random_plan.cc - Plans that may run, at random ---------------------===//
+//===- random_plan.cc - Random valid plans --------------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -20,7 +20,7 @@
 namespace pathways::testing {
 namespace {
 
-// What the generator knows of a buffer.
+// The generator's record of a buffer.
 struct Value {
   uint32_t buffer = 0;
   uint32_t slice = 0;
@@ -29,8 +29,8 @@ struct Value {
   proto::ElementType element = proto::F32;
   uint32_t writer = 0;
   std::vector<uint32_t> readers;
-  bool shared = false;   // in a memory group already
-  bool aliased = false;  // its content ends in an alias: no further reader
+  bool shared = false;   // already in a memory group
+  bool aliased = false;  // content ends in an alias: no further readers
 };
 
 class Generator {
@@ -46,7 +46,7 @@ class Generator {
     MakeSlices();
     int actions =
         4 + static_cast<int>(Below(std::max(options_.max_actions, 1)));
-    // Something to start from on each slice.
+    // Each slice needs a value to start from.
     for (uint32_t s = 0; s < meshes_.size(); ++s) Feed(s);
     while (builder_.plan().actions_size() < actions) {
       switch (Below(10)) {
@@ -109,7 +109,7 @@ class Generator {
       uint32_t slice = builder_.AddSlice(Name("s"), mesh, island, base,
                                          shards > devices ? devices : 0);
       if (OneIn(3)) {
-        // Any devices in any order, some perhaps twice.
+        // Binds any devices in any order, perhaps some of them twice.
         proto::DeviceList* list = builder_.plan()
                                       .mutable_slices(slice)
                                       ->mutable_binding()
@@ -121,7 +121,8 @@ class Generator {
     }
   }
 
-  // Draws from numbers of its own, so that a seed's plan is the same otherwise.
+  // Has a random source of its own, so that the rest of a seed's plan does not
+  // depend on it.
   void CutOverIslands(uint32_t slice, int64_t shards) {
     auto below = [&](int64_t bound) {
       return static_cast<int64_t>(random_islands_() %
@@ -139,7 +140,7 @@ class Generator {
     const int64_t way = 1 + below(options_.islands - 1);
     for (int64_t i = 1; i < runs; ++i) {
       proto::IslandRun* more = binding->add_more();
-      // Two runs may be on one island, when there are more of them than that.
+      // Two runs are on one island only if there are more runs than islands.
       more->set_island(static_cast<uint32_t>((binding->island() + i * way) %
                                              options_.islands));
       if (binding->has_affine()) more->set_base(below(devices - span + 1));
@@ -152,8 +153,8 @@ class Generator {
     return shape;
   }
 
-  // Any layout of `shape`: each axis splits a dimension, or holds copies, or,
-  // when `partial`, perhaps contributions.
+  // Returns any layout of `shape`: each axis splits a dimension, holds copies
+  // or, if `partial` is true, may hold contributions.
   layout::Layout Layout(const std::vector<int64_t>& shape, uint32_t slice,
                         bool partial) {
     layout::Layout layout;
@@ -193,7 +194,8 @@ class Generator {
                     kElements[Below(4)]);
   }
 
-  // Positions in values_ of those on `slice` that may be read once more.
+  // Returns the indices in values_ of values on `slice` that may have one more
+  // reader.
   std::vector<size_t> Readable(uint32_t slice) const {
     std::vector<size_t> found;
     for (size_t i = 0; i < values_.size(); ++i) {
@@ -243,7 +245,7 @@ class Generator {
     if (readers.empty() || readers.back() != reader) readers.push_back(reader);
   }
 
-  // A gang that is one collective over some of the axes.
+  // Adds a gang that is one collective over some of the axes.
   void CollectiveGang() {
     uint32_t slice = Below(meshes_.size());
     std::vector<size_t> readable = Readable(slice);
@@ -277,7 +279,8 @@ class Generator {
     } else if (!shape.empty()) {
       uint64_t dim = Below(shape.size());
       uint64_t concat = Below(shape.size());
-      // Chains of these must not grow without bound.
+      // Bounds the sizes, which would otherwise grow along chains of
+      // collectives.
       bool divides = shape[dim] % group == 0 && shape[concat] * group <= 64;
       if (kind == 1 && shape[dim] * group <= 64) {
         collective.set_kind(proto::ALL_GATHER);
@@ -327,7 +330,7 @@ class Generator {
     values_[from].readers.push_back(send);
   }
 
-  // A parameter, a gang that updates it, and the way back.
+  // Adds a parameter, a gang that updates it, and the way back.
   void Update() {
     uint32_t slice = Below(meshes_.size());
     size_t before = Feed(slice);
@@ -351,14 +354,14 @@ class Generator {
     if (other != before) AddReader(other, gang);
     uint32_t fetch = Fetch(last);
     builder_.Carry(feed, fetch);
-    // Read by the feed of the next firing, so its memory stays its own.
+    // The feed of the next firing reads it, so it must not share its memory.
     values_[last].shared = true;
     values_[last].aliased = true;
     if (options_.memory_sharing && OneIn(2)) UpdateInPlace(before, last, fetch);
   }
 
-  // What comes after is where it was before. With one slot its feed finds it
-  // there.
+  // Puts the updated value where the old one was. With one slot its feed finds
+  // it there.
   void UpdateInPlace(size_t before, size_t after, uint32_t fetch) {
     Value& from = values_[before];
     Value& to = values_[after];
@@ -379,7 +382,7 @@ class Generator {
                        [&](uint32_t reader) { return IsGang(reader); });
   }
 
-  // A gang that updates an operand in place.
+  // Adds a gang that updates an operand in place.
   void AliasGang() {
     std::vector<size_t> able;
     for (size_t i = 0; i < values_.size(); ++i) {
@@ -406,8 +409,8 @@ class Generator {
     AddReader(from, to.writer);
     operand.shared = operand.aliased = true;
     to.shared = true;
-    // Readers of the result may be sends and fetches: what comes after it in
-    // this memory is the operand's next content.
+    // Sends and fetches may read the result, so its memory needs a way back to
+    // the operand's next content.
     ways_back_.push_back({values_.size() - 1, from});
   }
 
@@ -425,19 +428,21 @@ class Generator {
     }
   }
 
-  // `later` is the last and `first` the first content of some memory.
+  // Adds the way back of memory whose last content is `later` and whose first
+  // is `first`.
   void CloseWayBack(const Value& later, const Value& first) {
     std::vector<uint32_t> last = later.readers;
     if (last.empty()) last.push_back(later.writer);
     for (uint32_t action : last) {
-      // Between gangs, queue order is enough.
+      // Queue order suffices between gangs.
       if (IsGang(action) && IsGang(first.writer)) continue;
       builder_.AddEdge(action, first.writer, first.credits, proto::REUSE,
                        proto::SAME);
     }
   }
 
-  // Pairs of buffers of which the one is no longer used when the other comes.
+  // Shares memory between pairs of buffers where the first is no longer used
+  // when the second is written.
   void Share() {
     for (auto [later, first] : ways_back_)
       CloseWayBack(values_[later], values_[first]);
@@ -456,8 +461,8 @@ class Generator {
     }
   }
 
-  // Orders b after a, with edges where queue order is not enough; false when
-  // that takes more than one edge a reader.
+  // Orders `b` after `a`, with edges where queue order does not suffice.
+  // Returns false if that needs more than one edge per reader.
   bool ShareTwo(const Value& a, const Value& b) {
     uint32_t last = a.writer;
     for (uint32_t reader : a.readers) last = std::max(last, reader);
@@ -471,8 +476,8 @@ class Generator {
       CloseWayBack(b, a);
       return true;
     }
-    // Received: its send waits for the gangs that use `a`, and is bounded by a
-    // gang that reads what it brings.
+    // `b` is received: its send waits for the gangs that use `a`, and is
+    // bounded by a gang that reads `b`.
     if (entry == b.writer || !OnlyGangsRead(a) || b.readers.empty() ||
         !OnlyGangsRead(b))
       return false;

@@ -1,4 +1,4 @@
-//===- random_plan.h - Plans that may run, at random ---------- -*- C++ -*-===//
+//===- random_plan.h - Random valid plans -----------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// For tests of the verifier, the executor and the tools: plans of great
-// variety that keep every rule of docs/plan-format.md by construction. Gangs
-// have no code: they cost time, and some run collectives.
+// Plans of great variety for tests of the verifier, the executor and the tools.
+// They keep every rule of docs/plan-format.md by construction. Gangs have no
+// code: they cost time, and some run collectives.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,24 +23,24 @@ namespace pathways::testing {
 
 struct RandomPlanOptions {
   int islands = 2;             // slices are bound to islands 0 .. islands - 1
-  int devices_per_island = 4;  // and to devices 0 .. devices_per_island - 1
+  int devices_per_island = 4;  // bound to devices 0 .. devices_per_island - 1
   int max_slices = 4;          // several may share devices
-  int max_actions = 40;        // about; at least a handful
+  int max_actions = 40;        // approximate; at least a handful
   uint32_t max_steps_in_flight = 4;
-  int64_t max_dimension = 9;    // elements; empty and uneven ones happen
+  int64_t max_dimension = 9;    // in elements; may be empty or uneven
   uint64_t max_cost_ns = 2000;  // of one gang
   bool collectives = true;
   bool moves = true;
   bool controls = true;
   bool memory_sharing = true;  // reuse, aliases
   bool carried = true;         // carried and stepped arguments
-  // Some slices are cut over several islands; all else is as without.
+  // Cuts some slices over several islands; everything else is as without it.
   bool spanning = false;
-  // Arguments and results may be partial, also those that are carried.
+  // Arguments and results may be partial, including carried ones.
   bool contributions = false;
 };
 
-// The same plan for the same arguments, always.
+// Returns a plan. Equal arguments give equal plans.
 proto::Plan RandomPlan(uint64_t seed, const RandomPlanOptions& options = {});
 
 }  // namespace pathways::testing

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// For unit tests of actors. Nothing happens by itself: what an actor sends is
-// kept in the order of sending, for the test to look at and, if it likes, to
-// deliver; the clock stands still but for Advance.
+// A world for unit tests of actors, in which nothing happens by itself. It
+// records messages in the order sent, and the test inspects and delivers them
+// as it likes. The clock moves only by Advance and Suspend.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,7 +28,7 @@
 
 namespace pathways::testing {
 
-// One thing that was sent.
+// One recorded message.
 struct Sent {
   enum Kind { kWire, kControl, kLocal, kTimer, kLent, kOffer };
   Kind kind = kWire;
@@ -37,14 +37,14 @@ struct Sent {
   LocalId local_from = kNobody;  // kLocal, kTimer
   LocalId local_to = kNobody;
   WireMessage wire;
-  Payload payload;  // the sender's, or `copy`; of kOffer without data
+  Payload payload;  // the sender's, or `copy`; no data if kOffer
   std::shared_ptr<std::vector<char>> copy;
-  LocalMessage local;  // of kLent what the sender is to get
+  LocalMessage local;  // kLent: the message that the sender gets later
   uint64_t offer = 0;  // kOffer
   std::string bytes;   // kControl
   TimeNs due = 0;      // kTimer
 
-  // A control message, parsed as protocol buffer T.
+  // Returns a control message, parsed as protocol buffer T, or an empty T.
   template <typename T>
   T As() const {
     T parsed;
@@ -53,37 +53,40 @@ struct Sent {
   }
 };
 
-// Used by one thread. Actors are not owned. Invariants: (1) no handler runs but
-// inside Deliver, Advance, DeliverAll and reports of peers; (2) a timer is
-// delivered once, by Advance, in order of time, then of sending.
+// A world that records messages. Used by one thread; does not own actors.
+// Invariants: (1) handlers run only inside Deliver, Advance, DeliverAll and
+// reports of peers; (2) a timer is delivered once, by Advance, in order of
+// time, then of sending.
 class RecordingWorld final : public World {
  public:
   explicit RecordingWorld(uint64_t seed = 1) : random_(seed) {}
 
-  // What was sent and not taken, timers too.
+  // Messages, including timers, that were sent and not taken yet.
   std::vector<Sent> sent;
   std::vector<Sent> Take() { return std::exchange(sent, {}); }
-  // Hot messages that are reserved for each actor.
+  // Hot messages reserved for each actor.
   std::map<LocalId, int64_t> reserved;
-  // Where actors with an address are.
+  // Places of the actors with an address.
   std::map<ActorId, Placement> places;
-  // Of wire messages, as links to other processes do.
+  // Copies the payloads of wire messages, as links to other processes do.
   bool copies_payloads = false;
-  // Of those that are long enough, none are sent but lent.
+  // Lends payloads of kMinLentBytes and more instead of sending them.
   bool lends = false;
   bool is_simulated = true;
   int workers = 1;
 
-  // Has its receiver handle a message; false: nobody is there, or a timer.
+  // Makes the receiver handle a message. Returns false if there is no receiver,
+  // or if it is a timer or about a lent payload.
   bool Deliver(const Sent& one);
-  // Takes and delivers until nothing more is sent, timers left out, and returns
-  // what had no receiver. A test whose actors talk for ever does not end.
+  // Takes and delivers messages, except timers, until no more are sent, and
+  // returns those without a receiver. Does not end if the actors send messages
+  // to each other without end.
   std::vector<Sent> DeliverAll();
   // Moves the clock by `duration` ns and delivers the timers that become due,
-  // also those set meanwhile.
+  // including those set meanwhile.
   void Advance(TimeNs duration);
-  // Moves the clock while nothing runs, as of a process that is suspended.
-  // Timers that become due are delivered by the next Advance, too late.
+  // Moves the clock while nothing runs, like a process that is suspended. The
+  // next Advance delivers the timers that became due, too late.
   void Suspend(TimeNs duration) { now_ += duration; }
   size_t timers() const { return timers_.size(); }
 
@@ -110,7 +113,8 @@ class RecordingWorld final : public World {
                  const LocalMessage& message) override;
   uint64_t undelivered() const override { return 0; }
   void WatchPeers(LocalId actor) override { watchers.push_back(actor); }
-  // Tell the watchers, during the call, whatever was told before.
+  // Notifies all watchers during the call, whatever they were notified of
+  // before.
   void ReportPeerDown(int32_t host, uint32_t epoch) override;
   void ReportPeerUp(int32_t host, uint32_t epoch) override;
   KernelGate* const* kernel_gate(int) override { return &gate_of_all_; }
@@ -137,9 +141,9 @@ class RecordingWorld final : public World {
   KernelGate* const gate_of_all_ = &gate_;
   SplitMix random_;
   TimeNs now_ = 0;
-  std::vector<Actor*> actors_;  // by LocalId
+  std::vector<Actor*> actors_;  // indexed by LocalId; null: retired
   std::map<ActorId, Actor*> addresses_;
-  // By (time, number); what is kept of a timer is also in `sent`.
+  // Timers by (due time, number). Each of them is also recorded in `sent`.
   std::map<std::pair<TimeNs, uint64_t>, Sent> timers_;
   uint64_t next_timer_ = 0;
 };
