@@ -1,4 +1,4 @@
-//===- indexed_plan.cc - Tables of a plan, quick to read ------------------===//
+//===- indexed_plan.cc - Tables of a plan, for quick reading --------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -108,7 +108,8 @@ void IndexedPlan::MakeEdges() {
     const proto::Action& from = plan().actions(edge.from());
     const proto::Action& to = plan().actions(edge.to());
     // Queue order: u's firing n is before v's firing n + t in every queue.
-    // Poison that would go to a later firing might go to another launch.
+    // Poison for a later firing is not elided, as that firing may belong to
+    // another launch.
     out.elided = edge.relation() == proto::SAME && from.kind() == proto::GANG &&
                  to.kind() == proto::GANG && from.slice() == to.slice() &&
                  (edge.from() < edge.to() ? !out.poisons || edge.tokens() == 0
@@ -122,8 +123,9 @@ void IndexedPlan::MakeEdges() {
   }
 }
 
-// Buffers whose slots turn together lie side by side within one stride. Others
-// are apart as a whole, or count as sharing what they have.
+// Buffers with equal credits and stride advance through their slots together,
+// so two of them overlap only if their first slots do. Buffers that advance
+// differently count as sharing memory if the spans of all their slots overlap.
 void IndexedPlan::FindShared() {
   struct Range {
     uint64_t begin = 0, end = 0;  // of the first slot
@@ -164,7 +166,7 @@ void IndexedPlan::FindShared() {
       std::sort(turn.ranges.begin(), turn.ranges.end());
       const Range* furthest = nullptr;
       for (const Range& range : turn.ranges) {
-        // Whoever else it meets has met `furthest`.
+        // Any other range that overlaps this one also overlaps `furthest`.
         if (furthest != nullptr && range.begin < furthest->end) {
           buffers_[range.buffer].is_alone = false;
           buffers_[furthest->buffer].is_alone = false;

@@ -1,4 +1,4 @@
-//===- indexed_plan.h - Tables of a plan, quick to read ------- -*- C++ -*-===//
+//===- indexed_plan.h - Tables of a plan, for quick reading -----*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -22,23 +22,25 @@
 
 namespace pathways {
 
-// Most action shards times firings in flight of one plan, and edge ends.
+// Upper bound on action shards plus edge ends of one plan, times the firings in
+// flight.
 inline constexpr uint64_t kMaxActionShards = uint64_t{1} << 27;
 
 struct PreparedSlice {
   layout::Mesh mesh;
   int64_t num_shards = 1;
-  uint64_t device_bytes = 0;  // of one shard's segments, without padding
+  uint64_t device_bytes = 0;  // per shard, without padding
   uint64_t host_bytes = 0;
 };
 
 struct PreparedBuffer {
   int slice = 0;
   layout::Layout layout;
-  std::vector<int64_t> shape;  // of a shard
+  std::vector<int64_t> shape;  // shape of one shard
   int64_t element_bytes = 0;
   proto::ElementType element = proto::ELEMENT_TYPE_UNSPECIFIED;
-  bool is_alone = false;  // no other buffer has bytes of it
+  // True if the buffer shares no bytes with another buffer.
+  bool is_alone = false;
 };
 
 struct PreparedEdge {
@@ -46,22 +48,22 @@ struct PreparedEdge {
   proto::EdgeKind kind = proto::DATA;
   proto::Relation relation = proto::SAME;
   bool poisons = false;
-  // Follows from the order of the device queues: never counted. If it poisons,
-  // poison is all that it carries.
+  // True if the order of the device queues implies the edge, so that its tokens
+  // are never counted. An elided edge that poisons carries only poison.
   bool elided = false;
-  // Relation pieces: the send whose movement it follows.
+  // Relation pieces: the send whose movement the edge follows.
   uint32_t send = UINT32_MAX;
 };
 
-// The tables of a plan in a form that is quick to read, and its movements: what
-// follows from its text alone, wherever it is bound. Immutable once shared; any
-// thread.
+// Indexes of a plan's tables, and the movements of its sends. Both follow from
+// the plan alone, independent of its binding. Immutable once shared; any thread
+// may read it.
 class IndexedPlan {
  public:
-  // `plan` must have passed VerifyPlan. ResourceExhausted: tables too large;
-  // InvalidArgument: a send that cannot be.
+  // `plan` must have passed VerifyPlan. Returns ResourceExhausted if the tables
+  // would be too large, and InvalidArgument if a send cannot be carried out.
   static absl::StatusOr<std::shared_ptr<IndexedPlan>> Create(PlanData plan);
-  // Takes kernels and blobs in place of those that it was made with.
+  // Replaces the kernels and blobs of the plan.
   void SetCode(google::protobuf::RepeatedPtrField<proto::Kernel> kernels,
                absl::Span<const uint8_t> blobs,
                std::shared_ptr<const void> owner);
@@ -79,7 +81,7 @@ class IndexedPlan {
   const std::vector<uint32_t>& out_edges(uint32_t action) const {
     return out_edges_[action];
   }
-  // Of a send.
+  // Returns the movement of action `send`, which must be a send.
   const layout::Movement& movement(uint32_t send) const {
     return movements_.at(send);
   }

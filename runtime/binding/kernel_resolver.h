@@ -1,4 +1,4 @@
-//===- kernel_resolver.h - Where the executor gets code from ----*- C++ -*-===//
+//===- kernel_resolver.h - Source of executable code ------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -21,31 +21,33 @@
 
 namespace pathways {
 
-// The loaded code of one kernel for one target: a function per segment, valid
-// while `owner` lives.
+// Loaded code of one kernel for one target: a function per segment, valid while
+// `owner` lives.
 struct ResolvedKernel {
   std::vector<KernelFunction> segments;
   std::shared_ptr<const void> owner;
 };
 
-// Turns kernels of a plan into functions. Thread-safe. The default one links
-// the plan's object code; tests may bring functions of their own.
+// Turns kernels of a plan into functions. Thread-safe. The default
+// implementation links the plan's object code; tests may supply their own
+// functions.
 class KernelResolver {
  public:
   virtual ~KernelResolver() = default;
-  // FailedPrecondition: no code of `kernel` runs on `target`.
+  // Returns FailedPrecondition if no code of `kernel` runs on `target`.
   virtual absl::StatusOr<ResolvedKernel> Resolve(
       const proto::Kernel& kernel, absl::Span<const uint8_t> blobs,
       const proto::Target& target) = 0;
 
-  // Of a kernel whose objects are not here, only described: which one Resolve
-  // would take; -1: it needs none. FailedPrecondition as Resolve.
+  // Returns the index of the object that Resolve would take, or -1 if it needs
+  // none. Used when this process has only the description of the kernel's
+  // objects. Returns FailedPrecondition in the same case as Resolve.
   virtual absl::StatusOr<int> Choose(const proto::Kernel& kernel,
                                      const proto::Target& target) {
     (void)kernel, (void)target;
     return -1;
   }
-  // The hash of a kernel that has `blobs`.
+  // Returns the hash of `kernel` together with `blobs`.
   virtual absl::StatusOr<std::string> HashOf(const proto::Kernel& kernel,
                                              absl::Span<const uint8_t> blobs) {
     (void)blobs;

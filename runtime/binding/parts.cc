@@ -1,4 +1,4 @@
-//===- parts.cc - How hosts hold arrays in parts --------------------------===//
+//===- parts.cc - Blocks of arrays that a host holds ----------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -17,7 +17,7 @@ namespace pathways {
 Parts CutParts(const layout::Layout& layout, const layout::Mesh& mesh,
                int64_t element_bytes, const std::vector<int32_t>& shards) {
   Parts out;
-  // By whose contribution a block is, and where it begins.
+  // Index of a block's part, by contribution and origin of the block.
   std::map<std::pair<int64_t, std::vector<int64_t>>, int32_t> seen;
   for (int32_t shard : shards) {
     const layout::Box box = layout::ShardBox(layout, mesh, shard);

@@ -1,4 +1,4 @@
-//===- plan_binding.cc - Which devices a plan is on -----------------------===//
+//===- plan_binding.cc - Devices of a plan's slices -----------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -20,8 +20,8 @@
 namespace pathways {
 namespace {
 
-// "x86_64-unknown-linux-gnu znver4 +avx2", with those features only that the
-// other one has not.
+// Returns "x86_64-unknown-linux-gnu znver4 +avx2", listing only the features
+// that `other` lacks.
 std::string TargetApart(const proto::Target& target,
                         const proto::Target& other) {
   std::string text =
@@ -36,8 +36,8 @@ std::string TargetApart(const proto::Target& target,
   return text;
 }
 
-// InvalidArgument: the hosts of a slice have two types of CPUs. Its shards
-// would round in two ways.
+// Returns InvalidArgument if the hosts of a slice have two types of CPUs,
+// because its shards would then round in two ways.
 absl::Status CheckOneTarget(const proto::Slice& slice, const Topology& topology,
                             absl::Span<const int32_t> devices) {
   const proto::Target* first = nullptr;
@@ -47,7 +47,7 @@ absl::Status CheckOneTarget(const proto::Slice& slice, const Topology& topology,
     if (IsSameTarget(*first, target)) continue;
     const int one = topology.LocateGlobal(devices.front()).host;
     const int other = topology.LocateGlobal(device).host;
-    // Of one host, that is for who loads its code to say.
+    // Two targets on one host are left for PlanCode::Load to report.
     if (one == other) continue;
     return absl::InvalidArgumentError(absl::StrCat(
         "slice '", slice.name(), "' lies on hosts of two CPU types: ",
@@ -57,7 +57,7 @@ absl::Status CheckOneTarget(const proto::Slice& slice, const Topology& topology,
   return absl::OkStatus();
 }
 
-// InvalidArgument: there is no such device, or it is of another kind.
+// Returns InvalidArgument if the device does not exist or is of another kind.
 absl::StatusOr<int64_t> FindDevice(const proto::Slice& slice, int64_t shard,
                                    const Topology& topology) {
   const std::optional<BoundDevice> bound = DeviceOf(slice, shard);

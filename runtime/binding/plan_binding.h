@@ -1,4 +1,4 @@
-//===- plan_binding.h - Which devices a plan is on ------------ -*- C++ -*-===//
+//===- plan_binding.h - Devices of a plan's slices --------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -19,34 +19,36 @@
 
 namespace pathways {
 
-// Whether code for one runs on the other, and gives the same bits.
+// Returns true if code for one target runs on the other and computes the same
+// bits.
 bool IsSameTarget(const proto::Target& a, const proto::Target& b);
 
-// Where the shards of a slice are. Devices are numbered over the cluster.
+// Devices of a slice's shards. Devices are numbered over the cluster.
 struct SliceBinding {
   std::vector<int32_t> device_of;  // by shard
-  std::vector<int32_t> index_of;   // by shard; among those on its device
-  // (device, shard), sorted: the shards of a device are together.
+  std::vector<int32_t> index_of;   // index among the shards on its device
+  // (device, shard), sorted, so that the shards of a device are adjacent.
   std::vector<std::pair<int32_t, int32_t>> by_device;
   // (host, number of shards), by host.
   std::vector<std::pair<int32_t, int32_t>> hosts;
 
-  // Those on a device, ascending.
+  // Returns the shards on `device`, ascending.
   std::vector<int32_t> ShardsOn(int64_t device) const;
 };
 
-// Which devices of a cluster a plan's slices are on. Cheap to make; the tables
-// of the plan and the code do not follow from it. Immutable; any thread.
+// Assignment of a plan's slices to devices of a cluster. Cheap to create; the
+// tables of the plan and the code do not depend on it. Immutable; any thread
+// may read it.
 class PlanBinding {
  public:
-  // As the plan, which must have passed VerifyPlan, says. InvalidArgument: an
-  // island, a device or its kind is not there, or a slice is on hosts of two
-  // CPU types.
+  // Binds slices as `plan`, which must have passed VerifyPlan, says. Returns
+  // InvalidArgument if an island or device does not exist, a device is of
+  // another kind, or a slice lies on hosts of two CPU types.
   static absl::StatusOr<PlanBinding> Create(const proto::Plan& plan,
                                             const Topology& topology);
 
   const std::vector<SliceBinding>& slices() const { return slices_; }
-  // Hosts with a shard of any slice, ascending; islands likewise.
+  // Hosts, and islands, with a shard of any slice; both ascending.
   const std::vector<int32_t>& hosts() const { return hosts_; }
   const std::vector<int32_t>& islands() const { return islands_; }
 

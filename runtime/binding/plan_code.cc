@@ -1,4 +1,4 @@
-//===- plan_code.cc - The code that a plan runs here ----------------------===//
+//===- plan_code.cc - Code that a plan runs in this process ---------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -30,11 +30,11 @@ PlanCode::PlanCode(const proto::Plan& plan, const PlanBinding& binding,
                    const Topology& topology, HostFilter is_here) {
   struct Wanted {
     proto::Target target;
-    std::string device;  // the first that has it
+    std::string device;  // first device with this target
   };
   std::map<std::string, Wanted> targets;
   bool first = true;
-  // Which targets does each kernel run on?
+  // Targets that each kernel runs on.
   std::map<uint32_t, std::set<std::string>> wanted;
   std::vector<std::set<std::string>> slice_targets(binding.slices().size());
   for (size_t s = 0; s < binding.slices().size(); ++s) {

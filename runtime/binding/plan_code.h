@@ -1,4 +1,4 @@
-//===- plan_code.h - The code that a plan runs here ----------- -*- C++ -*-===//
+//===- plan_code.h - Code that a plan runs in this process ------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -30,31 +30,34 @@ using HostFilter = absl::FunctionRef<bool(int32_t host)>;
 struct NeededCode {
   uint32_t kernel = 0;
   proto::Target target;
-  std::string device;  // the first such, for messages
+  std::string device;  // first device that needs the code, for error messages
 };
 
-// Functions of kernels, by target. Immutable once loaded; then any thread.
+// Functions of kernels, by target. Immutable once loaded; any thread may then
+// read it.
 class PlanCode {
  public:
-  PlanCode() = default;  // none
-  // What runs on devices of the hosts that `is_here` says.
+  PlanCode() = default;  // has no code
+  // Collects the kernels that run on devices of the hosts for which `is_here`
+  // returns true.
   PlanCode(const proto::Plan& plan, const PlanBinding& binding,
            const Topology& topology, HostFilter is_here);
 
   const std::vector<NeededCode>& needed() const { return needed_; }
-  // FailedPrecondition: no code for a device's CPU; InvalidArgument: it is not
-  // what the plan says.
+  // Loads the needed code. Returns FailedPrecondition if a device's CPU has no
+  // code, and InvalidArgument if the code does not match the plan.
   absl::Status Load(const PlanData& data, KernelResolver* resolver);
 
-  // Null without code. `device`: of the cluster.
+  // Returns the kernel's code for `device`, a number in the cluster, or null if
+  // there is no code.
   const ResolvedKernel* kernel(uint32_t kernel, int64_t device) const;
 
  private:
   std::vector<NeededCode> needed_;  // by kernel, then target
-  // Targets of the devices here, as text; code per (kernel, target).
+  // Code by kernel and target text; target texts by device.
   std::map<std::pair<uint32_t, std::string>, ResolvedKernel> code_;
   std::map<int64_t, std::string> target_of_;
-  std::string common_target_;  // of the devices that are not in target_of_
+  std::string common_target_;  // target of all other devices
 };
 
 }  // namespace pathways

@@ -56,7 +56,7 @@ std::vector<KeptPlan> PlanIndex::TakeKept() {
     for (auto& [hash, entry] : entries_) {
       if (entry.kept != nullptr) entries.push_back(std::move(entry));
     }
-    // What was moved from has none.
+    // Entries whose plan was moved from have expired.
     std::erase_if(entries_,
                   [](const auto& one) { return one.second.plan.expired(); });
   }
@@ -85,7 +85,7 @@ absl::StatusOr<std::shared_ptr<const PlanSource>> PlanIndex::Source(
           absl::StrCat("plan ", hash.Text(), " is not here"));
     }
   }
-  // Twice, when two ask at once.
+  // Created outside the lock, so two concurrent requests may both create it.
   absl::StatusOr<std::shared_ptr<const PlanSource>> source =
       PlanSource::Create(plan->data());
   if (!source.ok()) return source.status();
@@ -96,7 +96,7 @@ absl::StatusOr<std::shared_ptr<const PlanSource>> PlanIndex::Source(
 }
 
 void PlanIndex::Trim() {
-  // Destroyed outside the lock.
+  // Declared before the lock, so that plans are destroyed after its release.
   std::vector<Entry> dropped;
   MutexLock lock(&mutex_);
   std::vector<Entry*> unused;
@@ -117,7 +117,7 @@ void PlanIndex::Trim() {
   std::sort(unused.begin(), unused.end(),
             [](const Entry* a, const Entry* b) { return a->used < b->used; });
   for (Entry* entry : unused) {
-    // The last one may be about to be used.
+    // The caller may be about to use the most recently used plan.
     if (bytes <= max_unused_bytes_ || entry->used == uses_) break;
     bytes -= entry->name.bytes;
     const PlanHash hash = entry->name.hash;

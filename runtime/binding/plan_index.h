@@ -24,44 +24,49 @@
 
 namespace pathways {
 
-// Most bytes of plans that are kept though nobody uses them.
+// Upper bound on the bytes of unused plans that are kept.
 inline constexpr uint64_t kMaxUnusedPlanBytes = uint64_t{256} << 20;
 
 // A plan that came from another process.
 struct KeptPlan {
   PlanName name;
   std::shared_ptr<const PreparedPlan> plan;
-  std::shared_ptr<const PlanSource> source;  // null: nobody asks here
+  // Null if no other process requests the plan from this one.
+  std::shared_ptr<const PlanSource> source;
 };
 
-// The plans that a process has, each once, whoever of its clients, hosts and
-// controller uses it. Invariants: (1) a plan that somebody uses is found; (2)
-// one that came from another process is also kept when nobody does, the last
-// ones used, up to a bound; (3) under a hash is a plan that has it: who adds
-// one has checked that. Any thread.
+// The plans of a process, each held once and shared by its clients, hosts and
+// controller. Invariants: (1) a plan that is in use is found; (2) a plan that
+// came from another process is also kept while unused; the least recently used
+// ones are dropped beyond a bound; (3) the plan stored under a hash has that
+// hash; the caller that adds it has checked this. Thread-safe.
 class PlanIndex {
  public:
   explicit PlanIndex(uint64_t max_unused_bytes = kMaxUnusedPlanBytes)
       : max_unused_bytes_(max_unused_bytes) {}
 
-  // Null: it is not here.
+  // Returns null if the process does not have the plan.
   std::shared_ptr<const PreparedPlan> Find(const PlanHash& hash);
-  // Adds one of this process, whose whole code it has. Returns the one that is
-  // there, if there is one.
+  // Adds a plan of this process, which has all of its code. Returns the plan
+  // already stored under the hash if there is one, else `plan`.
   std::shared_ptr<const PreparedPlan> Put(
       const PlanName& name, std::shared_ptr<const PreparedPlan> plan);
-  // Adds one that came. `source`: for who asks this process; null: nobody does.
+  // Adds a plan that came from another process. `source` serves requests of
+  // other processes; null if there are none.
   void Keep(const PlanName& name, std::shared_ptr<const PreparedPlan> plan,
             std::shared_ptr<const PlanSource> source);
-  // Those that came, the last one used last. They are not here any more.
+  // Removes and returns the plans that came from other processes, the most
+  // recently used last.
   std::vector<KeptPlan> TakeKept();
-  // What to answer who asks for it. NotFound: it is not here, or not to give.
+  // Returns the source that serves requests for the plan. Returns NotFound if
+  // the process does not have the plan or may not serve it.
   absl::StatusOr<std::shared_ptr<const PlanSource>> Source(
       const PlanHash& hash);
-  // Drops what is unused and beyond the bound. Called when a use has ended.
+  // Drops unused plans beyond the bound. Must be called whenever a use of a
+  // plan has ended.
   void Trim();
 
-  // Bytes of plans that went to other processes, and came from them.
+  // Bytes of plans sent to, and received from, other processes.
   void CountSent(uint64_t bytes) { sent_ += bytes; }
   void CountReceived(uint64_t bytes) { received_ += bytes; }
   uint64_t sent() const { return sent_.load(); }
@@ -71,9 +76,10 @@ class PlanIndex {
   struct Entry {
     PlanName name;
     std::weak_ptr<const PreparedPlan> plan;
-    std::shared_ptr<const PreparedPlan> kept;  // null: one of this process
-    std::shared_ptr<const PlanSource> source;  // of one of this process: late
-    uint64_t used = 0;                         // larger: later
+    std::shared_ptr<const PreparedPlan> kept;  // null: a plan of this process
+    // Plans of this process: made on first request.
+    std::shared_ptr<const PlanSource> source;
+    uint64_t used = 0;  // larger: used later
   };
 
   std::shared_ptr<const PreparedPlan> FindLocked(const PlanHash& hash)

@@ -17,8 +17,8 @@ namespace pathways {
 
 void NamePlan(const PlanName& name, proto::PlanName* out);
 
-// What a process with this index says to a request: the bytes, or why there are
-// none. Counts what is sent.
+// Answers a request from the plans of this process: with the bytes, or with an
+// error. Counts the bytes that it sends.
 void AnswerPlanRequest(PlanIndex* plans, const proto::PlanRequest& request,
                        proto::PlanPart* part);
 

@@ -1,4 +1,4 @@
-//===- prepared_plan.h - A plan, checked against the cluster ----*- C++ -*-===//
+//===- prepared_plan.h - Plan checked against the cluster -------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What all hosts need of a plan and none changes, in three parts: its tables,
-// which devices it is on, and the code for devices that are here. Shared by all
-// in the process (plan_index.h); a host's own tables (host_program.h) are
-// derived from it.
+// The immutable part of a plan that all hosts share: its tables, the devices
+// that it is bound to, and the code for devices of this process. All hosts of a
+// process share one PreparedPlan (plan_index.h) and derive their own tables
+// (host_program.h) from it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,23 +39,26 @@ namespace pathways {
 
 struct ArrayPlacement;  // parts.h
 
-// Immutable once its code is loaded, and then shared; any thread.
+// Immutable once its code is loaded and it is shared; any thread may then read
+// it.
 class PreparedPlan {
  public:
-  // `plan` must have passed VerifyPlan. Errors are those of the three parts.
-  // Code is loaded for devices of the hosts that `is_here` says; without
-  // `runs_code`, none.
+  // `plan` must have passed VerifyPlan. Returns the errors of
+  // IndexedPlan::Create, PlanBinding::Create and PlanCode::Load. Loads code for
+  // devices of the hosts for which `is_here` returns true, or none if
+  // `runs_code` is false.
   static absl::StatusOr<std::shared_ptr<const PreparedPlan>> Create(
       PlanData plan, const Topology& topology, KernelResolver* resolver,
       bool runs_code, HostFilter is_here = [](int32_t) { return true; });
 
-  // Create in two steps, for who must find the code first: the errors are
-  // those of the step.
+  // WithoutCode, SetCode and LoadCode are Create in separate steps, for a
+  // caller that must fetch the code first. Each returns only the errors of its
+  // step.
   static absl::StatusOr<std::unique_ptr<PreparedPlan>> WithoutCode(
       PlanData plan, const Topology& topology, bool runs_code,
       HostFilter is_here);
   const std::vector<NeededCode>& needed_code() const { return code_.needed(); }
-  // Takes kernels and blobs in place of those that it was made with.
+  // Replaces the kernels and blobs of the plan.
   void SetCode(google::protobuf::RepeatedPtrField<proto::Kernel> kernels,
                absl::Span<const uint8_t> blobs,
                std::shared_ptr<const void> owner) {
@@ -81,16 +84,17 @@ class PreparedPlan {
   const std::vector<uint32_t>& out_edges(uint32_t action) const {
     return tables_->out_edges(action);
   }
-  // Of a send.
+  // Returns the movement of action `send`, which must be a send.
   const layout::Movement& movement(uint32_t send) const {
     return tables_->movement(send);
   }
-  // Buffer that a carried argument's feed reads, or null.
+  // Returns the argument that `feed` reads.
   const proto::Argument& argument(uint32_t feed) const {
     return plan().interface().arguments(plan().actions(feed).interface());
   }
 
-  // What it is called with other slices, NameOf(WithSlices(data(), slices)).
+  // Returns the plan's name if it were bound to `slices`:
+  // NameOf(WithSlices(data(), slices)).
   absl::StatusOr<PlanName> NameWith(const PlanSlices& slices) const
       ABSL_LOCKS_EXCLUDED(namer_mutex_);
 
@@ -99,7 +103,7 @@ class PreparedPlan {
   const SliceBinding& bound(uint32_t slice) const {
     return binding_.slices()[slice];
   }
-  // Where the blocks of an argument, or a result, lie; null without kernels.
+  // Placements of the blocks of an argument or result.
   const std::shared_ptr<const ArrayPlacement>& argument_placement(int i) const {
     return argument_placements_[i];
   }
@@ -107,11 +111,12 @@ class PreparedPlan {
     return result_placements_[i];
   }
 
-  // Functions of a kernel for a device of the cluster; null without code.
+  // Returns the kernel's functions for a device of the cluster, or null if
+  // there is no code.
   const ResolvedKernel* kernel(uint32_t kernel, int64_t device) const {
     return code_.kernel(kernel, device);
   }
-  // "result 'y' of program 'p'"
+  // Returns a description such as "result 'y' of program 'p'".
   const std::string& DescribeResult(int i) const { return result_texts_[i]; }
 
  private:
@@ -125,12 +130,12 @@ class PreparedPlan {
   std::vector<std::shared_ptr<const ArrayPlacement>> argument_placements_,
       result_placements_;
   std::vector<std::string> result_texts_;
-  // Made when it is first needed; null: it was not.
+  // Created on first use; null before.
   mutable Mutex namer_mutex_;
   mutable std::shared_ptr<const PlanNamer> namer_ ABSL_GUARDED_BY(namer_mutex_);
 };
 
-// Objects of the process by a number. Thread-safe.
+// Objects of the process, by number. Thread-safe.
 template <typename T>
 class Registry {
  public:
@@ -144,7 +149,7 @@ class Registry {
     return it == objects_.end() ? nullptr : it->second;
   }
   void Remove(uint64_t id) {
-    std::shared_ptr<T> dropped;  // destroyed outside the lock
+    std::shared_ptr<T> dropped;  // destroyed after the lock is released
     MutexLock lock(&mutex_);
     auto it = objects_.find(id);
     if (it == objects_.end()) return;

@@ -18,19 +18,19 @@
 namespace pathways {
 namespace {
 
-// Devices that run, most of them for little, before other actors have a turn;
-// and for how long they go from one meeting to the next, which is looked at
-// once in so many.
+// kMaxRuns: turns of devices, most of them short, before other actors have a
+// turn. kMeetingsNs: time for which devices may run from meeting to meeting
+// before that. kMeetingsPerClock: meetings between two looks at the clock.
 constexpr int kMaxRuns = 256;
 constexpr TimeNs kMeetingsNs = 20'000;
 constexpr int kMeetingsPerClock = 8;
 
-// Whether meetings that follow each other have taken long.
+// Detects that consecutive meetings have taken long.
 class Meetings {
  public:
   bool AreLong() {
     if (++count_ % kMeetingsPerClock != 0) return false;
-    // Real time, whatever the world's clock: it is about other actors' wait.
+    // Real time, whatever the world's clock, as other actors wait in real time.
     const TimeNs now = SteadyClock().Now();
     if (since_ < 0) since_ = now;
     return now - since_ > kMeetingsNs;
@@ -71,7 +71,7 @@ void Cohort::RunAwake() {
       if (over) Wake(device);
     }
     if (looking_.empty()) break;
-    // A look may take a while.
+    // Polling may take a while.
     SendRecords();
     const bool has_more = size_ > 0;
     const bool met = !has_more && Look();

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What a device does for another of its cohort is a call, not a message: a
-// token is a decrement, and the end of a collective a flag. Each device that
-// got something is woken, and runs in its turn.
+// Within a cohort, devices call each other instead of sending messages: a token
+// is a decrement, and the end of a collective a flag. Each device that received
+// something is woken, and runs in its turn.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,50 +28,52 @@ namespace pathways {
 
 class Device;
 
-// Those of a host are used by different workers, so no two share a cache line.
+// Cohorts of a host run on different workers, so no two share a cache line.
 class alignas(kLineBytes) Cohort {
  public:
-  // `gate`: that of their worker, from their world. `looks`: whether it may
-  // look for other workers (World::spins).
+  // `gate`: the gate of the worker, from its world. `looks`: true if it may
+  // poll for other workers (World::spins).
   explicit Cohort(KernelGate* const* gate, bool looks = false)
       : gate_(gate), looks_(looks) {}
 
-  // Called by the device at `index` of its host; indices only grow.
+  // Must be called by the device at `index` of its host, in ascending order of
+  // indices.
   void Add(int index, Device* device);
   // The first index, and one more than the last.
   size_t begin_index() const { return first_; }
   size_t end_index() const { return first_ + devices_.size(); }
-  // Null: the device is in another cohort.
+  // Returns null if the device is in another cohort.
   Device* at(size_t index) const {
     return index - first_ < devices_.size() ? devices_[index - first_]
                                             : nullptr;
   }
 
-  // Where its devices enter kernels, and what they give them: one device runs
-  // at a time. During Run and Continue.
+  // Gate and operands for kernels. Valid during Run and Continue, in which one
+  // device runs at a time.
   KernelGate& gate() const { return *current_gate_; }
   void** operands() { return operands_.data(); }
-  // Kernels may have so many.
+  // Makes room for kernels with `operands` operands.
   void ReserveOperands(size_t operands) {
     if (operands > operands_.size()) operands_.resize(operands);
   }
 
-  // Has `device` run before the worker goes on to another actor, or soon after.
-  // In device.h.
+  // Lets `device` run before the worker turns to another actor, or soon after.
+  // Defined in device.h.
   void Wake(Device* device);
-  // Wakes `device`, then runs those that are awake, each for a turn.
+  // Wakes `device`, then runs all devices that are awake, each for a turn.
   void Run(Device* device);
-  // A device that waits in a meeting that it leads.
+  // A device that leads its cohort in a meeting, and waits there.
   struct Leader {
     Device* device = nullptr;
     FlagBarrier* meeting = nullptr;
-    uint32_t cohort = 0;  // in the meeting
+    uint32_t cohort = 0;  // index of the cohort in the meeting
   };
-  // Looks for those that it waits for while no device has anything to do; once
-  // that has taken long, it is to be told. From a turn of the device.
+  // Polls for the other cohorts while no device has anything to do. After a
+  // while, the leader parks instead and is notified by a message. Must be
+  // called from a turn of the device.
   void LookFor(const Leader& leader) { looking_.push_back(leader); }
-  // Keeps a token or a piece for a host of another process: it is sent with
-  // others when all devices have run, or there is no room.
+  // Adds a token or a piece for a host of another process to the current batch,
+  // which is sent when all devices have run or the batch is full.
   void AddLane(int host, const WireMessage& like, MemberHeader member,
                const void* data, uint64_t bytes) {
     if (members_ == nullptr) members_ = parcels_.Take();
@@ -81,47 +83,48 @@ class alignas(kLineBytes) Cohort {
     members_->Add(host, like, member, data, bytes);
   }
   bool has_members() const { return members_ != nullptr; }
-  // If it has any.
+  // Sends the current batch if there is one.
   void SendRecords();
-  // Has the processor ask for the list of those that are awake.
+  // Prefetches the front of the ring of devices that are awake.
   void Prefetch() const {
     const void* next = static_cast<const void*>(awake_.data() + begin_);
     PrefetchBytes(next, sizeof(Device*));
   }
-  // On a device's message to itself, when turns were left.
+  // Handles a device's message to itself that continues the remaining turns.
   void Continue() {
     continuing_ = false;
     RunAwake();
   }
 
  private:
-  // As long as a message to another worker takes; and so many that one that
-  // would have come soon is not missed for ever.
+  // kMaxLooks takes about as long as a message to another worker. kMinLooks
+  // still lets the cohort notice that meetings complete soon again.
   static constexpr uint32_t kMaxLooks = 64, kMinLooks = 4;
 
   void RunAwake();
-  // Looks for a while. Whether all that a leader waits for are there: it goes
-  // on then.
+  // Polls for a while. Returns true if the meeting of a leader is complete, and
+  // wakes that leader.
   bool Look();
   void EndLook();
   void GoOn(const Leader& leader);
 
-  // What each device's turn looks at, first.
+  // Fields read in each device's turn come first.
   KernelGate* const* const gate_;
-  KernelGate* current_gate_ = nullptr;  // in this handler
-  // Ring of those awake, each once.
+  KernelGate* current_gate_ = nullptr;  // gate during this handler
+  // Ring of devices that are awake, each at most once.
   LineVector<Device*> awake_;
   size_t begin_ = 0, size_ = 0;
   bool continuing_ = false;
   const bool looks_;
-  uint32_t patience_ = kMaxLooks;  // looks in a row, if nobody comes
+  uint32_t patience_ = kMaxLooks;  // polls in a row if no meeting completes
   LineVector<Leader> looking_;     // empty between handlers
 
-  // By index, from the first on: a host may have very many cohorts of one.
+  // Indexed from first_ on, since a host may have very many cohorts of one
+  // device.
   size_t first_ = 0;
   std::vector<Device*> devices_;
   LineVector<void*> operands_;
-  RecordBatch* members_ = nullptr;  // not empty; null: there are none
+  RecordBatch* members_ = nullptr;  // the current batch, not empty; null: none
   Batches<RecordBatch> parcels_;
 };
 

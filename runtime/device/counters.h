@@ -1,4 +1,4 @@
-//===- counters.h - Numbers an actor keeps and others read ------*- C++ -*-===//
+//===- counters.h - Counters that others may read ---------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -15,21 +15,21 @@
 namespace pathways {
 
 struct DeviceCounters {
-  Counter gangs, kernels, firings;  // with each gang, so first
-  // Copied by feeds, by fetches, and by sends to buffers or staging.
+  Counter gangs, kernels, firings;  // first, as each gang updates them
+  // Bytes copied by feeds, by fetches, and by sends to buffers or staging.
   Counter fed_bytes, fetched_bytes, moved_bytes;
   Counter sent[kNumMessageKinds];
 };
 
-// Where the time of a traced device went, in ns: complete, whatever its trace
-// has room for.
+// Times of a traced device in ns. Complete, even if its trace has no room for
+// all events.
 struct DeviceTimes {
   Counter gangs, moves;
-  Counter heads;  // the head of the queue missed tokens
-  Counter meets;  // of `gangs`: others were not in the collective yet
+  Counter heads;  // the head of the queue waited for tokens
+  Counter meets;  // part of `gangs`: waited for other members
   uint64_t busy() const {
     const uint64_t all = gangs.get() + moves.get(), waited = meets.get();
-    // A gang that has not ended may have waited for others already.
+    // A gang that has not ended may already have waited for others.
     return all > waited ? all - waited : 0;
   }
   uint64_t waiting() const { return heads.get() + meets.get(); }
@@ -38,12 +38,12 @@ struct DeviceTimes {
 struct HostCounters {
   Counter sent[kNumMessageKinds];
   Counter messages, bytes, duplicates, stale;
-  Counter foreign;  // from who may not say such a thing; dropped
-  Counter own_shards, entries, queue_entries, in_edges;  // loaded now
-  Counter stored_bytes;   // of values, written into objects by transfers
-  Counter placed_bytes;   // of pieces, copied from where they came
-  Counter program_bytes;  // of host memory, held by loaded programs
-  Counter spilled_bytes;  // of arrays that are in files
+  Counter foreign;  // messages that the sender may not send; dropped
+  Counter own_shards, entries, queue_entries, in_edges;  // currently loaded
+  Counter stored_bytes;   // bytes of values that transfers wrote into objects
+  Counter placed_bytes;   // bytes of pieces copied to their destination
+  Counter program_bytes;  // bytes of host memory held by loaded programs
+  Counter spilled_bytes;  // bytes of arrays that are in files
 };
 
 }  // namespace pathways

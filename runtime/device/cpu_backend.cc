@@ -1,4 +1,4 @@
-//===- cpu_backend.cc - Work that is done where it is asked for -----------===//
+//===- cpu_backend.cc - Backend of the CPU --------------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- cpu_backend.h - Work that is done where it is asked for --*- C++ -*-===//
+//===- cpu_backend.h - Backend of the CPU -----------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -16,23 +16,23 @@
 
 namespace pathways {
 
-// Plain gangs of one program in a row: of one shard and one kernel each.
+// Consecutive plain gangs of one program, each of one shard and one kernel.
 struct PlainRun {
   const DeviceProgram* program = nullptr;
   size_t first = 0, end = 0;  // gangs
   uint64_t firing = 0;
   uint64_t step_index = 0;
-  TimeNs firing_ns = 0;  // what one costs besides its kernel
-  // Left of the turn; none begins when nothing is left.
+  TimeNs firing_ns = 0;  // cost of a firing besides its kernel
+  // Time left of the turn; no gang begins when it is used up.
   TimeNs left = 0;
-  int32_t code = 0;  // of the last one that ran, which then failed
+  int32_t code = 0;  // code of the gang that failed; 0: none did
 
-  // Out: behind the last one that ran and went well.
+  // On return: index after the last gang that succeeded.
   size_t done = 0;
 };
 
-// The worker that the device lives on. Nothing of it is virtual for who knows
-// that it is one.
+// Runs work synchronously on the device's own worker. The class is final, so a
+// caller that knows the type makes no virtual calls.
 class CpuBackend final : public DeviceBackend {
  public:
   CpuBackend(bool costs, Cohort* cohort, uint64_t place)
@@ -41,7 +41,7 @@ class CpuBackend final : public DeviceBackend {
   uint32_t Run(const SegmentRun& run) override;
   void Copy(const BoxCopy& copy) override;
   void CopyBytes(const char* from, uint64_t bytes, char* to) override {
-    // Most contributions are a number or an array, not something between.
+    // Most contributions are a single number or a whole array.
     if (bytes == 4) {
       std::memcpy(to, from, 4);
     } else if (bytes == 8) {
@@ -62,7 +62,7 @@ class CpuBackend final : public DeviceBackend {
 
  private:
   Cohort* const cohort_;
-  const uint64_t place_;  // for the gate
+  const uint64_t place_;  // place of the device, for the gate
 };
 
 inline void CpuBackend::RunPlain(PlainRun* run) const {
@@ -75,7 +75,7 @@ inline void CpuBackend::RunPlain(PlainRun* run) const {
   gate.Announce(place_, program.incarnation, step_index);
   const uint64_t kernels = gate.Open();
   void** const operands = cohort_->operands();
-  // Copies, which no kernel can change.
+  // Local copies, which no kernel can change.
   char* const memories[] = {program.memories[0], program.memories[1]};
   const Gang* const gangs = queue.gangs.data();
   const GangStepTable* const steps = queue.steps.data();

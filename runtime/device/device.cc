@@ -15,9 +15,9 @@
 namespace pathways {
 namespace {
 
-// What a turn may cost, by the plan's estimate of kernels, or by what they took
-// if it has none, and kFiringNs, so that devices and other actors share a
-// worker.
+// Cost of a turn, after which other devices and actors of the worker run.
+// Counts kFiringNs per firing, and kernels by the plan's estimate or, without
+// one, by the time that they took.
 constexpr TimeNs kTurnNs = 20'000;
 
 }  // namespace
@@ -54,7 +54,7 @@ void Device::OnLocal(const LocalMessage& message) {
     return;
   }
   DeviceProgram* program = Find(message.program, message.incarnation);
-  if (message.kind == kWorkDone) {  // also of a program that is being detached
+  if (message.kind == kWorkDone) {  // even if the program is being detached
     done_.push_back(message);
     cohort_->Run(this);
     return;
@@ -64,7 +64,7 @@ void Device::OnLocal(const LocalMessage& message) {
     cohort_->Run(this);
     return;
   }
-  if (program == nullptr) return;  // of a load that ended
+  if (program == nullptr) return;  // message of a load that has ended
   switch (message.kind) {
     case kLocalToken:
       if (message.target >= program->in_edges.size()) return;
@@ -86,7 +86,7 @@ void Device::OnLocal(const LocalMessage& message) {
       const bool poison = message.flags & kPoisoned;
       const HostGroup& group = program->groups[message.target];
       if (group.small != nullptr) {
-        // Its leader tells the others of the cohort.
+        // The leader notifies the other devices of its cohort.
         Device* leader = cohort_->at(group.small->leader(message.item));
         if (leader->GroupDone(*program, message.target, message.step, poison)) {
           cohort_->Wake(leader);
@@ -140,7 +140,7 @@ void Device::Attach(DeviceProgram* program) {
 
 void Device::Detach(DeviceProgram* program, const LocalMessage& message) {
   if (program == nullptr) {
-    // A second copy, perhaps of one that is to be answered yet.
+    // A duplicate. The first message may still wait for its reply.
     for (const auto& [left, first] : leaving_) {
       if (left->program == message.program) return;
     }
@@ -173,7 +173,7 @@ void Device::GrantNear(const DeviceProgram& program, HostGrant* grant) {
     Device* device = cohort_->at(i);
     if (device == nullptr) continue;
     DeviceProgram* there = device->Find(program.program, program.incarnation);
-    if (there == nullptr) continue;  // no shards, or detached already
+    if (there == nullptr) continue;  // no shards, or already detached
     device->Grant(there, grant);
     cohort_->Wake(device);
   }
@@ -184,7 +184,7 @@ void Device::Grant(DeviceProgram* program, HostGrant* grant) {
   if (grant->first == grant->launch->first) {
     trace_.Submitted(*program, *grant->launch);
   }
-  if (program->entries.empty()) {  // shards, but nothing to do for them
+  if (program->entries.empty()) {  // has shards but no entries
     EndGrant(*program, grant);
     return;
   }
@@ -201,7 +201,7 @@ void Device::FeedNear(const DeviceProgram& program) {
     Device* device = cohort_->at(i);
     if (device == nullptr) continue;
     DeviceProgram* there = device->Find(program.program, program.incarnation);
-    if (there == nullptr) continue;  // no shards, or detached already
+    if (there == nullptr) continue;  // no shards, or already detached
     for (uint32_t entry : there->feed_entries) {
       device->PushIfReady(there, entry);
     }
@@ -234,7 +234,8 @@ void Device::SendContinue() {
   Send(local_id(), message);
 }
 
-// What takes long. An executor of this worker could not send them meanwhile.
+// Called before work that takes long. Sends the records unless the executor is
+// on this worker, as it could not forward them meanwhile.
 void Device::SendRecordsBefore() {
   if (host_actors_.cohorts[index_] != 0) cohort_->SendRecords();
 }
@@ -251,7 +252,7 @@ bool Device::RunHead() {
     if (head.since < 0) head.since = world_->Now();
     if (cohort_->has_members()) [[unlikely]]
       SendRecordsBefore();
-    // A trace has each firing on its own.
+    // A trace records each firing on its own.
     if (gang.plain_end > 0 && cpu_ != nullptr && !costs_ && !trace_.is_on() &&
         RunPlain(gang.plain_end)) {
       return true;

@@ -7,17 +7,17 @@
 //===----------------------------------------------------------------------===//
 //
 // A device owns the counters of the entries bound to it and the queue of its
-// gangs: (grant, firing, table position), strictly in order, the head only.
-// Sends, receives, feeds and fetches are not queued; they happen when their
-// tokens are there and their firing is granted. What they do is the backend's
-// matter (device_backend.h); the device knows when it is done.
+// gangs, ordered by (grant, firing, table position). Only the head of the queue
+// runs. Sends, receives, feeds and fetches are not queued: they fire once their
+// tokens have come and their firing is granted. The backend does the work
+// (device_backend.h) and reports when it is done.
 //
-// Invariants: (1) a firing happens once, after all its tokens, and tokens of
-// firing n + window come only after firing n, so slot n mod window is free;
-// (2) nothing waits on a thread: the head of the queue may wait for tokens, for
-// the backend or for a collective, and the actor returns; (3) no allocation and
-// no lock between a grant and the end of a launch, failures and what a backend
-// does apart; (4) a program is detached when no work of it is under way.
+// Invariants: (1) a firing happens once, after all its tokens; tokens of firing
+// n + window come only after firing n, so slot n mod window is free; (2) no
+// thread blocks: if the head of the queue waits for tokens, for the backend or
+// for a collective, the actor returns; (3) no allocation and no lock between a
+// grant and the end of a launch, except for failures and in backends; (4) a
+// program is detached only when none of its work is in flight.
 //
 //===----------------------------------------------------------------------===//
 
@@ -48,7 +48,7 @@ namespace pathways {
 
 class alignas(kLineBytes) Device final : public Actor {
  public:
-  // `index` on `host`. What the pointers point to is not owned.
+  // Makes device `index` of `host`. Does not own what the pointers point to.
   Device(World* world, const HostActors* host_actors, Cohort* cohort, int host,
          int index, int64_t global_device, const DeviceBackends& backends,
          const WorkLimits* limits)
@@ -70,12 +70,13 @@ class alignas(kLineBytes) Device final : public Actor {
 
   const DeviceCounters& counters() const { return counters_; }
   const DeviceTimes& times() const { return trace_.times(); }
-  // Before the world starts. `ring` is that of the device's worker.
+  // Must be called before the world starts. `ring` belongs to the device's
+  // worker.
   void StartTrace(TraceRing* ring) { trace_.Start(ring, local_id()); }
 
  private:
   friend class Cohort;
-  // Of a turn, without what kernels cost.
+  // Cost of a firing within a turn, without that of its kernels.
   static constexpr TimeNs kFiringNs = 150;
 
   DeviceProgram* Find(uint32_t program, uint32_t incarnation) const {
@@ -92,62 +93,66 @@ class alignas(kLineBytes) Device final : public Actor {
   void Detach(DeviceProgram* program, const LocalMessage& message);
   void SendDetached(LocalMessage message);
   void Grant(DeviceProgram* program, HostGrant* grant);
-  // As Grant, at all devices of the cohort that the program is on.
+  // Calls Grant at all devices of the cohort that have the program.
   void GrantNear(const DeviceProgram& program, HostGrant* grant);
-  // A grant is over on this device.
+  // Ends a grant on this device.
   void EndGrant(const DeviceProgram& program, HostGrant* grant);
-  // Some argument of the program was filled: looks at its feeds again, at all
-  // devices of the cohort.
+  // Checks the program's feeds again, on all devices of the cohort, after some
+  // argument was filled.
   void FeedNear(const DeviceProgram& program);
   void Inspect(const LocalMessage& message);
 
-  // Entries (device_entries.cc). A token for a device of the cohort.
+  // Entries (device_entries.cc). DeliverNear delivers a token to another device
+  // of the cohort.
   void DeliverNear(const DeviceProgram& program, const OutToken& token,
                    uint64_t firing, bool poison);
-  // One token for firing `firing` of an entry.
+  // Delivers one token for firing `firing` of an entry.
   void Deliver(DeviceProgram* program, uint32_t in_edge, uint64_t firing,
                bool poison);
   void Enqueue(DeviceProgram* program, const LocalMessage& message);
-  // Whether what a feed reads at its next firing, which is granted, is there.
+  // Returns true if the argument that a feed reads at its next, granted firing
+  // is filled.
   bool CanFeed(const DeviceProgram& program, const Entry& entry) const;
-  // Of a gang: nothing, its place in the queue is its turn.
+  // Queues an entry that may fire. Does nothing for a gang, whose turn is its
+  // place in the queue.
   void PushIfReady(DeviceProgram* program, uint32_t index) {
     const Entry& entry = program->entries[index];
     if (entry.queued || entry.next >= program->granted) return;
     PushIfFree(program, index);
   }
-  // One that is granted, if it misses nothing.
+  // Queues a granted entry if no token is missing.
   void PushIfFree(DeviceProgram* program, uint32_t index);
   void RunEntry(DeviceProgram* program, uint32_t entry);
-  // The work of an entry is done: it fires.
+  // Ends the work of an entry: it fires.
   void FinishEntry(DeviceProgram* program, uint32_t entry);
-  // Whether the firing of an entry is poisoned, by tokens or what it reads.
+  // Returns true if the firing of an entry is poisoned, by its tokens or by the
+  // argument that it reads.
   static bool IsPoisoned(const DeviceProgram& program, uint32_t entry);
-  // Of a firing that is not over here.
+  // Returns the launch of a firing that is not over on this device.
   static HostLaunch* LaunchAt(const DeviceProgram& program, uint64_t firing);
-  // Whether it is copied from where it lies into what it is sent with.
+  // Returns true if the piece is copied from its source directly into a record.
   bool IsLane(const PieceOut& piece) const {
     return piece.member_offset >= 0 && cpu_ != nullptr;
   }
   void MovePieces(const DeviceProgram& program, const SendOp& op,
                   uint64_t firing);
-  // How many of its pieces are read where they lie.
+  // Sends the pieces of a firing. Returns how many of them are read in place.
   uint32_t SendPieces(DeviceProgram* program, const Entry& entry,
                       uint64_t firing, bool poison);
-  // Whether it is read where it lies.
+  // Returns true if the piece is read in place.
   bool ForwardPiece(const DeviceProgram& program, const PieceOut& piece,
                     uint32_t source, uint64_t firing, bool poison);
-  // A token or a piece for another process, which goes with others; `kind`:
-  // that of several.
+  // Adds a token or a piece for another process to a record; `kind` is that of
+  // the record.
   void AddLane(const DeviceProgram& program, const OutToken& token,
                WireKind kind, uint32_t source, uint64_t firing, bool poison,
                const void* data, uint64_t bytes);
-  // Of the cohort.
+  // Sends the cohort's records to the executor.
   void SendRecords(RecordBatch* batch);
   void DeliverRecord(const LocalMessage& message);
-  // One of them is read no more.
+  // Handles the return of a piece that was read in place.
   void PieceReturned(DeviceProgram* program, uint32_t index, uint64_t firing);
-  // An entry has fired: frees its slot, passes its tokens.
+  // Fires an entry: frees its slot and passes its tokens.
   void Fire(DeviceProgram* program, uint32_t entry, uint64_t firing,
             bool poison);
   static void FreeSlot(DeviceProgram* program, uint32_t entry, uint64_t firing);
@@ -156,37 +161,39 @@ class alignas(kLineBytes) Device final : public Actor {
   // The grant of a firing.
   static DeviceProgram::Active& ActiveAt(DeviceProgram* program,
                                          uint64_t firing);
-  // `count` entries have fired; says so when the grant is over here.
+  // Counts `count` firings of entries, and ends the grant here after the last
+  // of them.
   void CountFirings(DeviceProgram* program, uint64_t firing, uint64_t count);
 
-  // Runs what can run; true when its turn is over and more may be there.
+  // Runs what can run. Returns true if the turn is over and more may be ready.
   bool Pump();
-  // Asks for another turn of the cohort, after other actors had theirs.
+  // Requests another turn of the cohort, after other actors had theirs.
   void SendContinue();
   bool RunHead();
   void SendRecordsBefore();
-  // The head begins; false: it waits for tokens.
+  // Begins the head. Returns false if it waits for tokens.
   bool Begin(const DeviceProgram& program, const Gang& gang, uint64_t firing);
-  // Whether a co-resident shard of the head is poisoned; it is from now on.
+  // IsShardPoisoned returns true if a co-resident shard of the head is
+  // poisoned. PoisonShard poisons it.
   bool IsShardPoisoned(uint32_t k) const {
     return poisoned_ && shard_poison_[k] != 0;
   }
   void PoisonShard(uint32_t k);
-  const uint8_t* ShardPoison();  // of all
-  // The next `gangs` of the queue have run. Whether they were the last of their
-  // firing.
+  const uint8_t* ShardPoison();  // by co-resident shard
+  // Advances the queue after its next `gangs` have run. Returns true if they
+  // were the last of their firing.
   bool Advance(size_t gangs);
-  // What its cohort keeps of the head's grant.
+  // State of this cohort in the head's grant.
   HostGrant::Cohort& GrantAtCohort();
 
-  // Work of the backend (device_work.cc). That of the CPU is done without a
+  // Work of the backend (device_work.cc). Do calls the CPU backend without a
   // virtual call.
   template <typename Work>
   auto Do(Work work) {
     return cpu_ != nullptr ? work(*cpu_) : work(*backend_);
   }
-  // An event behind all work so far. True: it is done. Else the head goes on
-  // when it is; or the entry fires then.
+  // Record an event after all work so far. They return true if that work is
+  // done. Otherwise the head resumes, or the entry fires, when the event comes.
   bool IsHeadDone(DeviceProgram* program) {
     return cpu_ != nullptr || RecordHead(program);
   }
@@ -197,39 +204,44 @@ class alignas(kLineBytes) Device final : public Actor {
   bool RecordEvent(DeviceProgram* program, uint32_t target, uint64_t step);
   void OnWorkDone(const LocalMessage& message);
 
-  // Kernels (device_kernels.cc). The virtual time of the head begins.
+  // Kernels (device_kernels.cc). StartCost starts the virtual time of the head.
   void StartCost(const DeviceProgram& program, const Gang& gang);
-  // Says that it takes longer than it should.
+  // Reports that the head takes longer than WorkLimits::report_ns.
   void ReportCost();
-  // It takes longer than it may: as if its kernel never returned.
+  // Handles a head that takes longer than WorkLimits::limit_ns, as if its
+  // kernel never returned.
   void LoseWorker();
-  // Runs plain gangs from the head on up to `end`, while its turn lasts; false:
-  // none, as the first is poisoned.
+  // Runs plain gangs from the head up to `end`, while the turn lasts. Returns
+  // false if it ran none because the first is poisoned.
   bool RunPlain(size_t end);
   void FinishPlain(size_t count, TimeNs left);
   void FinishKernels(const DeviceProgram& program, const Gang& gang,
                      uint64_t firing);
-  // For the end of the grant. Not a message: that might come behind the end.
+  // Records a failure for the end of the grant. Not a message, which might
+  // arrive after that end.
   void AddFailure(const DeviceProgram& program, const Gang& gang,
                   uint32_t shard, uint64_t firing, int32_t code);
   bool RunStep(DeviceProgram* program, const Gang& gang, uint64_t firing);
 
-  // Collectives (device_collective.cc). False: waits for other members.
+  // Collectives (device_collective.cc). RunCollective and RunSmall return false
+  // if they wait for other members. RunSmall is for collectives that use a
+  // FlagBarrier.
   bool RunCollective(DeviceProgram* program, const Gang& gang,
                      const CollectiveTable& table, uint64_t firing);
-  // The same of a small one.
+  // Like RunCollective, for a small collective.
   bool RunSmall(DeviceProgram* program, const Gang& gang,
                 const CollectiveTable& table, uint64_t firing);
-  // What its leader does for the cohort once all have arrived; and word of that
-  // to other leaders that wait for it.
+  // Work of a leader once all cohorts have arrived: LeadSmall combines for its
+  // own cohort, and NotifyLeaders notifies the parked leaders of others.
   void LeadSmall(const DeviceProgram& program, const CollectiveTable& table,
                  const DeviceGroup& in, uint64_t firing);
   void NotifyLeaders(const DeviceProgram& program, const CollectiveTable& table,
                      const DeviceGroup& in, uint64_t firing);
-  // What each takes then.
+  // Takes the result of one member.
   void TakeSmall(const CollectiveShape& shape, const HostGroup& group,
                  uint32_t cohort, uint32_t rank, char* result);
-  // The device has arrived at a group of a collective; it waits for so many.
+  // SetMet records that the device has arrived at group i. Await lets the head
+  // wait for `groups` groups.
   void SetMet(DeviceProgram* program, const CollectiveTable& table, uint32_t i,
               uint64_t firing) {
     program->meetings.store(firing * program->queue->num_meetings +
@@ -246,44 +258,47 @@ class alignas(kLineBytes) Device final : public Actor {
                   uint64_t firing);
   void MeetAll(DeviceProgram* program, const CollectiveTable& table,
                uint64_t firing);
-  // Whether all are there; the last one is to tell the others, or has told the
-  // executor.
+  // Returns true if all devices of the group have arrived; this device then
+  // notifies the others. Returns false if it must wait. If the group has
+  // members on other hosts, the last device notifies the executor and waits
+  // too.
   bool Meet(DeviceProgram* program, const CollectiveTable& table, uint32_t i,
             uint64_t firing, bool* poison);
   void CombineInPlace(DeviceProgram* program, const CollectiveTable& table,
                       uint64_t firing);
   void TakeResults(DeviceProgram* program, const CollectiveTable& table,
                    uint64_t firing);
-  // This device, the last one, has arrived at a group: what is common to all is
-  // done; then the others are told.
+  // Called when this device is the last one to arrive at a group. CombineShared
+  // computes a result that all members share; the Notify functions then notify
+  // the other devices.
   void CombineShared(const DeviceProgram& program, const CollectiveTable& table,
                      const DeviceGroup& in, uint64_t firing, bool poison);
   void NotifyArrived(const DeviceProgram& program, const CollectiveTable& table,
                      const DeviceGroup& in, uint64_t firing, bool poison);
   void NotifyAllArrived(const DeviceProgram& program,
                         const CollectiveTable& table, uint64_t firing);
-  // All members of a group have arrived at `firing`, or are about to leave.
-  // `program` is that of any device. Whether this device waits for one less.
+  // Called when all members of a group have arrived at `firing`, or are about
+  // to leave. `program` may be that of any device. Returns true if this device
+  // waited for the group.
   bool GroupDone(const DeviceProgram& program, uint32_t group, uint64_t firing,
                  bool poison);
-  // The same for the group's members on the `devices` of the cohort, without
+  // Calls GroupDone for the group's members on `devices` of the cohort, except
   // `except`.
   void NearDone(const DeviceProgram& program, uint32_t group,
                 absl::Span<const uint32_t> devices, uint64_t firing,
                 bool poison, const Device* except);
 
-  // What each gang touches, first.
-  //
-  // The head of the queue. In the collective that is step_: where it waits for
-  // the others, if it does; for how many groups, of whose program's groups.
+  // State of the head of the queue, which each gang touches, comes first. While
+  // step_ is a collective: meeting_, the number of groups that it waits for,
+  // and the groups of the program that it waits in.
   bool started_ = false;
   bool cost_paid_ = false;
-  bool issued_ = false;  // the step's work is the backend's
-  // What it waits for: the backend, or its virtual time to be over.
+  bool issued_ = false;  // the backend has the work of the step
+  // Reason to wait: the backend's event, or the end of the virtual time.
   enum : uint8_t { kNothing, kWork, kCost } awaits_ = kNothing;
-  // In its collective: what it has is copied; what all have in common is
-  // combined, if it was the last; it waits for the others; does its share;
-  // waits for theirs; takes results.
+  // Stage in a collective: copies contributions; combines the shared result if
+  // it is the last to arrive; waits for the other members; computes its share;
+  // waits for the other shares; takes results.
   enum : uint8_t {
     kOutside,
     kContributing,
@@ -293,34 +308,34 @@ class alignas(kLineBytes) Device final : public Actor {
     kLeaving,
     kTaking
   } meeting_ = kOutside;
-  bool poisoned_ = false;  // some shard is; else shard_poison_ says nothing
+  bool poisoned_ = false;  // some shard is; else shard_poison_ is stale
   bool awake_ = false;     // in the cohort's ring
-  uint32_t step_ = 0;      // of the gang
+  uint32_t step_ = 0;      // step of the gang
   uint32_t waiting_groups_ = 0;
   const HostGroup* awaited_ = nullptr;
   GrantQueue queue_;
-  TimeNs turn_ns_ = 0;  // left of its turn
+  TimeNs turn_ns_ = 0;  // time left of the turn
   Cohort* const cohort_;
   const std::unique_ptr<DeviceBackend> backend_;
-  CpuBackend* const cpu_;  // the backend, if it is that
+  CpuBackend* const cpu_;  // the backend if it is the CPU's; else null
   const bool costs_;       // gangs take virtual time
   World* const world_;
   const HostActors& host_actors_;
   absl::InlinedVector<DeviceProgram*, 2> programs_;
   ReadyRing ready_;
-  std::vector<LocalMessage> done_;  // events that have come
-  uint64_t generation_ = 0;         // of what the head waits for
+  std::vector<LocalMessage> done_;  // events of the backend that have come
+  uint64_t generation_ = 0;  // number of the wait of the head; see awaits_
   DeviceTrace trace_;
   DeviceCounters counters_;
 
   const int index_;
   const int64_t global_device_;
-  const WorkLimits* const limits_;  // in virtual time
+  const WorkLimits* const limits_;  // used in virtual time
   std::vector<uint8_t> shard_poison_;
-  // Groups of the head's collective at which this device was the last, and
+  // Groups of the head's collective at which this device arrived last, and
   // whether they are poisoned.
   std::vector<std::pair<uint32_t, bool>> arrived_;
-  // Programs that are detached when their events have come.
+  // Programs that will be detached once their events have come.
   std::vector<std::pair<DeviceProgram*, LocalMessage>> leaving_;
 };
 

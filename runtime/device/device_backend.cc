@@ -1,4 +1,4 @@
-//===- device_backend.cc - What a device's work is done by ----------------===//
+//===- device_backend.cc - Interface of a device's backend ----------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- device_backend.h - What a device's work is done by -------*- C++ -*-===//
+//===- device_backend.h - Interface of a device's backend -------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,10 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A Device knows what comes when, and of which addresses; a backend does it:
-// segments of gangs, copies, fills, and what collectives combine. Work is done
-// in the order in which it was given, and an event behind it says when. The CPU
-// is done before a call returns; others tell the device by a message.
+// A Device decides what runs when, and at which addresses. A backend does the
+// work: segments of gangs, copies, fills, and the combining of collectives. It
+// does work in the order in which it was given, and an event recorded after the
+// work reports its end. The CPU backend is done before a call returns; others
+// notify the device by a message.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,15 +29,16 @@ namespace pathways {
 class CpuBackend;
 class Cohort;
 
-// One step of a gang, of all co-resident shards but those that are poisoned.
+// One step of a gang on all co-resident shards, except poisoned ones.
 struct SegmentRun {
   const DeviceProgram* program = nullptr;
   const Gang* gang = nullptr;
   const GangStepTable* step = nullptr;
   uint64_t firing = 0;
   uint64_t step_index = 0;
-  uint32_t gang_index = 0;            // in the queue of its program
-  const uint8_t* poisoned = nullptr;  // by shard; null: none is
+  uint32_t gang_index = 0;  // index in the queue of its program
+  // Indexed by shard; null: none is poisoned.
+  const uint8_t* poisoned = nullptr;
 
   bool skips(uint32_t shard) const {
     return poisoned != nullptr && poisoned[shard] != 0;
@@ -45,12 +47,12 @@ struct SegmentRun {
 
 // A kernel that returned a code other than 0.
 struct SegmentFailure {
-  uint32_t incarnation = 0;  // of its program
-  uint32_t shard = 0;        // of the gang's here
+  uint32_t incarnation = 0;  // incarnation of its program
+  uint32_t shard = 0;        // index among the gang's shards on the device
   int32_t code = 0;
 };
 
-// A box of one dense array that becomes a box of another; both as large.
+// Copy of a box of one dense array to a box of equal size in another.
 struct BoxCopy {
   const char* from = nullptr;
   const std::vector<int64_t>* from_shape = nullptr;
@@ -62,15 +64,16 @@ struct BoxCopy {
   int64_t element_bytes = 1;
 };
 
-// What a buffer has that nothing brings.
+// Values of the elements of a buffer that no piece brings.
 struct BufferFill {
   RecvOp::Fill fill = RecvOp::kNone;
   const PreparedBuffer* buffer = nullptr;
-  const std::vector<int64_t>* valid = nullptr;  // of kPadding: what stays
+  // kPadding: the box that stays unchanged.
+  const std::vector<int64_t>* valid = nullptr;
   char* to = nullptr;
 };
 
-// What all members of a group that is here get; see CombineCollective.
+// Result of a group whose members are all on this host; see CombineCollective.
 struct GroupResult {
   const CollectiveShape* shape = nullptr;
   int64_t rank = 0;
@@ -78,19 +81,21 @@ struct GroupResult {
   char* result = nullptr;
 };
 
-// A device's part in a group that is combined in place, or in the exchange of
-// one with members on other hosts.
+// A device's part in a group that is combined in place, or in the exchange of a
+// group that spans hosts.
 struct GroupShare {
   const CollectiveShape* shape = nullptr;
   const HostGroup* group = nullptr;
-  uint32_t member = 0;  // in place: the device's number; else its own place
+  // In place: index of the device in HostGroup::locals. Otherwise:
+  // CollectiveMember::own.
+  uint32_t member = 0;
   uint64_t firing = 0;
 };
 
-// The work of one device. What is pointed to stays, and addresses mean the
-// same, until the event behind the work has come. Where values have no memory,
-// addresses mean nothing. The device's actor alone calls it, between the begin
-// and the end of a handler.
+// The work of one device. Objects passed by pointer stay alive, and addresses
+// stay valid, until the event after the work has come. Addresses are
+// meaningless if values have no memory. Only the device's actor calls a
+// backend, from within a handler.
 class DeviceBackend {
  public:
   DeviceBackend(bool costs, CpuBackend* cpu) : costs_(costs), cpu_(cpu) {}
@@ -98,27 +103,29 @@ class DeviceBackend {
   DeviceBackend(const DeviceBackend&) = delete;
   DeviceBackend& operator=(const DeviceBackend&) = delete;
 
-  // Returns how many kernels that runs.
+  // Returns the number of kernels that the run executes.
   virtual uint32_t Run(const SegmentRun& run) = 0;
   virtual void Copy(const BoxCopy& copy) = 0;
   virtual void CopyBytes(const char* from, uint64_t bytes, char* to) = 0;
   virtual void Fill(const BufferFill& fill) = 0;
   virtual void Combine(const GroupResult& work) = 0;
   virtual void CombineShare(const GroupShare& work) = 0;
-  // To the exchange's memory, and from it.
+  // Copy a contribution to the exchange's memory, and a result from it.
   virtual void Contribute(const GroupShare& work, const char* source) = 0;
   virtual void TakeResult(const GroupShare& work, char* result) = 0;
 
-  // An event behind all work so far. True: it is done. Else the device is sent
-  // `done`, and calls OnDone with it, once.
+  // Records an event after all work so far. Returns true if that work is done.
+  // Otherwise the device later receives `done` as a message, and must call
+  // OnDone with it once.
   virtual bool Record(const LocalMessage& done) = 0;
   virtual void OnDone(const LocalMessage& done) { (void)done; }
 
-  // Of what was run and is done; empty: all went well. Cleared by the device.
+  // Failures of completed runs; empty: all succeeded. The device clears it.
   std::vector<SegmentFailure>& failures() { return failures_; }
-  // Whether gangs take the virtual time that the plan says.
+  // Returns true if gangs take the virtual time that the plan gives.
   bool costs() const { return costs_; }
-  // This, if it is the CPU's, whose calls then need not be virtual; else null.
+  // Returns this object if it is the CPU's backend, whose calls then need not
+  // be virtual; else null.
   CpuBackend* cpu() const { return cpu_; }
 
  private:
@@ -127,7 +134,7 @@ class DeviceBackend {
   std::vector<SegmentFailure> failures_;
 };
 
-// Does nothing: where values have no memory.
+// Backend without effects, used where values have no memory.
 class NoBackend : public DeviceBackend {
  public:
   explicit NoBackend(bool costs) : DeviceBackend(costs, /*cpu=*/nullptr) {}
@@ -143,21 +150,22 @@ class NoBackend : public DeviceBackend {
   bool Record(const LocalMessage&) override { return true; }
 };
 
-// What the devices of a process are made of. Any thread.
+// Factory of the devices' backends in a process. Any thread may call it.
 class DeviceBackends {
  public:
   virtual ~DeviceBackends() = default;
   // False: values have sizes but no bytes, and no plan's code is loaded.
   virtual bool has_values() const = 0;
-  // For the device `self`, at `place` for gates. Nothing of it is owned.
+  // Makes the backend of device `self`, which is at `place` for gates. Does not
+  // own what the pointers point to.
   virtual std::unique_ptr<DeviceBackend> Make(World* world, const Actor* self,
                                               Cohort* cohort,
                                               uint64_t place) const = 0;
 };
 
-// Kernels and copies happen where they are asked for.
+// Run kernels and copies synchronously.
 const DeviceBackends& CpuBackends();
-// Nothing happens, in no memory.
+// Have no effect and no memory.
 const DeviceBackends& NoBackends();
 
 }  // namespace pathways

@@ -120,7 +120,7 @@ void Device::LeadSmall(const DeviceProgram& program,
                        uint64_t firing) {
   const HostGroup& group = program.groups[table.first_group + in.group];
   FlagBarrier& meeting = *group.small;
-  // Word of it says nothing of poison.
+  // The notification does not say whether others are poisoned.
   meeting.Look(in.cohort);
   NotifyLeaders(program, table, in, firing);
   if (meeting.found_poison(in.cohort)) {
@@ -203,8 +203,8 @@ void Device::MeetAll(DeviceProgram* program, const CollectiveTable& table,
     const HostGroup& group = program->groups[table.first_group + in.group];
     bool poison = IsPoisoned(*program, in);
     if (meeting_ == kLeaving) {
-      // Nothing is done of what is poisoned, as all members know if they are
-      // all here.
+      // A poisoned group does no work. All of its members know that if they are
+      // all on this host.
       if (group.in_place == nullptr) continue;
       if (poison && group.exchange == nullptr) continue;
     }
@@ -227,8 +227,8 @@ bool Device::Meet(DeviceProgram* program, const CollectiveTable& table,
   if (meeting != nullptr && !meeting->Arrive(in.cohort, firing, poison)) {
     return false;
   }
-  // What is in place goes to the exchange when all have done their share, also
-  // if it is poisoned: nobody waits for other hosts before that.
+  // An in-place group enters the exchange once all devices have computed their
+  // shares, even if it is poisoned: none waits for other hosts before that.
   if (group.exchange != nullptr && (leaves || group.in_place == nullptr)) {
     LocalMessage message = New(kArrive, *program);
     message.flags = *poison ? kPoisoned : 0;
@@ -299,7 +299,7 @@ void Device::NearDone(const DeviceProgram& program, uint32_t group,
 
 bool Device::GroupDone(const DeviceProgram& program, uint32_t group,
                        uint64_t firing, bool poison) {
-  // Unless it was detached meanwhile.
+  // False if the program was detached meanwhile.
   if (waiting_groups_ == 0 || awaited_ != program.groups ||
       queue_.head().next != firing) {
     return false;

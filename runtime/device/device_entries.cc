@@ -43,19 +43,19 @@ void Device::DeliverNear(const DeviceProgram& program, const OutToken& token,
                          uint64_t firing, bool poison) {
   Device* peer = cohort_->at(token.where);
   DeviceProgram* there = peer->Find(program.program, program.incarnation);
-  if (there == nullptr) return;  // detached already
+  if (there == nullptr) return;  // already detached
   peer->Deliver(there, token.target, firing, poison);
   cohort_->Wake(peer);
 }
 
-// The host's token, for each shard of an action.
+// Delivers the host's token to each shard of an action.
 void Device::Enqueue(DeviceProgram* program, const LocalMessage& message) {
   for (uint32_t i = program->first_entry[message.target];
        i < program->entries.size() &&
        program->entries[i].action == message.target;
        ++i) {
     const uint64_t at = program->EntryAt(i, message.step);
-    if (program->counts[at] == 0) continue;  // none is expected
+    if (program->counts[at] == 0) continue;  // no token is expected
     if (--program->counts[at] != 0) continue;
     trace_.LastEnqueued(program, at);
     PushIfReady(program, i);
@@ -157,7 +157,7 @@ void Device::Fire(DeviceProgram* program, uint32_t index, uint64_t firing,
   PassTokens(program, index, firing, poison);
 }
 
-// Before anybody can know that the firing has happened.
+// Must happen before anyone can observe the firing.
 void Device::FreeSlot(DeviceProgram* program, uint32_t index, uint64_t firing) {
   const uint32_t need = program->entries[index].need;
   const uint64_t at = program->EntryAt(index, firing);
@@ -168,7 +168,8 @@ void Device::FreeSlot(DeviceProgram* program, uint32_t index, uint64_t firing) {
 void Device::PassTokens(DeviceProgram* program, uint32_t index, uint64_t firing,
                         bool poison) {
   const Entry& entry = program->entries[index];
-  // What is carried into a later launch starts anew there.
+  // Poison does not pass the end of the launch, since a later launch carries
+  // its own values.
   const uint64_t end =
       poison ? ActiveAt(program, firing).grant->launch->end.load() : 0;
   for (uint32_t i = entry.out_begin; i < entry.out_end; ++i) {
@@ -223,7 +224,7 @@ void Device::PassTokens(DeviceProgram* program, uint32_t index, uint64_t firing,
   }
   if (!poison) return;
   for (uint32_t i = entry.out_end; i < entry.poison_end; ++i) {
-    // Of the same firing, which comes later in the queue.
+    // The target is later in the queue, in the same firing.
     program->MarkPoison(program->EntryAt(program->out[i].target, firing));
   }
 }
@@ -241,7 +242,7 @@ void Device::CountFirings(DeviceProgram* program, uint64_t firing,
   DeviceProgram::Active& active = ActiveAt(program, firing);
   active.remaining -= count;
   if (active.remaining > 0) return;
-  // Grants end in order: an entry fires in order.
+  // Grants end in order, because each entry fires in order.
   HostGrant* grant = active.grant;
   program->active.Pop();
   EndGrant(*program, grant);
@@ -354,7 +355,7 @@ void Device::DeliverRecord(const LocalMessage& message) {
   for (const TokenBatch::Member& member : arrived->members()) {
     Device* peer = cohort_->at(member.device);
     DeviceProgram* there = peer->Find(message.program, message.incarnation);
-    if (there == nullptr) continue;  // detached already
+    if (there == nullptr) continue;  // already detached
     peer->Deliver(there, member.in_edge, message.step,
                   message.flags & kPoisoned);
     cohort_->Wake(peer);

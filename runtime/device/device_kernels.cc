@@ -13,7 +13,7 @@
 namespace pathways {
 namespace {
 
-// Of a gang whose cost the plan does not know, in virtual time.
+// Virtual time of a gang whose cost the plan does not know.
 constexpr TimeNs kUnknownCostNs = 1000;
 
 }  // namespace
@@ -77,7 +77,7 @@ bool Device::RunPlain(size_t end) {
   const size_t count = run.done - run.first;
   FinishPlain(count, run.left);
   if (run.code == 0) return count > 0;
-  // It has run, so it fires here, and poisons.
+  // The gang has run, so it fires here, and its poison is passed on.
   const Gang& gang = program->queue->gangs[run.done];
   counters_.kernels.Add();
   AddFailure(*program, gang, /*shard=*/0, firing, run.code);
@@ -94,7 +94,7 @@ void Device::FinishPlain(size_t count, TimeNs left) {
   counters_.kernels.Add(count);
   DeviceProgram* program = queue_.head().program;
   const uint64_t firing = queue_.head().next;
-  counters_.firings.Add(count);  // of one shard each
+  counters_.firings.Add(count);  // one shard each
   if (Advance(count)) {
     CountFirings(program, firing, program->queue->num_shards);
   }
@@ -108,8 +108,8 @@ bool Device::RunStep(DeviceProgram* program, const Gang& gang,
     return table.small ? RunSmall(program, gang, table, firing)
                        : RunCollective(program, gang, table, firing);
   }
-  // A gang of one step says it all. Where gangs cost virtual time, kernels take
-  // none.
+  // For a gang of one step, the gang's own event suffices. Where gangs cost
+  // virtual time, kernels take none.
   const bool is_own_event =
       trace_.is_on() && gang.step_end - gang.step_begin > 1 && !costs_;
   if (!issued_) {
@@ -140,7 +140,7 @@ void Device::FinishKernels(const DeviceProgram& program, const Gang& gang,
                            uint64_t firing) {
   for (const SegmentFailure& failure :
        std::exchange(backend_->failures(), {})) {
-    // One that was detached meanwhile.
+    // The program of the failure was detached meanwhile.
     if (failure.incarnation != program.incarnation) continue;
     PoisonShard(failure.shard);
     AddFailure(program, gang, failure.shard, firing, failure.code);

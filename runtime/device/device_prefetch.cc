@@ -1,4 +1,4 @@
-//===- device_prefetch.cc - What a device will read -----------------------===//
+//===- device_prefetch.cc - Prefetching for a device ----------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -14,7 +14,8 @@
 namespace pathways {
 namespace {
 
-// Of tables with an element for each entry: what a device has of most programs.
+// Upper bound on the prefetched elements of tables with an element per entry;
+// most programs have no more on a device.
 constexpr size_t kFewEntries = 8;
 
 template <typename Table>
@@ -25,8 +26,8 @@ void PrefetchFirst(const Table& table) {
 
 }  // namespace
 
-// What the handlers of tokens and of the end of a gang read, and what fires
-// then; in the order in which one thing leads to the other.
+// Prefetches what the handlers of tokens and of the end of a gang read, and
+// what fires then. Each step follows pointers that the previous one prefetched.
 void Device::PrefetchLocal(const LocalMessage& message, int step) const {
   if (step == 0) {
     PrefetchBetween(this, &counters_);

@@ -1,4 +1,4 @@
-//===- device_report.cc - Why a device does not go on ---------------------===//
+//===- device_report.cc - Report of a stuck device ------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -25,7 +25,7 @@ const HostGrant& GrantAt(const DeviceProgram& program, uint64_t firing) {
   return *it->grant;
 }
 
-// Of each entry, the first firing that has not happened.
+// Returns the first firing of each entry that has not happened.
 std::vector<uint64_t> NextFirings(const DeviceProgram& program,
                                   const GrantQueue& queue) {
   std::vector<uint64_t> next;
@@ -39,10 +39,10 @@ std::vector<uint64_t> NextFirings(const DeviceProgram& program,
   return next;
 }
 
-// The tokens that a firing of entry `i` misses.
+// Reports the tokens that a firing of entry `i` misses.
 void ReportTokens(const DeviceProgram& program, uint32_t i, uint64_t firing,
                   proto::StuckShard* stuck) {
-  // Whatever is not missing along an edge is the host's token.
+  // A missing token that no edge accounts for is the host's.
   uint32_t unexplained = program.counts[program.EntryAt(i, firing)];
   for (uint32_t e = 0; e < program.in_edges.size(); ++e) {
     const InEdge& in = program.in_edges[e];
@@ -80,7 +80,7 @@ void ReportDevice(const DeviceProgram& program, const GrantQueue& queue,
   }
   out->report.set_fired(fired);
   out->report.set_granted(program.granted);
-  // The smallest (firing, position) that has not happened.
+  // Find the smallest (firing, position) that has not happened.
   uint64_t firing = UINT64_MAX;
   uint32_t action = 0;
   for (uint32_t i = 0; i < next.size(); ++i) {

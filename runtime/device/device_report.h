@@ -1,4 +1,4 @@
-//===- device_report.h - Why a device does not go on ------------*- C++ -*-===//
+//===- device_report.h - Report of a stuck device ---------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -18,22 +18,22 @@
 
 namespace pathways {
 
-// What a device says about a program when asked why it does not go on.
+// A device's report about a program that does not advance.
 struct DeviceReport {
   proto::Report report;
-  std::vector<uint32_t> groups;  // of report.stuck; UINT32_MAX: none
+  std::vector<uint32_t> groups;  // groups of report.stuck; UINT32_MAX: none
 };
 
-// Where the head of a device's queue stands.
+// State of the head of a device's queue.
 struct HeadState {
-  bool running = false;       // its work is under way, or its virtual time
-  bool in_meeting = false;    // others are not there yet
-  uint32_t step = 0;          // of the gang
-  int64_t global_device = 0;  // whose queue it is
+  bool running = false;       // waits for its work or virtual time
+  bool in_meeting = false;    // waits for other members
+  uint32_t step = 0;          // step of the gang
+  int64_t global_device = 0;  // the device of the queue
 };
 
-// Adds the first entries of the program that are granted and have not happened,
-// and what they wait for.
+// Adds to `out` the first entries of the program that are granted and have not
+// happened, and what they wait for.
 void ReportDevice(const DeviceProgram& program, const GrantQueue& queue,
                   const HeadState& state, DeviceReport* out);
 

@@ -1,4 +1,4 @@
-//===- device_trace.cc - What a device tells a trace ----------------------===//
+//===- device_trace.cc - Trace hooks of a device --------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -13,8 +13,8 @@
 namespace pathways {
 namespace {
 
-// Of the tokens of `count` entries, the edge of the last; none: they waited for
-// nothing.
+// Returns the edge of the last token of `count` entries, or no edge if they
+// waited for no token.
 uint32_t LastEdge(const DeviceProgram& program, uint32_t entry, uint32_t count,
                   uint64_t firing) {
   DeviceProgram::LastToken last;

@@ -1,4 +1,4 @@
-//===- device_trace.h - What a device tells a trace -------------*- C++ -*-===//
+//===- device_trace.h - Trace hooks of a device -----------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The hooks of a device. Without a ring each is one branch.
+// Each hook costs one branch if there is no trace ring.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,23 +22,24 @@
 
 namespace pathways {
 
-// Owned by a device and used by it alone. Calls follow what its queue does.
+// Owned by a device, and used by it alone. Calls follow the events of its
+// queue.
 class DeviceTrace {
  public:
-  // Before the world starts.
+  // Must be called before the world starts.
   void Start(TraceRing* ring, LocalId device) {
     ring_ = ring;
     device_ = IndexOf(device);
   }
   bool is_on() const { return ring_ != nullptr; }
-  // All zero if it is off. Any thread.
+  // All zero if tracing is off. Any thread may read it.
   const DeviceTimes& times() const { return times_; }
 
   void Attach(DeviceProgram* program) {
     if (is_on()) [[unlikely]]
       MakeLastTokens(program);
   }
-  // The head of the queue was taken off.
+  // The head of the queue was removed.
   void DetachHead() {
     wait_begin_ = kNever;
     meeting_waits_ = false;
@@ -59,13 +60,13 @@ class DeviceTrace {
       KeepLastToken(program, at, in_edge);
   }
 
-  // The same of the host's own token.
+  // The last token of an entry's firing was the host's own.
   void LastEnqueued(DeviceProgram* program, uint64_t at) {
     if (is_on()) [[unlikely]]
       KeepLastEnqueued(program, at);
   }
 
-  // The head of the queue misses tokens; begins; ends. `poison`: of each of its
+  // The head of the queue waits for tokens, begins, or ends. `poison`: by its
   // shards.
   void HeadWaits() {
     if (is_on()) [[unlikely]]
@@ -82,15 +83,15 @@ class DeviceTrace {
       RecordHead(program, gang, firing, poison);
   }
 
-  // A run step of the head, around it. For who is_on().
+  // Called around a run step of the head, only if is_on().
   void KernelBegins() { step_begin_ = ring_->Now(); }
   void KernelEnds(const DeviceProgram& program, const Gang& gang,
                   uint64_t firing, uint32_t step) {
     RecordStep(TraceKind::kKernel, program, gang, firing, step);
   }
 
-  // A collective of the head: the device's shards arrive; not all others are
-  // there; they are; there are results.
+  // Phases of a collective of the head: the device's shards arrive; some other
+  // members have not arrived; all have arrived; results are there.
   void MeetingBegins() {
     if (is_on()) [[unlikely]]
       step_begin_ = ring_->Now();
@@ -110,7 +111,7 @@ class DeviceTrace {
     }
   }
 
-  // A send, recv, feed or fetch.
+  // A send, recv, feed or fetch begins or ends.
   void MoveBegins() {
     if (is_on()) [[unlikely]]
       move_begin_ = ring_->Now();
@@ -124,7 +125,7 @@ class DeviceTrace {
  private:
   static constexpr TimeNs kNever = -1;
 
-  // With a ring.
+  // These require a ring.
   void MakeLastTokens(DeviceProgram* program);
   void RecordSubmitted(const DeviceProgram& program, const HostLaunch& launch);
   void RecordDrained(const DeviceProgram& program, uint64_t launch);
@@ -139,16 +140,16 @@ class DeviceTrace {
                   const Gang& gang, uint64_t firing, uint32_t step);
   void RecordMove(const DeviceProgram& program, uint32_t entry, uint64_t firing,
                   bool poisoned);
-  // An event from `begin` to now.
+  // Returns an event from `begin` to now.
   TraceEvent New(TraceKind kind, const DeviceProgram& program, uint32_t action,
                  uint64_t firing, TimeNs begin) const;
 
   TraceRing* ring_ = nullptr;
   DeviceTimes times_;
   uint32_t device_ = kNoTraceActor;
-  uint32_t last_edge_ = kNoTraceEdge;  // of the head
+  uint32_t last_edge_ = kNoTraceEdge;  // edge of the head's last token
   bool meeting_waits_ = false;
-  uint64_t last_order_ = 0;  // of last tokens
+  uint64_t last_order_ = 0;  // number of the last token
   TimeNs wait_begin_ = kNever, head_begin_ = 0, step_begin_ = 0,
          move_begin_ = 0;
 };

@@ -1,4 +1,4 @@
-//===- device_work.cc - A device hears that work is done ------------------===//
+//===- device_work.cc - Completion of a device's work ---------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -13,7 +13,7 @@
 namespace pathways {
 namespace {
 
-// In place of an entry: the head of the queue.
+// Target of an event that stands for the head of the queue.
 constexpr uint32_t kHead = UINT32_MAX;
 
 }  // namespace

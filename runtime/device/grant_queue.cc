@@ -1,4 +1,4 @@
-//===- grant_queue.cc - What a device may run, in order -------------------===//
+//===- grant_queue.cc - Queue of a device's grants ------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

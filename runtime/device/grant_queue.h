@@ -1,4 +1,4 @@
-//===- grant_queue.h - What a device may run, in order ----------*- C++ -*-===//
+//===- grant_queue.h - Queue of a device's grants ---------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 //
 // The grants of all programs of a device, in the order of the island, and the
-// gang of the first one that comes next.
+// next gang of the first grant.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +22,7 @@
 
 namespace pathways {
 
-// Owned by a device and used by it alone; programs and grants are not owned.
+// Owned by a device, and used by it alone. Does not own programs or grants.
 // Invariants: (1) all programs in it have gangs; (2) each gang of the head's
 // program comes once in each firing of its grant, in the order of the program's
 // queue.
@@ -31,38 +31,39 @@ class GrantQueue {
   struct Head {
     DeviceProgram* program = nullptr;  // null: nothing is granted
     HostGrant* grant = nullptr;
-    StepNumbers numbers;  // of the launch
-    uint64_t next = 0;    // firing
-    TimeNs since = -1;    // it is the head
-    // For something, as the head: how long it took says nothing of kernels.
+    StepNumbers numbers;  // numbers of the launch's steps
+    uint64_t next = 0;    // next firing
+    TimeNs since = -1;    // time at which it became the head; -1: unknown
+    // True if it waited for something while it was the head, so that its time
+    // says nothing about kernels.
     bool waited = false;
   };
 
   bool empty() const { return head_.program == nullptr; }
-  // Of a queue that is not empty, like all that follows but Push, Remove
-  // and NextFiring.
+  // This and all functions below, except Push, Remove and NextFiring, require
+  // that the queue is not empty.
   Head& head() { return head_; }
   const Head& head() const { return head_; }
-  // Of the head; 0: the queue is empty.
+  // Firing of the head; 0 if the queue is empty.
   uint64_t next_firing() const { return head_.next; }
-  // In its program's queue.
+  // Index of the next gang in the queue of the head's program.
   size_t gang_index() const { return gang_; }
   const Gang& gang() const { return head_.program->queue->gangs[gang_]; }
 
   void Push(DeviceProgram* program, HostGrant* grant);
-  // The first firing of a gang of a program that has not happened.
+  // Returns the first firing of a gang of a program that has not happened.
   uint64_t NextFiring(const DeviceProgram& program, size_t gang) const;
-  // The next `gangs` of the head's firing have run. Whether they were the last
-  // of its grant, which is still the head then.
+  // Advances after the next `gangs` of the head's firing have run. Returns true
+  // if they were the last of its grant, which stays the head until Pop.
   bool Advance(size_t gangs) {
     gang_ += gangs;
     if (gang_ < head_.program->queue->gangs.size()) return false;
     gang_ = 0;
     return ++head_.next == head_.grant->end;
   }
-  // The head is over.
+  // Removes the head, which is over.
   void Pop();
-  // Takes off all grants of a program. Whether the head was one.
+  // Removes all grants of a program. Returns true if the head was one of them.
   bool Remove(const DeviceProgram* program);
 
  private:

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // A kernel that has not returned, or the preparation of an action on a host
-// that has not ended: found by the world's watchdog, or by timers where time is
-// not that of the machine, and said to people here, with the same words.
+// that has not ended. The world's watchdog finds it or, in virtual time, timers
+// do. Here it is described for users, in the same words for both.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,45 +31,48 @@ namespace pathways {
 struct LongWork {
   enum Kind { kKernel, kHostWork };
   Kind kind = kKernel;
-  uint32_t incarnation = 0;  // of the program
+  uint32_t incarnation = 0;  // incarnation of the program
   std::string program, action;
-  std::string location;  // of the action in its source; empty: not known
-  std::string place;     // name of the device, or of the host
-  uint64_t step = 0;     // its number, from LaunchOptions::first_step on
-  uint32_t shard = 0;    // kKernel
-  TimeNs ns = 0;         // that it has taken so far, at least
+  std::string location;  // location of the action in its source; empty: unknown
+  std::string place;     // name of the device or host
+  // Number of the step, counted from LaunchOptions::first_step.
+  uint64_t step = 0;
+  uint32_t shard = 0;  // only for kKernel
+  TimeNs ns = 0;       // lower bound on the time so far
 
-  // One line, without a full stop.
+  // Returns one line without a full stop.
   std::string Text() const;
 };
 
-// A shard of an action, in the numbers of a plan, at a step, as LongWork::step.
+// A shard of an action, in the numbers of a plan, at a step, numbered like
+// LongWork::step.
 struct WorkLocation {
   uint32_t action = 0;
   uint32_t shard = 0;
   uint64_t step = 0;
 };
 
-// What a process tells another one of it.
+// Conversion to and from the message between processes.
 proto::LongWorkSeen ToProto(const LongWork& work);
 LongWork FromProto(const proto::LongWorkSeen& seen);
 
-// `ns`: how long it has taken so far.
+// `ns`: time that it has taken so far.
 LongWork DescribeKernel(const PreparedPlan& plan, const Topology& topology,
                         const WorkLocation& where, TimeNs ns);
 LongWork DescribeHostWork(const PreparedPlan& plan, const Topology& topology,
                           int host, const WorkLocation& where, TimeNs ns);
-// Which kernel of `plan` a thread is in. None: `plan` has no such kernel.
+// Returns the kernel of `plan` that a thread is in, or nullopt if `plan` has no
+// such kernel.
 std::optional<WorkLocation> FindKernel(const PreparedPlan& plan,
                                        const Topology& topology,
                                        const KernelCall& call);
 
-// How long work may take.
+// Limits on the time of one piece of work.
 struct WorkLimits {
-  TimeNs report_ns = 0;  // then it is reported, once; 0: never
-  // Then it is an error, and its worker is lost; 0: never.
+  TimeNs report_ns = 0;  // time after which it is reported once; 0: never
+  // Time after which it is an error and its worker is lost; 0: never.
   TimeNs limit_ns = 0;
-  // On any thread; must not wait.
+  // Called on any thread; must not block.
   std::function<void(const LongWork&)> on_long;
 };
 

@@ -1,4 +1,4 @@
-//===- ready_ring.h - Entries of a device that may happen -------*- C++ -*-===//
+//===- ready_ring.h - Ring of entries that are ready to fire ----*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -21,9 +21,9 @@ namespace pathways {
 
 struct DeviceProgram;
 
-// Sends, receives, feeds and fetches that have all they wait for, in the order
-// in which they got it. Owned by a device and used by it alone. Invariant:
-// pushing takes no memory, as long as no entry is in the ring twice.
+// Sends, receives, feeds and fetches that wait for nothing more, in the order
+// in which they became ready. Owned by a device, and used by it alone.
+// Invariant: Push does not allocate as long as no entry is in the ring twice.
 class ReadyRing {
  public:
   struct Ready {
@@ -31,7 +31,7 @@ class ReadyRing {
     uint32_t entry;
   };
 
-  // There is room for as many entries as all programs have together.
+  // Makes room for as many entries as all programs have together.
   void Reserve(size_t entries) {
     if (entries <= ring_.size()) return;
     std::rotate(ring_.begin(), ring_.begin() + begin_, ring_.end());
@@ -50,9 +50,9 @@ class ReadyRing {
     --size_;
     return ready;
   }
-  // Has the processor ask for where the next one is, or will be.
+  // Prefetches the place of the next entry.
   void Prefetch() const { PrefetchBytes(ring_.data() + begin_, sizeof(Ready)); }
-  // Takes out all entries of a program; the others stay in order.
+  // Removes all entries of a program; the others keep their order.
   void Remove(const DeviceProgram* program) {
     for (size_t left = size_; left > 0; --left) {
       const Ready ready = Pop();

@@ -1,4 +1,4 @@
-//===- value_moves.cc - What moves do to memory ---------------------------===//
+//===- value_moves.cc - Memory operations of moves ------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -45,7 +45,7 @@ bool IsFilled(const FeedOp& op, uint64_t firing, const HostLaunch& launch) {
 uint64_t FeedBuffer(DeviceBackend* backend, FeedOp* feed, uint64_t firing,
                     const HostLaunch& launch) {
   const FeedOp& op = *feed;
-  if (op.bytes == 0) return 0;  // nothing of the array is anywhere
+  if (op.bytes == 0) return 0;  // no shard has any element of the array
   char* to = op.to.at(firing);
   if (op.carried && firing != launch.first) {
     const char* from = op.carried_from.at(firing - 1);
@@ -62,7 +62,7 @@ uint64_t FeedBuffer(DeviceBackend* backend, FeedOp* feed, uint64_t firing,
   if (op.extent != op.buffer->shape) {
     backend->Fill({RecvOp::kPadding, op.buffer, &op.extent, to});
   }
-  if (op.part.bytes == 0) return 0;  // all padding
+  if (op.part.bytes == 0) return 0;  // only padding
   uint64_t offset = op.part.offset * (op.stepped ? launch.values.steps : 1);
   if (op.stepped) offset += (firing - launch.first) * op.part.bytes;
   BoxCopy copy;

@@ -1,4 +1,4 @@
-//===- value_moves.h - What moves do to memory ------------------*- C++ -*-===//
+//===- value_moves.h - Memory operations of moves ---------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Sends, receives, feeds and fetches, one firing on one shard each, as work of
-// a device's backend. When they may happen, and whom they tell, is the device's
-// matter.
+// One firing of a send, receive, feed or fetch on one shard, as work of a
+// device's backend. The device decides when it happens and which tokens it
+// passes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,26 +22,28 @@
 
 namespace pathways {
 
-// Copies a piece that is not lent where it lies to its destination or, when
-// that is on another host, packed to its staging.
+// Copies a piece that is not lent in place to its destination or, if that is on
+// another host, packs it into its staging.
 void MovePiece(DeviceBackend* backend, const PieceOut& piece, uint64_t firing);
-// Where it is then.
+// Returns the address from which a piece for another host is sent.
 inline char* PlaceOf(const PieceOut& piece, uint64_t firing) {
   return piece.lent_offset >= 0 ? piece.from.at(firing) + piece.lent_offset
                                 : piece.to.at(firing);
 }
-// What a receive has that no piece brings.
+// Fills the elements of a receive that no piece brings.
 void FillReceived(DeviceBackend* backend, const RecvOp& op, uint64_t firing);
 
-// Whether what a feed reads is of a launch that failed; is there.
+// ReadsPoison: whether a feed reads an argument of a launch that failed.
+// IsFilled: whether the argument is filled.
 bool ReadsPoison(const FeedOp& op, uint64_t firing, const HostLaunch& launch);
 bool IsFilled(const FeedOp& op, uint64_t firing, const HostLaunch& launch);
-// Of what is not poisoned, and is filled. Returns the bytes that were read.
+// Feeds an argument that is filled and not poisoned. Returns the bytes that
+// were read.
 uint64_t FeedBuffer(DeviceBackend* backend, FeedOp* op, uint64_t firing,
                     const HostLaunch& launch);
 
-// Whether a result is taken at this firing; writes it if it is. Returns the
-// bytes.
+// IsFetched returns true if a result is taken at this firing. FetchBuffer
+// writes it in that case, and returns the bytes.
 bool IsFetched(const FetchOp& op, uint64_t firing, const HostLaunch& launch);
 uint64_t FetchBuffer(DeviceBackend* backend, const FetchOp& op, uint64_t firing,
                      const HostLaunch& launch);

@@ -1,4 +1,4 @@
-//===- grant_sequencer.cc - When a host applies its grants ----------------===//
+//===- grant_sequencer.cc - Order of grants on a host ---------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- grant_sequencer.h - When a host applies its grants -------*- C++ -*-===//
+//===- grant_sequencer.h - Order of grants on a host ------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -20,27 +20,28 @@
 namespace pathways {
 
 // Puts the grants that an island's scheduler sends to one host into the order
-// of their positions, each once, and behind what was staged for their launches.
-// Invariants: (1) a grant is applied after all that have smaller positions on
-// the host, in whatever order and however often they come; (2) it is applied
-// when `staged`, the number of the last message that changed the host's store,
-// has reached the grant's, and holds up those behind it until then; (3) one
-// that is given up before it was applied is applied as a skip; (4) grants that
-// come in order take no memory in a steady state. One owner calls it; what is
-// still held goes with it.
+// of their positions, each once, and after the staging of their launches.
+// Invariants: (1) a grant is applied after all grants with smaller positions on
+// the host, even if grants arrive out of order or repeatedly; (2) a grant is
+// applied once `staged`, the number of the last message that changed the host's
+// store, has reached the grant's number; until then it blocks the grants after
+// it; (3) a grant that is given up before it was applied is applied as a skip;
+// (4) grants that arrive in order allocate no memory in a steady state. Not
+// thread-safe; destroying it drops the grants that it still holds.
 class GrantSequencer {
  public:
   // Must not call back.
   using Apply = absl::FunctionRef<void(const proto::Grant&)>;
 
-  // A grant has come: applies what it lets pass, perhaps nothing.
+  // Takes a grant, and applies every grant that may now be applied, perhaps
+  // none.
   void Take(ControlRef control, uint64_t staged, Apply apply);
-  // The store has come to `staged`: applies what waited for that.
+  // Applies the grants that waited for the store to reach `staged`.
   void Release(uint64_t staged, Apply apply);
 
  private:
   LinkedSequence places_;
-  Ring<ControlRef> held_;  // for the store, by position
+  Ring<ControlRef> held_;  // grants that wait for the store, by position
 };
 
 }  // namespace pathways

@@ -1,4 +1,4 @@
-//===- host_dispatch.cc - When a host enqueues actions on its devices -----===//
+//===- host_dispatch.cc - Dispatch of actions to devices ------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -25,7 +25,7 @@ void HostExecutor::PrepareGranted(HostProgram* program) {
 void HostExecutor::Offer(HostProgram* program, uint32_t index) {
   DispatchTable::Item& item = program->dispatch->items[index];
   if (!program->dispatch->Ready(item, program->granted)) return;
-  // A grant is there until the devices have done all its firings.
+  // A grant exists until the devices have done all its firings.
   auto grant =
       std::find_if(program->grants.begin(), program->grants.end(),
                    [&](const auto& g) { return item.prepared < g->end; });
@@ -103,12 +103,13 @@ void HostExecutor::OnLongHostWork(const LocalMessage& message) {
   limits.on_long(work);
 }
 
-// The host's devices could go on, but nothing is prepared for them any more.
+// The host's devices could continue, but nothing is prepared for them any more.
 void HostExecutor::OnHostWorkLimit(const LocalMessage& message) {
   WorkLocation where;
   const HostProgram* program = FindHostWork(message, &where);
   if (program == nullptr) {
-    // Its program was given up meanwhile; the host goes on to the next work.
+    // The program was given up meanwhile; the host continues with its next
+    // work.
     work_.End();
     return Work();
   }
@@ -161,7 +162,7 @@ void HostExecutor::OnEnqueued(int host, HostProgram* program,
   DispatchTable::Remote* remote =
       program->dispatch->FindRemote(message.target, host);
   if (remote == nullptr) return;
-  // Enqueued in order, so it says the same of all firings before.
+  // Actions are enqueued in order, so this covers all earlier firings too.
   remote->enqueued = std::max(remote->enqueued, message.step + 1);
   Offer(program, remote->item);
   Work();
@@ -180,14 +181,14 @@ void HostExecutor::OnActionFired(HostProgram* program,
   Work();
 }
 
-// Says what an entry that is not enqueued waits for.
+// Reports what an entry that is not enqueued waits for.
 void HostExecutor::ReportDispatch(const HostProgram& program,
                                   proto::StuckShard* stuck) const {
   const DispatchTable& table = *program.dispatch;
   const DispatchTable::Item& item = table.items[table.item_of[stuck->action()]];
   const DispatchTable::Source* source = table.Missing(item);
   if (item.prepared > stuck->firing() || source == nullptr) {
-    stuck->set_running(true);  // the host has it to do, or just did it
+    stuck->set_running(true);  // the host has yet to prepare it, or just did
     return;
   }
   if (!source->remote) return;

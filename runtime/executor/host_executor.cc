@@ -97,7 +97,8 @@ void HostExecutor::Advance(int32_t host, uint32_t epoch) {
   LinkTo(host).Advance(epoch);
 }
 
-// What the host left behind ends with its programs, which the controller stops.
+// Work that the host left unfinished ends with its programs, which the
+// controller stops.
 void HostExecutor::OnPeerDown(int32_t host, uint32_t epoch) {
   Advance(host, epoch + 1);
 }
@@ -268,7 +269,7 @@ TokenBatch::Member HostExecutor::FindEntry(const HostProgram& program,
                                            uint32_t shard) const {
   constexpr TokenBatch::Member kNone{0, UINT32_MAX};
   if (shard >= target.device_of.size()) return kNone;
-  const auto device =  // that of another host wraps, or is too large
+  const auto device =  // wraps, or is too large, for a device of another host
       static_cast<uint64_t>(target.device_of[shard] - first_device_);
   if (device >= program.devices.size()) return kNone;
   const uint32_t base =
@@ -294,7 +295,7 @@ void HostExecutor::OnPiece(HostProgram* program, const WireMessage& message,
       FindPiece(*program, message.target, message.shard, message.item);
   if (piece == nullptr) return;
   const bool poison = message.flags & kPoisoned;
-  // The sender had the credit of this slot, so nobody reads it now.
+  // The sender had the credit for this slot, so no entry reads it now.
   if (!poison && payload.data != nullptr && piece->to.base != nullptr &&
       payload.bytes == piece->bytes &&
       payload.data != piece->PlaceAt(message.step)) {

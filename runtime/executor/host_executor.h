@@ -6,16 +6,17 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The executor of a host loads its part of each plan, is the only one on the
-// host that talks to other hosts, and passes grants on to its devices in the
-// order of its island. docs/protocol.md describes its messages.
+// The executor of a host loads the host's part of each plan, is the only actor
+// of the host that communicates with other hosts, and passes grants on to its
+// devices in the order of its island. docs/protocol.md describes its messages.
 //
-// Invariants: (1) every message from another host is handled once, whatever
-// the link does, and only between the lives of both that are on; (2) payloads
-// are read while their incarnation is loaded, and never after StopReply; (3)
-// grants reach the devices in order of position, each behind what was staged
-// for its launch; (4) a feed waits until its argument is filled; (5) what a
-// kernel that did not return may touch is there as long as the executor.
+// Invariants: (1) every message from another host is handled once, whatever the
+// link does, and only if it is from the current epochs of both hosts; (2)
+// payloads are read while their incarnation is loaded, and never after
+// StopReply; (3) grants reach the devices in order of position, each after what
+// was staged for its launch; (4) a feed waits until its argument is filled; (5)
+// memory that a kernel that did not return may touch lives as long as the
+// executor.
 //
 //===----------------------------------------------------------------------===//
 
@@ -58,7 +59,8 @@ namespace pathways {
 
 class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
  public:
-  // `actors`: of the host; not owned, filled before the first message.
+  // `actors`: the actors of the host; not owned, filled before the first
+  // message.
   HostExecutor(RuntimeContext* context, const HostActors* actors, int host);
 
   void OnWire(ActorId from, const WireMessage& message,
@@ -72,22 +74,25 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
   void OnPeerDown(int32_t host, uint32_t epoch) override;
   void OnPeerUp(int32_t host, uint32_t epoch) override;
 
-  // Before the world starts. `ring` is that of the executor's worker.
+  // Must be called before the world starts. `ring` belongs to the executor's
+  // worker.
   void StartTrace(TraceRing* ring) { trace_ = ring; }
 
-  // On its worker: programs and arrays have only so much of the host's memory.
+  // Limits the host's memory for programs and arrays. Must be called on the
+  // executor's worker.
   void LimitMemory(uint64_t bytes) { host_arena_.Bound(bytes); }
 
-  // When the world has stopped: nothing is written to files any more, or read.
+  // Stops writing and reading spilled arrays. Must be called after the world
+  // has stopped.
   void StopSpilling() { io_thread_.Stop(); }
 
-  // Any thread.
+  // Any thread may call these.
   const HostCounters& counters() const { return counters_; }
   const Arena& arena(int device) const { return *arenas_[device]; }
   const Arena& host_arena() const { return host_arena_; }
 
  private:
-  // A question that waits for the devices' answers.
+  // A query that waits for the devices' answers.
   struct Inspection {
     uint64_t round = 0;
     uint32_t incarnation = 0;
@@ -101,92 +106,98 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
     Send(actors_.devices[device], message);
   }
   void SendToHost(int host, WireMessage message, Payload payload = {});
-  // For the link to the host; counts, traces.
+  // Numbers a message for its link to the host, counts it and traces it.
   void Stamp(int host, uint64_t payload_bytes, WireMessage* message);
   PeerLink& LinkTo(int host);
-  // Another host is in this life, or will be when it comes again.
+  // Records the epoch that another host has, or will have when it returns.
   void Advance(int32_t host, uint32_t epoch);
-  // How often this host was replaced before.
+  // Number of times that this host was replaced.
   uint32_t restarts() const {
     return context_.directory.place(host_).epoch - 1;
   }
-  // As from this life.
+  // Sends a control message from this epoch of the host.
   void SendControl(ActorId to, ControlRef control) {
     control->set_restarts(restarts());
     ControlActor::SendControl(to, std::move(control));
   }
 
-  // The program that a message of another host is for; null: it is dropped, as
-  // it is of no host, a second copy, of another life, or of no program.
+  // Returns the program that a message of another host is for. Returns null if
+  // the message is dropped: it is from no host, a duplicate, from another
+  // epoch, or for a program that is not loaded.
   HostProgram* AcceptWire(ActorId from, const WireMessage& message);
   void HandleWire(int host, HostProgram* program, const WireMessage& message,
                   Payload payload);
 
-  // Payloads that other processes read or write where they are
-  // (host_payloads.cc).
-  // False: the world did not lend, but sent it; `returned` will not come.
+  // Payloads that other processes read or write in place (host_payloads.cc).
+  // LendToHost returns false if the world did not lend the payload but sent it;
+  // `returned` will not come then.
   bool LendToHost(int host, WireMessage message, Payload payload,
                   LocalMessage returned);
-  // Of a device that has it in its buffer, and is told when that is its again.
+  // Lends a piece from a device's buffer, and notifies the device when the
+  // piece is returned.
   void LendPiece(int host, const WireMessage& message, Payload payload);
   void ReturnPiece(const HostProgram& program, const LocalMessage& returned);
   void OnPayloadLanded(const LocalMessage& landed);
   void OnPayloadReturned(const LocalMessage& returned);
-  // Whose it was; null: nobody's who is known.
+  // Ends the use of a payload. Returns its program, or null if that is not
+  // loaded.
   HostProgram* EndPayload(const LocalMessage& about);
-  // Null: no piece that comes here.
+  // Returns null if no such piece comes to this host.
   const PieceIn* FindPiece(const HostProgram& program, uint32_t edge,
                            uint32_t shard, uint32_t source) const;
 
-  // Tokens and pieces of other processes, several in a message
+  // Tokens and pieces of other processes, several per message
   // (host_records.cc).
   void ForwardRecords(RecordBatch* batch);
   void OnRecord(HostProgram* program, const WireMessage& message,
                 Payload payload);
   struct LocalMember {
-    const PieceIn* piece;  // null: it is a token, or poisoned
-    const char* bytes;     // of the piece
+    const PieceIn* piece;  // null: a token, or poisoned
+    const char* bytes;     // bytes of the piece
     TokenBatch::Member member;
   };
-  // `last`: of the member before; null: there is none.
+  // `last`: piece of the preceding member; null: none.
   const PieceIn* FindNextPiece(const HostProgram& program, uint32_t edge,
                                MemberHeader member, const PieceIn* last) const;
-  // Of a record; writes its members. False: it is none.
+  // Reads the members of a record into `members`. Returns false if the record
+  // is malformed.
   bool ReadMembers(const HostProgram& program, const WireMessage& message,
                    Payload payload, LocalMember* members) const;
   void TokensToDevices(const HostProgram& program, const WireMessage& message,
                        absl::Span<const LocalMember> members);
 
-  // What a message from or for a host reads (host_prefetch.cc).
+  // Prefetches what a message to or from a host reads (host_prefetch.cc).
   void ReadSoon(int host, uint64_t sequence, uint32_t program, int step) const;
 
-  // What a device has for another host.
+  // Sends a device's token or piece to another host.
   void Forward(const LocalMessage& message);
-  // The slice that an edge goes to; null: there is no such edge.
+  // Returns the binding of the slice that an edge goes to, or null if there is
+  // no such edge.
   static const SliceBinding* TargetOf(const HostProgram& program,
                                       uint32_t edge);
-  // The entry there that a token is for; UINT32_MAX in place of an in-edge:
-  // none that is here.
+  // Returns the entry on this host that a token is for. Its in-edge is
+  // UINT32_MAX if there is none.
   TokenBatch::Member FindEntry(const HostProgram& program, uint32_t edge,
                                const SliceBinding& target,
                                uint32_t shard) const;
   void OnToken(HostProgram* program, const WireMessage& message);
   void OnPiece(HostProgram* program, const WireMessage& message,
                Payload payload);
-  // Its bytes, as they came, where they belong.
+  // Copies the bytes of a piece, as they arrived, to its destination.
   void Place(const PieceIn& piece, uint64_t firing, const void* bytes);
   void OnAll(HostProgram* program, uint32_t edge, uint64_t firing,
              uint32_t count, bool poison);
   void OnAllFired(HostProgram* program, const LocalMessage& message);
 
-  // Devices that take no work any more (host_losses.cc).
+  // Devices that take no more work (host_losses.cc).
   void OnWorkerLost(const LocalMessage& message);
-  // `unresponsive`: they will not answer either, and a thread may still be in a
-  // kernel.
+  // `unresponsive`: the devices will not answer either, and a thread may still
+  // be in a kernel.
   void Lose(const std::vector<uint32_t>& devices, bool unresponsive,
             const std::string& why);
   void NotifyLosses();
-  // Why the program cannot be used; OK: it has no lost device.
+  // Returns OK if the program has no lost device; otherwise, why it cannot be
+  // used.
   absl::Status CheckLosses(const HostProgram& program) const;
 
   void OnMessage(ActorId from, ControlRef control) override;
@@ -195,18 +206,20 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
 
   // Programs, from load to end (host_loads.cc).
   void OnLoad(const proto::LoadProgram& load);
-  // Returns what of the host's memory is lacking; 0: that is answered for.
+  // Loads a program. Returns the bytes of host memory that are lacking; 0 if
+  // the load needs no further attempt.
   uint64_t Load(const proto::LoadProgram& load, bool is_last);
   void OnPlanArrived(const proto::PlanArrived& arrived);
-  // Second copies of a load that has ended so change nothing.
+  // Refuses this and earlier incarnations from now on, so that duplicates of a
+  // load that has ended have no effect.
   void RefuseLoads(uint32_t program, uint32_t incarnation);
   void OnAttached(const LocalMessage& message);
   void ReplyLoaded(uint32_t program, uint32_t incarnation,
                    const absl::Status& status, uint64_t lacking = 0);
   void OnStop(const proto::StopProgram& stop);
   void OnDetached(const LocalMessage& message);
-  // If all its devices have forgotten a program that is stopping, and nothing
-  // of it is away.
+  // Finishes the stop of a program if it is stopping, all its devices have
+  // detached it, and none of its payloads is in use.
   void TryFinishStop(HostProgram* program);
   void FinishStop(HostProgram* program);
   void OnFree(const proto::FreeProgram& free);
@@ -215,37 +228,39 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
 
   // Grants and their ends (host_grants.cc).
   void OnGrant(ControlRef control);
-  // Those whose launches have been staged meanwhile.
+  // Applies the grants whose launches have been staged.
   void ReleaseGrants();
   void ApplyGrant(const proto::Grant& grant);
-  // The launch that a grant is for; null: it, or one before it, was given up.
+  // Returns the launch that a grant is for, or null if it or a launch before it
+  // was given up.
   HostLaunch* LaunchOf(HostProgram* program, const proto::Grant& grant);
-  // Tells one device of each cohort that the program is on.
+  // Sends a message to one device of each cohort that the program is on.
   void NotifyCohorts(const HostProgram& program, LocalKind kind,
                      void* payload = nullptr);
-  // Has the devices of launches whose arguments were filled look at their
-  // feeds.
+  // Notifies devices of launches whose arguments were filled, so that they
+  // check their feeds again.
   void NotifyFilled();
   void OnDeviceDone(HostProgram* program, const LocalMessage& message);
-  // The program's first grant is over.
+  // Ends the program's first grant.
   void FinishGrant(HostProgram* program);
-  // The program's first launch is over: completes `done`.
+  // Ends the program's first launch, and completes `done`.
   void FinishLaunch(HostProgram* program, proto::GrantDone* done);
 
-  // What waits for what (host_inspection.cc).
+  // Reports of what the host waits for (host_inspection.cc).
   void OnQuery(const proto::Query& query);
   void OnInspected(const LocalMessage& message);
   void FinishInspection(uint32_t program);
 
-  // Host-side work (host_dispatch.cc). Offer leaves an action to the host's
-  // time if it can be prepared; Work spends that time.
+  // Host-side work (host_dispatch.cc). Offer adds an action to the host's work
+  // if it can be prepared; Work spends the host's time on it.
   void PrepareGranted(HostProgram* program);
   void Offer(HostProgram* program, uint32_t item);
   void Work();
   void OnHostWorkDone(const LocalMessage& message);
   void OnLongHostWork(const LocalMessage& message);
   void OnHostWorkLimit(const LocalMessage& message);
-  // What the host works on, in the message about it; null: nothing any more.
+  // Returns the program, and sets `where`, of the host work that `message` is
+  // about. Returns null if the host no longer does that work.
   HostProgram* FindHostWork(const LocalMessage& message, WorkLocation* where);
   void OnLongKernel(const LocalMessage& message);
   void Enqueue(HostProgram* program, uint32_t item);
@@ -255,21 +270,22 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
                       proto::StuckShard* stuck) const;
 
   // Groups of collectives with members on other hosts (host_collectives.cc).
-  // That a contribution is for; null: no group with members elsewhere.
+  // FindGroup returns the group that a contribution is for, or null if there is
+  // no such group with members on other hosts.
   HostGroup* FindGroup(HostProgram* program, const WireMessage& message) const;
   void OnArrive(HostProgram* program, const LocalMessage& message);
   void OnContribution(int host, HostProgram* program,
                       const WireMessage& message, Payload payload);
-  // Does what can be done of a group's exchange; at its end tells the devices.
+  // Advances a group's exchange, and notifies the devices when it is done.
   void Exchange(HostProgram* program, uint32_t group, uint64_t firing);
-  // Which shards of the group a stuck one waits for.
+  // Reports the members of the group that a stuck shard waits for.
   void ReportAbsent(const HostProgram& program, const HostGroup& group,
                     proto::StuckShard* stuck) const;
 
   // Values of launches (host_values.cc).
   void StartSpilling(std::unique_ptr<SpillDisk> disk);
   void OnSpillDone();
-  // What waits for memory, when some may have been given back.
+  // Continues what waits for memory, after some may have been released.
   void Proceed();
   void OnStore(const ControlRef& control);
   void OnClientWire(uint32_t client, const WireMessage& message,
@@ -284,12 +300,12 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
                     Payload payload) override;
   void OnFilled() override { NotifyFilled(); }
 
-  // Tells a device that one token has come.
+  // Notifies a device that one token has come.
   void TokenToDevice(HostProgram* program, uint32_t device, uint32_t in_edge,
                      uint64_t firing, bool poison);
   void TraceMessage(TraceKind kind, int host, const WireMessage& message,
                     uint64_t payload_bytes);
-  // What changed of the memory in use.
+  // Traces changes of the memory in use.
   void TraceMemory();
 
   RuntimeContext& context_;
@@ -297,28 +313,32 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
   const HostActors& actors_;
   const int host_;
   TraceRing* trace_ = nullptr;
-  const int64_t first_device_;          // of the cluster
+  const int64_t first_device_;          // number in the cluster
   std::vector<uint64_t> traced_bytes_;  // last ones: the host's, each device's
   std::vector<std::unique_ptr<Arena>> arenas_;  // per device
   Arena host_arena_;
   LaunchStaging staging_;
-  // What each message looks at. Programs go before what they are held in.
+  // Fields that each message reads come first. Programs are destroyed before
+  // the arenas and arrays in which they live.
   std::vector<std::unique_ptr<HostProgram>> programs_;
   absl::flat_hash_map<int, PeerLink> links_;  // by host
   Batches<TokenBatch> arrived_;
-  std::vector<TokenBatch*> arriving_;  // by cohort, of one message
+  // Batches of the current record, by cohort.
+  std::vector<TokenBatch*> arriving_;
   HostCounters counters_;
-  // By program, the last incarnation that was stopped.
+  // Last incarnation that was stopped, by program.
   std::vector<uint32_t> ended_;
   HostWork work_;
   GrantSequencer grants_;
   UnfilledLaunches unfilled_;
   std::map<uint32_t, Inspection> inspections_;  // by program
   LostDevices lost_;
-  std::set<uint32_t> waiting_loads_;  // for memory, by incarnation
-  uint64_t told_spilled_ = 0;         // bytes, last
-  bool stored_due_ = false;           // kStoredDue is on its way
-  IoThread io_thread_;                // last: it reads and writes what is above
+  // Loads that wait for memory, by incarnation.
+  std::set<uint32_t> waiting_loads_;
+  uint64_t told_spilled_ = 0;  // as last reported
+  bool stored_due_ = false;    // kStoredDue is in flight
+  // Declared last: it reads and writes arrays that members above own.
+  IoThread io_thread_;
 };
 
 }  // namespace pathways

@@ -27,7 +27,8 @@ void HostExecutor::ReleaseGrants() {
 
 HostLaunch* HostExecutor::LaunchOf(HostProgram* program,
                                    const proto::Grant& grant) {
-  // One before it was given up, so the program is: devices fire in order.
+  // Devices fire in order. So if an earlier launch was given up, the program is
+  // given up too.
   if (grant.first() != program->granted) return nullptr;
   if (!program->launches.empty() &&
       program->launches.back()->id == grant.launch()) {
@@ -109,7 +110,8 @@ void HostExecutor::OnDeviceDone(HostProgram* program,
                    [&](const auto& g) { return g->position == message.extra; });
   if (grant == program->grants.end()) return;
   --(*grant)->cohorts_left;
-  // Of two cohorts, that of the later grant may have been heard first.
+  // If a grant ends on two cohorts, the report of the later grant may arrive
+  // first.
   while (!program->grants.empty() &&
          program->grants.front()->cohorts_left == 0) {
     FinishGrant(program);

@@ -1,4 +1,4 @@
-//===- host_inspection.cc - What a host waits for -------------------------===//
+//===- host_inspection.cc - Reports of what a host waits for --------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -58,7 +58,7 @@ void HostExecutor::FinishInspection(uint32_t id) {
   report->set_incarnation(inspection.incarnation);
   report->set_host(host_);
   if (program != nullptr) report->set_granted(program->granted);
-  // Of the devices, those with the smallest (firing, position).
+  // Report the devices with the smallest (firing, position).
   auto place = [](const DeviceReport& r) {
     return r.report.stuck_size() == 0
                ? std::make_pair(UINT64_MAX, uint32_t{0})

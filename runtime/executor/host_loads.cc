@@ -19,7 +19,8 @@
 namespace pathways {
 namespace {
 
-// Messages in flight to an actor that no plan accounts for.
+// Upper bound on messages in flight to an actor beyond those that a plan
+// accounts for.
 constexpr int64_t kControlReserve = 64;
 // Numbers of programs are dense, so this many are never loaded.
 constexpr uint32_t kMaxPrograms = 1 << 20;
@@ -72,7 +73,8 @@ uint64_t HostExecutor::Load(const proto::LoadProgram& load, bool is_last) {
     return 0;
   }
   if (id < ended_.size() && load.incarnation() <= ended_[id]) return 0;
-  // Before the first message of the program to or from any of them.
+  // Record the epochs before the first message of the program to or from any of
+  // these hosts.
   for (const proto::HostEpoch& life : load.lives()) {
     Advance(static_cast<int32_t>(life.host()), life.restarts() + 1);
   }
@@ -84,7 +86,7 @@ uint64_t HostExecutor::Load(const proto::LoadProgram& load, bool is_last) {
   }
   std::shared_ptr<const PreparedPlan> plan = context_.plans.Find(hash);
   if (plan == nullptr) {
-    // The controller has what it speaks of, so this is about what has ended.
+    // The controller has every plan that it names, so this load has ended.
     if (context_.IsHere(/*the controller*/ -1)) return 0;
     ControlRef control = NewControl();
     *control->mutable_plan_wanted()->mutable_load() = load;
@@ -151,14 +153,15 @@ void HostExecutor::RefuseLoads(uint32_t program, uint32_t incarnation) {
 }
 
 void HostExecutor::Reserve(HostProgram* program, int sign) {
-  // At most `window` firings of anything are open.
+  // At most `window` firings of any entry are open.
   const int64_t window = program->plan->window();
   int64_t own = kControlReserve;
   for (auto& device : program->devices) {
     if (device == nullptr) continue;
     int64_t in = kControlReserve;
     for (const InEdge& edge : device->in_edges) in += edge.expected * window;
-    // Of two firings, when all have arrived and when all are about to leave.
+    // Each meeting notifies twice, when all have arrived and when all are about
+    // to leave, in each of two firings.
     in += int64_t{device->queue->num_meetings} * 4;
     own += int64_t{device->queue->num_meetings} * 2;
     own += (device->out.size() + device->pieces.size()) * window;
@@ -172,7 +175,7 @@ void HostExecutor::Reserve(HostProgram* program, int sign) {
   for (const HostAllEdge& all : program->all_edges) {
     own += window * (all.target_hosts.size() + 1);
   }
-  // Tokens from other hosts pass through here too.
+  // Tokens from other hosts pass through the executor too.
   for (auto& device : program->devices) {
     if (device == nullptr) continue;
     for (const InEdge& edge : device->in_edges) {
@@ -188,8 +191,8 @@ void HostExecutor::Reserve(HostProgram* program, int sign) {
         world_->Reserve(actors_.devices[device], sign * window);
       }
     }
-    // A sender may be a window ahead of what its devices sent, and they one
-    // ahead of what was read here.
+    // The sending host may be one window ahead of what its devices have sent,
+    // and those one window ahead of what was read here.
     own += program->dispatch->remotes.size() * 2 * window;
   }
   world_->Reserve(local_id(), sign * own);
@@ -229,7 +232,7 @@ void HostExecutor::OnStop(const proto::StopProgram& stop) {
                              ? programs_[stop.program()].get()
                              : nullptr;
   if (program != nullptr && program->incarnation == stop.incarnation()) {
-    if (program->stopping && !program->stopped) return;  // being done
+    if (program->stopping && !program->stopped) return;  // already in progress
     if (!program->stopping) {
       program->stopping = true;
       work_.Drop(program->program, program->incarnation);
@@ -276,7 +279,7 @@ void HostExecutor::TryFinishStop(HostProgram* program) {
 
 void HostExecutor::FinishStop(HostProgram* program) {
   program->stopped = true;
-  // No device looks at their values any more.
+  // No device reads the launches' values any more.
   for (const auto& launch : program->launches) {
     launch->values.Fill(/*failed=*/true);
     launch->values.Clear();

@@ -1,4 +1,4 @@
-//===- host_losses.cc - Devices that take no work any more ----------------===//
+//===- host_losses.cc - Devices that take no more work --------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -50,7 +50,7 @@ void HostExecutor::Lose(const std::vector<uint32_t>& devices, bool unresponsive,
   lost_.Add(std::move(lost), unresponsive);
   NotifyLosses();
   if (!unresponsive) return;
-  // Nobody waits for them.
+  // Nothing waits for unresponsive devices.
   auto erase = [&](WaitSet* waiting) {
     bool erased = false;
     for (uint32_t device : devices) {

@@ -1,4 +1,4 @@
-//===- host_payloads.cc - Payloads that are put where they belong ---------===//
+//===- host_payloads.cc - Payloads that are placed in memory --------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -15,8 +15,8 @@
 namespace pathways {
 namespace {
 
-// Of `extra` of what tells of a payload that has landed; the sequence, for
-// traces, is above them.
+// Fields of LocalMessage::extra of kPayloadLanded: the kind, then the host,
+// then the sequence number, which traces use.
 constexpr int kKindBits = 4, kHostBits = 20;
 static_assert(kNumWireKinds <= 1 << kKindBits);
 
@@ -64,7 +64,7 @@ void HostExecutor::LendPiece(int host, const WireMessage& message,
       device.first_entry[send] + device.LocalIndex(slice, message.item);
   returned.step = message.step;
   if (!LendToHost(host, message, payload, returned)) {
-    // There is no way to that host, so nobody reads it.
+    // No route leads to that host, so nothing reads the piece.
     ReturnPiece(program, returned);
   }
 }
@@ -103,7 +103,7 @@ ReceiveBuffer HostExecutor::OnOffer(ActorId from, const WireMessage& message,
   }
   ReceiveBuffer landing;
   if (memory == nullptr) {
-    // It goes on without what there is no place for.
+    // Continue with poison, as there is no memory for the payload.
     WireMessage poisoned = message;
     poisoned.flags |= kPoisoned;
     HandleWire(host, program, poisoned, {});
@@ -128,7 +128,8 @@ ReceiveBuffer HostExecutor::OnOffer(ActorId from, const WireMessage& message,
 void HostExecutor::OnPayloadLanded(const LocalMessage& landed) {
   HostProgram* program = EndPayload(landed);
   if (program == nullptr) return;
-  // What does not come any more is of a host whose end says the rest.
+  // If the payload was not received, its host has failed, and the end of that
+  // host covers the rest.
   if (!program->stopping && (landed.flags & kNotReceived) == 0) {
     WireMessage message;
     message.kind = landed.extra & ((1 << kKindBits) - 1);

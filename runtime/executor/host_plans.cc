@@ -1,4 +1,4 @@
-//===- host_plans.cc - What hosts of a process wait for -------------------===//
+//===- host_plans.cc - Loads that wait for their plans --------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -31,8 +31,8 @@ HostPlans::Outcome HostPlans::Want(uint32_t host,
         return one.host == host && one.load.program() == load.program() &&
                one.load.incarnation() == load.incarnation();
       });
-  // Another one's: the answer to its question is on its way, or was lost, which
-  // it will notice itself.
+  // Another load has requested the plan already. If that request or its answer
+  // was lost, that load's host asks again.
   const bool is_others = is_new && !loads.empty();
   if (is_new) loads.push_back({host, load});
   if (!is_others) outcome.request = fetches_.Ask(name);

@@ -1,4 +1,4 @@
-//===- host_plans.h - What hosts of a process wait for ----------*- C++ -*-===//
+//===- host_plans.h - Loads that wait for their plans -----------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -17,11 +17,11 @@
 
 namespace pathways {
 
-// Loads of hosts of this process that wait for their plans, each of which is
+// Loads of hosts of this process that wait for their plans. Each plan is
 // fetched once, from the controller. Invariants: (1) each load is answered once
-// for each time that its host asks; (2) nothing is asked for of its own accord:
-// what was lost is asked for again when a host does. One owner calls it; it
-// sends nothing.
+// for each time that its host asks; (2) nothing is sent spontaneously: a lost
+// request is repeated when a host asks again. Not thread-safe; sends nothing
+// itself.
 class HostPlans {
  public:
   explicit HostPlans(RuntimeContext* context)
@@ -31,15 +31,15 @@ class HostPlans {
     uint32_t host = 0;
     proto::PlanArrived arrived;
   };
-  // What is to be sent.
+  // Messages that the caller must send.
   struct Outcome {
     std::optional<proto::PlanRequest> request;  // to the controller
     std::vector<Answer> answers;                // to hosts
   };
-  // A host lacks the plan of a load.
+  // Handles a host that lacks the plan of a load.
   Outcome Want(uint32_t host, const proto::LoadProgram& load);
   Outcome Take(const proto::PlanPart& part);
-  // Plans that are awaited.
+  // Number of plans that are awaited.
   size_t size() const { return waiting_.size(); }
 
  private:

@@ -1,4 +1,4 @@
-//===- host_prefetch.cc - What a host's executor will read ----------------===//
+//===- host_prefetch.cc - Prefetching for a host's executor ---------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

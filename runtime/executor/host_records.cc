@@ -1,4 +1,4 @@
-//===- host_records.cc - Tokens and pieces that go together ---------------===//
+//===- host_records.cc - Records of tokens and pieces ---------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -18,7 +18,7 @@ void HostExecutor::ForwardRecords(RecordBatch* batch) {
     WireMessage message = record.message;
     if (Find(message.program, message.incarnation) == nullptr) continue;
     Payload payload{record.data, record.bytes};
-    if (message.item == 1) {  // it is one of the other kinds
+    if (message.item == 1) {  // a single member is sent as a plain message
       MemberHeader member;
       std::memcpy(&member, record.data, sizeof member);
       message.kind =
@@ -33,7 +33,7 @@ void HostExecutor::ForwardRecords(RecordBatch* batch) {
   batch->Return();
 }
 
-// Members of a record mostly follow each other where pieces are in order, too.
+// Consecutive members of a record mostly are consecutive pieces, too.
 const PieceIn* HostExecutor::FindNextPiece(const HostProgram& program,
                                            uint32_t edge, MemberHeader member,
                                            const PieceIn* last) const {
@@ -61,7 +61,7 @@ bool HostExecutor::ReadMembers(const HostProgram& program,
   const bool has_bytes = has_pieces && (message.flags & kPoisoned) == 0;
   const char* next = static_cast<const char*>(payload.data);
   uint64_t left = payload.bytes;
-  uint64_t least = 0;  // so none is there twice
+  uint64_t least = 0;  // ensures ascending order without duplicates
   const PieceIn* piece = nullptr;
   for (uint32_t i = 0; i < message.item; ++i) {
     MemberHeader header;
@@ -94,13 +94,13 @@ bool HostExecutor::ReadMembers(const HostProgram& program,
 void HostExecutor::OnRecord(HostProgram* program, const WireMessage& message,
                             Payload payload) {
   LocalMember members[kMaxMembers];
-  // Of one that is none, nothing counts.
+  // A malformed record has no effect.
   if (!ReadMembers(*program, message, payload, members)) {
     return counters_.foreign.Add();
   }
   const auto all = absl::MakeConstSpan(members, message.item);
   for (const LocalMember& here : all) {
-    // The sender had the credit of this slot, so nobody reads it now.
+    // The sender had the credit for this slot, so no entry reads it now.
     if (here.piece != nullptr && here.piece->to.base != nullptr) {
       Place(*here.piece, message.step, here.bytes);
     }

@@ -1,4 +1,4 @@
-//===- host_values.cc - What a host tells of the values of launches -------===//
+//===- host_values.cc - Values of launches on a host ----------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -17,10 +17,10 @@
 namespace pathways {
 namespace {
 
-// A simulated disk takes so long, and a nanosecond for each byte.
+// Time of a simulated disk access, plus a nanosecond for each byte.
 constexpr TimeNs kSimDiskNs = 100'000;
-// What is told of a disk that is at work for long.
-constexpr uint64_t kMaxWireStatusBytes = uint64_t{64} << 20;
+// Change of the spilled bytes that is reported while the disk stays busy.
+constexpr uint64_t kReportedSpillBytes = uint64_t{64} << 20;
 
 }  // namespace
 
@@ -33,7 +33,7 @@ void HostExecutor::StartSpilling(std::unique_ptr<SpillDisk> disk) {
         work();
         world_->SendLocal(kNobody, local_id(), done);
       };
-      // Without a thread for it, the host waits for its disk.
+      // If there is no thread, the executor itself waits for the disk.
       if (!io_thread_.Do(tell)) tell();
       return;
     }
@@ -50,11 +50,12 @@ void HostExecutor::OnSpillDone() {
   staging_.OnSpillDone();
   ReleaseGrants();
   counters_.spilled_bytes.Set(staging_.spilled_bytes());
-  // For who looks at the cluster, and so that who waits sees that it goes on.
+  // Reports progress, for statistics of the cluster and for what waits on this
+  // host.
   const uint64_t spilled = staging_.spilled_bytes();
   const uint64_t change =
       std::max(spilled, told_spilled_) - std::min(spilled, told_spilled_);
-  if (!staging_.is_spilling() || change >= kMaxWireStatusBytes) {
+  if (!staging_.is_spilling() || change >= kReportedSpillBytes) {
     SendStored(staging_.last());
   }
   if (trace_ != nullptr) TraceMemory();
@@ -103,9 +104,10 @@ void HostExecutor::SendStored(uint64_t sequence) {
   SendControl(context_.directory.controller(), std::move(control));
 }
 
-// Behind what has come with the launch, its grant mostly, which need not wait
-// until the controller has heard; once for all launches that come together.
-// Devices hear of the grant behind it.
+// The message to itself comes after what arrived together with the launch,
+// mostly its grant, which need not wait until the controller is notified. It is
+// sent once for all launches that arrive together. Devices receive the grant
+// after it.
 void HostExecutor::SendStoredSoon() {
   if (std::exchange(stored_due_, true)) return;
   LocalMessage due;

@@ -1,4 +1,4 @@
-//===- io_thread.cc - What a worker must not wait for ---------------------===//
+//===- io_thread.cc - Thread for blocking work ----------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- io_thread.h - What a worker must not wait for ------------*- C++ -*-===//
+//===- io_thread.h - Thread for blocking work -------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -18,16 +18,17 @@
 
 namespace pathways {
 
-// One thread, from the first work on, that does one piece of work after the
-// other. Thread-safe.
+// One thread, started with the first work, that does one piece of work at a
+// time. Thread-safe.
 class IoThread {
  public:
   ~IoThread() { Stop(); }
 
-  // Returns at once. One at a time: what is given is done before the next one.
-  // False: the system has no thread for it, so it is the caller's.
+  // Starts `work`, and returns at once. The previous work must have ended.
+  // Returns false if the system cannot create the thread, so that the caller
+  // must do the work.
   bool Do(const std::function<void()>& work) ABSL_LOCKS_EXCLUDED(mutex_);
-  // Waits for the work that has begun; what comes later is not done.
+  // Waits for work that has begun. Later work is not done.
   void Stop() ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:

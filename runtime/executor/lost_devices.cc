@@ -1,4 +1,4 @@
-//===- lost_devices.cc - What a host lost, and keeps for it ---------------===//
+//===- lost_devices.cc - Lost devices of a host ---------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -41,7 +41,7 @@ void LostDevices::Release(std::unique_ptr<HostProgram> program) {
     }
   }
   if (!is_touched) return;
-  // Kernels see the memory of their device alone.
+  // Kernels see only the memory of their device.
   program->host_memory = Arena::Segment();
   buried_.push_back(std::move(program));
 }

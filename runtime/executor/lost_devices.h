@@ -1,4 +1,4 @@
-//===- lost_devices.h - What a host lost, and keeps for it ------*- C++ -*-===//
+//===- lost_devices.h - Lost devices of a host ------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -20,26 +20,26 @@
 
 namespace pathways {
 
-// Devices of one host that take no work any more. Some of them are
-// unresponsive: they do not answer either, and a thread may still be in a
-// kernel there. Invariants: (1) who is lost stays so; (2) what a kernel that
-// did not return may touch, the memory of its program on its device, is there
-// as long as this. One owner calls it, and destroys it when no kernel runs any
-// more, before the devices' memory.
+// Devices of one host that take no more work. Some of them are unresponsive:
+// they do not answer either, and a thread may still be in a kernel there.
+// Invariants: (1) a lost device stays lost; (2) memory that a kernel that did
+// not return may touch, which is the memory of its program on its device, lives
+// as long as this object. Not thread-safe; must be destroyed when no kernel
+// runs any more, and before the devices' memory.
 class LostDevices {
  public:
-  // The devices that `loss` names.
+  // Adds the devices that `loss` names.
   void Add(proto::WorkerLost loss, bool unresponsive);
   bool IsDeaf(uint32_t device) const {
     return unresponsive_.Contains(static_cast<int32_t>(device));
   }
-  // A lost device that the program is on; none: it has none.
+  // Returns a lost device that the program is on, if there is one.
   std::optional<uint32_t> Find(const HostProgram& program) const;
-  // Gives back what a program that ended holds, as far as no kernel may touch
-  // it any more.
+  // Releases what a program that ended holds, except what a kernel may still
+  // touch.
   void Release(std::unique_ptr<HostProgram> program);
 
-  // All that were added, in that order.
+  // All losses that were added, in that order.
   const std::vector<proto::WorkerLost>& losses() const { return losses_; }
 
  private:

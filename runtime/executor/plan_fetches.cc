@@ -1,4 +1,4 @@
-//===- plan_fetches.cc - Plans that this process asks for -----------------===//
+//===- plan_fetches.cc - Plans that a process fetches ---------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -18,7 +18,7 @@
 namespace pathways {
 namespace {
 
-// The kernels with those objects alone that are chosen, and these as blobs.
+// Returns the kernels with only the chosen objects, and those objects as blobs.
 PlanData KeepChosen(google::protobuf::RepeatedPtrField<proto::Kernel>* kernels,
                     const std::vector<std::vector<uint32_t>>& chosen,
                     const std::vector<std::string>& objects) {
@@ -101,7 +101,7 @@ absl::StatusOr<PlanFetch::Step> PlanFetches::Prepare(Fetch* fetch) {
   if (!plan.ok()) return plan.status();
   fetch->plan = *std::move(plan);
 
-  // The number of each kernel's first object.
+  // Number of each kernel's first object.
   std::vector<uint32_t> first;
   uint32_t objects = 0;
   for (const proto::Kernel& kernel : fetch->kernels) {
@@ -142,7 +142,7 @@ absl::StatusOr<std::shared_ptr<const PreparedPlan>> PlanFetches::Finish(
   std::vector<std::string> objects = fetch->pieces.TakeObjects();
   PlanData code = KeepChosen(&fetch->kernels, fetch->chosen, objects);
   for (proto::Kernel& kernel : fetch->kernels) {
-    // It has other objects now, and its identity is theirs.
+    // The kernel has other objects now, which determine its hash.
     if (kernel.objects().empty()) continue;
     absl::StatusOr<std::string> hash =
         context_.kernels->HashOf(kernel, code.blobs);

@@ -1,4 +1,4 @@
-//===- plan_fetches.h - Plans that this process asks for --------*- C++ -*-===//
+//===- plan_fetches.h - Plans that a process fetches ------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -20,30 +20,33 @@
 
 namespace pathways {
 
-// Plans on their way to this process's index. When the tables of one are here
-// it is verified and bound, since who sent it is not trusted, and the code that
-// the devices here need is chosen. One owner calls it; it sends nothing.
+// Plans in flight to this process's index. When the tables of a plan have
+// arrived, they are verified and bound, since the sender is not trusted, and
+// the code that the devices of this process need is chosen. Not thread-safe;
+// sends nothing itself.
 class PlanFetches {
  public:
-  // `serves`: this process is asked for the plans, so it takes all their code.
-  // `context` outlives it.
+  // `serves`: other processes request the plans from this one, so it fetches
+  // all of their code. `context` must outlive this object.
   PlanFetches(RuntimeContext* context, bool serves)
       : context_(*context), serves_(serves) {}
 
-  // What to ask for next. A plan that is not on its way is from now on.
+  // Returns the next request for a plan. Starts fetching the plan if it is not
+  // in flight.
   proto::PlanRequest Ask(const PlanName& name);
 
-  // What a part did.
+  // Effect of a part.
   struct Outcome {
-    bool ask = false;  // `request` is next
+    bool ask = false;  // `request` is to be sent next
     proto::PlanRequest request;
-    // The plan is in the index, as `plan`; or why it will not be.
+    // The fetch is over: the plan is in the index, as `plan`, or `status` says
+    // why it will not be.
     bool over = false;
     absl::Status status;
     std::shared_ptr<const PreparedPlan> plan;
   };
   Outcome Take(const proto::PlanPart& part);
-  // Nobody wants it any more.
+  // Drops a plan that is no longer needed.
   void Drop(const PlanHash& hash) { fetches_.erase(hash); }
   size_t size() const { return fetches_.size(); }
 
@@ -51,8 +54,8 @@ class PlanFetches {
   struct Fetch {
     explicit Fetch(const PlanName& name) : pieces(name) {}
     PlanFetch pieces;
-    // What `plan` is made of but for the objects, which `chosen` says: of each
-    // kernel those that are needed, by their number in the manifest.
+    // The kernels of `plan`, with the objects of all of them. `chosen`: the
+    // objects that are needed of each kernel, by number in the manifest.
     google::protobuf::RepeatedPtrField<proto::Kernel> kernels;
     std::vector<std::vector<uint32_t>> chosen;
     std::unique_ptr<PreparedPlan> plan;

@@ -1,4 +1,4 @@
-//===- runtime_context.h - What the actors of a process share ---*- C++ -*-===//
+//===- runtime_context.h - State shared by a process's actors ---*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -36,24 +36,25 @@ struct RuntimeContext {
   World* world = nullptr;
   const Topology* topology = nullptr;
   Directory directory;
-  uint32_t process = 0;  // of the directory's places, the one that is here
+  uint32_t process = 0;  // this process, in the directory's locations
   PlanIndex plans;
-  KernelResolver* kernels = nullptr;    // where code of plans comes from
+  KernelResolver* kernels = nullptr;    // source of the plans' code
   Registry<const PreparedPlan> loaded;  // by incarnation
   const DeviceBackends* backends = &CpuBackends();
   ControlPool controls;
   DispatchOptions dispatch;
   WorkLimits limits;
-  // The controller's: a kernel of a host has not returned for the time that it
-  // may take. On the controller's worker, perhaps more than once; empty: nobody
-  // is told.
+  // Called on the controller's worker, perhaps more than once, when a kernel of
+  // a host has not returned within its limit. Empty: no call.
   std::function<void(int32_t host, uint32_t life, const absl::Status& why)>
       on_worker_lost;
   SpillOptions spill;
-  // Of the hosts that are here, until they take them.
+  // Disks of this process's hosts, which take them.
   std::map<int32_t, std::unique_ptr<SpillDisk>> spill_disks;
-  bool traced = false;     // the processes with hosts and the controller's are
-  Trace* trace = nullptr;  // of this process, if it is one of those and traced
+  // The processes with hosts and the controller's are traced.
+  bool traced = false;
+  // Trace of this process; null if it records none.
+  Trace* trace = nullptr;
 
   bool IsHere(int32_t host) const {
     return directory.place(host).process == process;

@@ -1,4 +1,4 @@
-//===- collective.cc - What collectives compute ---------------------------===//
+//===- collective.cc - Arithmetic of collectives --------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -23,7 +23,7 @@ int64_t Volume(const std::vector<int64_t>& shape, int64_t begin, int64_t end) {
   return count;
 }
 
-// The only one that there is, for everybody.
+// Returns the whole array as the one block, the same for every member.
 Blocks Everything(const std::vector<int64_t>& array, int64_t element_bytes) {
   Blocks blocks;
   blocks.first.row_bytes =
@@ -31,9 +31,9 @@ Blocks Everything(const std::vector<int64_t>& array, int64_t element_bytes) {
   return blocks;
 }
 
-// Those of size `extent` along `dim` of `array`. They are cut into rows by two
-// dimensions, `dim` and `other`, so that rows are dense also in an array where
-// the other is the one that is cut.
+// Returns the blocks of size `extent` along `dim` of `array`. Rows are cut by
+// two dimensions, `dim` and `other`, so that they are also dense in an array
+// that is cut along `other`.
 Blocks BlocksAlong(const std::vector<int64_t>& array, int64_t element_bytes,
                    int64_t dim, int64_t extent, int64_t other) {
   const auto rank = static_cast<int64_t>(array.size());
@@ -50,7 +50,7 @@ Blocks BlocksAlong(const std::vector<int64_t>& array, int64_t element_bytes,
   return blocks;
 }
 
-// All ranks of a group become one.
+// Returns the order that combines all ranks of a group into one result.
 layout::ReductionOrder OrderOfAll(const layout::ReductionTree& tree) {
   std::vector<layout::TreeNode> ranks(tree.size());
   for (int64_t r = 0; r < tree.size(); ++r) ranks[r] = {r, r + 1};
@@ -88,7 +88,7 @@ void CollectiveShape::Complete(const layout::ReductionTree& tree) {
       return;
     case proto::ALL_GATHER:
       source_blocks = BlocksAlong(source, element_bytes, dim, source[dim], dim);
-      source_blocks.step = 0;  // all of it goes to each
+      source_blocks.step = 0;  // the whole contribution goes to each member
       result_blocks = BlocksAlong(result, element_bytes, dim, source[dim], dim);
       return;
     case proto::ALL_TO_ALL:

@@ -1,4 +1,4 @@
-//===- collective.h - What collectives compute ------------------*- C++ -*-===//
+//===- collective.h - Arithmetic of collectives -----------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A collective gives each member of a group a result that is made of blocks of
-// what the members contribute: combined over all of them in the order of the
-// group's tree, or one block beside the other. The bits do not depend on who
-// arrived first or on where the shards are.
+// A collective gives each member of a group a result made of blocks of the
+// members' contributions: either combined over all members in the order of the
+// group's tree, or laid side by side. The bits of a result do not depend on
+// arrival order or on the placement of shards.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,7 +25,7 @@
 
 namespace pathways {
 
-// A block of a dense array: so many rows of bytes, in two levels.
+// A block of a dense array: `outer` times `rows` rows of `row_bytes` bytes.
 struct Block {
   int64_t begin = 0;  // bytes
   int64_t outer = 1, outer_stride = 0;
@@ -34,8 +34,7 @@ struct Block {
   int64_t bytes() const { return outer * rows * row_bytes; }
 };
 
-// Blocks of one array that are alike, the next `step` bytes behind the one
-// before.
+// Equal blocks of one array; block i + 1 begins `step` bytes after block i.
 struct Blocks {
   Block first;
   int64_t step = 0;
@@ -46,8 +45,8 @@ struct Blocks {
   }
 };
 
-// One collective of a group. Its plan has passed the verifier: what is cut into
-// blocks has a whole number of them.
+// One collective of a group. Its plan has passed the verifier, so every
+// dimension that is cut divides evenly.
 struct CollectiveShape {
   proto::CollectiveKind kind = proto::ALL_REDUCE;
   proto::ReductionKind reduction = proto::ADD;
@@ -55,16 +54,17 @@ struct CollectiveShape {
   int64_t element_bytes = 4;
   int64_t size = 1;  // members
   int64_t dim = 0, concat_dim = 0;
-  // Of a permute or broadcast, by rank; -1: zeros.
+  // Permute or broadcast: the source rank of each rank; -1: zeros.
   std::vector<int64_t> sources;
   std::vector<int64_t> source;  // shape of a contribution
   std::vector<int64_t> result;  // shape of the result
 
-  // From here on made of the above, and of the group's tree.
-  layout::ReductionOrder order;  // of all contributions, by rank, if it reduces
-  // What of a contribution goes to the member of rank i, and where in a result
-  // that of rank i comes: with as many rows, equally long. Of an all-reduce,
-  // everything; of a reduce-scatter, the result is the block.
+  // Complete() derives the fields below from those above and the group's tree.
+  layout::ReductionOrder order;  // contributions by rank; set if it reduces
+  // source_blocks.at(i) is the block of a contribution that goes to the member
+  // of rank i. result_blocks.at(i) is the block of a result that comes from
+  // rank i; it has as many rows, of equal length. Of an all-reduce, both are
+  // the whole array; of a reduce-scatter, the result is one block.
   Blocks source_blocks, result_blocks;
   int64_t source_bytes = 0, result_bytes = 0;
 
@@ -74,9 +74,10 @@ struct CollectiveShape {
   }
 };
 
-// One as large, and cut into as many rows, without gaps.
+// Returns a block with the rows of `block`, without gaps.
 Block DenseBlock(const Block& block);
-// Copies a block to a place for one.
+// Copies block `from` of `source` to block `to` of `result`. Both must have
+// equal rows.
 void CopyBlock(const Block& from, const char* source, const Block& to,
                char* result);
 

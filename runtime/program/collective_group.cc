@@ -27,13 +27,13 @@ bool GroupMeeting::ArriveCohort(Count* near, uint64_t which, bool* poison) {
   if (cohorts.size() == 1) return true;
   Slot& slot = slots[which];
   if (*poison) slot.poisoned.store(true, std::memory_order_relaxed);
-  // Releases the cohort's contributions, and to the last one acquires all.
+  // Releases the cohort's contributions; the last cohort acquires all of them.
   if (slot.arrived.fetch_add(1, std::memory_order_acq_rel) + 1 <
       cohorts.size()) {
     return false;
   }
   *poison = slot.poisoned.load(std::memory_order_relaxed);
-  // The others use the slot again only after they have heard of this.
+  // The other cohorts use the slot again only after they were notified.
   slot.arrived.store(0, std::memory_order_relaxed);
   slot.poisoned.store(false, std::memory_order_relaxed);
   return true;
@@ -58,12 +58,13 @@ int64_t HostGroup::num_own() const {
 
 namespace {
 
-// A share is cut where no two devices write to one cache line.
+// Shares are cut so that no two devices write to one cache line.
 constexpr int64_t kGrain = 64;  // elements
-// Results of a group that no cache holds anyway.
+// Bytes of a group's results above which no cache holds them.
 constexpr int64_t kStreamBytes = 16 << 20;
 
-// Elements of a contribution that are the share of number `local`.
+// Returns the range of elements of a contribution that is the share of device
+// number `local`.
 std::pair<int64_t, int64_t> ShareOf(const CollectiveShape& shape,
                                     const HostGroup& group, uint32_t local) {
   const auto shares = static_cast<int64_t>(group.locals.size());
@@ -109,7 +110,7 @@ void CombineShare(const CollectiveShape& shape, const HostGroup& group,
     reduction.streams = shape.size * shape.result_bytes >= kStreamBytes;
     return reducer.Reduce(reduction);
   }
-  // Nodes, for the exchange.
+  // With an exchange, compute its nodes.
   const layout::HostExchange& plan = group.exchange->plan();
   reduction.num_results = 1;
   reduction.wide_results = true;

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The tables of collectives, and where their members meet. A group is known by
-// its index on its host; its tables are only read once built.
+// Tables of collectives, and the meetings of their members. A group is
+// identified by its index on its host. Its tables are immutable once built.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,28 +30,31 @@ namespace pathways {
 struct CollectiveMember {
   uint32_t group = 0;  // counts from CollectiveTable::first_group
   uint32_t rank = 0;
-  // Its place among the members of the host, by rank; if all are there, among
-  // those of its cohort.
+  // If the group spans hosts: index of the member among those of this host, by
+  // rank. Otherwise: index of its device among those of its cohort in the
+  // group.
   uint32_t own = 0;
 };
-// A group of such a collective in which the device has members.
+// A group of a collective in which the device has members.
 struct DeviceGroup {
-  uint32_t group = 0;   // likewise
-  uint32_t local = 0;   // the device's number in it
-  uint32_t cohort = 0;  // where the device's is in the meetings
-  // Its members here, in DeviceProgram::shards_in: co-resident shards.
+  uint32_t group = 0;   // counts from CollectiveTable::first_group
+  uint32_t local = 0;   // index of the device in HostGroup::locals
+  uint32_t cohort = 0;  // index of the device's cohort in GroupMeeting
+  // Range of the device's members in DeviceProgram::shards_in, which has
+  // co-resident shards.
   uint32_t shards_begin = 0, shards_end = 0;
 };
 
-// Where devices of one host meet: first those of each worker, then the workers.
-// Who arrives last resets the slot, then tells the others or, when the group
-// has members elsewhere, the host's executor.
+// Meeting of the devices of one host: first the devices of each worker meet,
+// then the workers. The last device to arrive resets the slot, then notifies
+// the other devices or, if the group has members on other hosts, the host's
+// executor.
 struct GroupMeeting {
-  // `devices`: of each cohort.
+  // `devices`: devices with members, by cohort.
   explicit GroupMeeting(std::vector<std::vector<uint32_t>> devices);
 
-  // Per cohort: the devices with members, which all read; how many of them have
-  // arrived, which is the cohort's own.
+  // `cohorts`: the devices with members of each cohort; any device reads it.
+  // `counts`: arrivals of each cohort; only that cohort's worker uses them.
   const std::vector<std::vector<uint32_t>> cohorts;
   struct alignas(64) Count {
     uint32_t arrived[2] = {0, 0};
@@ -63,10 +66,11 @@ struct GroupMeeting {
     std::atomic<uint32_t> arrived{0};  // cohorts
     std::atomic<bool> poisoned{false};
   };
-  alignas(64) Slot slots[2];  // which all write
+  alignas(64) Slot slots[2];  // all workers write them
 
-  // A device of `cohort` has arrived at `firing`, `*poison` or not. Whether it
-  // was the last of all; then `*poison` says whether any was, and the slot is
+  // Records that a device of `cohort` has arrived at `firing`, poisoned if
+  // `*poison`. Returns true if it was the last of all devices. In that case,
+  // `*poison` is set to whether any device was poisoned, and the slot is free
   // for the firing after the next.
   bool Arrive(uint32_t cohort, uint64_t firing, bool* poison) {
     Count& near = counts[cohort];
@@ -80,60 +84,64 @@ struct GroupMeeting {
   bool ArriveCohort(Count* near, uint64_t which, bool* poison);
 };
 
-// What a group of a host has that is combined in place: once all are there, by
-// all devices at once, each a share, from where operands lie to where results
-// or the exchange want it; and nobody goes on before all shares are done, for
-// which they meet once more. Nothing else touches an operand or a result
-// meanwhile: the gangs that own them wait here, at the heads of their queues.
+// State of a group that is combined in place. Once all devices have arrived,
+// each of them computes a share, directly from the memory of the operands to
+// that of the results or of the exchange. The devices then meet a second time,
+// and none continues before all shares are done. Nothing else touches an
+// operand or a result meanwhile: the gangs that own them wait in this
+// collective, at the heads of their queues.
 struct InPlaceGroup {
-  std::unique_ptr<GroupMeeting> leaving;  // null: all are on one device
-  // By rank, of the members here.
+  std::unique_ptr<GroupMeeting> leaving;  // null: all members are on one device
+  // Operands and results by rank; set for members on this host.
   std::vector<SlotRef> sources, results;
-  // The slots of the firing under way, written by who arrives last: the others
-  // read them before they leave, and nobody arrives at the next one before.
+  // Slots of the current firing. The last device to arrive writes them. The
+  // other devices read them before they leave, and no device arrives at the
+  // next firing before that.
   std::vector<const char*> operands;
   std::vector<char*> outputs;
 };
 
 // The members of one group of a collective, as one host sees them. Firing n
-// uses slot n mod 2 of its memory: nobody can arrive at n + 2 before all have
-// read n.
+// uses slot n mod 2 of its memory: a member arrives at n + 2 only after all
+// members have read n.
 struct HostGroup {
-  // Of what is small: where its members meet, instead of `meeting`. The host
-  // program's; else null.
+  // Barrier that replaces `meeting` for small contributions; owned by the
+  // HostProgram. Null if the group is not small.
   FlagBarrier* small = nullptr;
   std::vector<const char*> contributions[2];  // see below
-  // One result for all; see below.
+  // True if all members have the same result; see below.
   bool shared = false;
   uint32_t action = 0, step = 0;
   std::vector<int32_t> members;  // shards, by rank
-  uint64_t bytes = 0;            // of one contribution
+  uint64_t bytes = 0;            // bytes of one contribution
   struct Local {
     uint32_t device = 0;
-    uint32_t cohort = 0;   // where the device's is in the meetings
-    uint32_t meeting = 0;  // the device's, in one firing of the program
+    uint32_t cohort = 0;  // index of the device's cohort in the meetings
+    // Number of this meeting among those of the device in one firing.
+    uint32_t meeting = 0;
     std::vector<uint32_t> ranks;
   };
   std::vector<Local> locals;  // by device
-  // Null: all members that are here are on one device.
+  // Null: all members on this host are on one device.
   std::unique_ptr<GroupMeeting> meeting;
-  // Null: all members are here. Else whoever arrives last of this host tells
-  // its executor, and contributions and results are in the exchange's memory.
+  // Null: all members are on this host. Otherwise the last device of this host
+  // to arrive notifies the executor, and contributions and results are in the
+  // exchange's memory.
   std::unique_ptr<ExchangeState> exchange;
-  // What is large, or all on one device; else null.
+  // Set if the group is large or all members are on one device; else null.
   std::unique_ptr<InPlaceGroup> in_place;
 
-  // What is not small, nor in place, and has no exchange is copied to the
-  // group's memory by who arrives: two slots of contributions, then two of
-  // results. Of a slot, where that of each rank begins: by cohort, so that no
-  // two workers write to one cache line. When the result is the same for all,
-  // it is shared: who arrives last computes it. Contributions are by rank, of
-  // either slot.
+  // Memory of a group that is not small, not in place and has no exchange: two
+  // slots of contributions, then two of results. Each device copies its
+  // contributions there when it arrives. `at` is the offset of each rank in a
+  // slot; ranks are grouped by cohort so that no two workers write to one cache
+  // line. If `shared`, all members have the same result, and the last device to
+  // arrive computes it.
   std::vector<uint64_t> at;
   uint64_t slot_bytes = 0, result_bytes = 0;
   char* data = nullptr;
 
-  // Once the memory is there.
+  // Must be called once the memory is allocated.
   void SetMemory(char* memory);
   char* result(uint64_t firing) const {
     return AddressAt(data, 2 * slot_bytes + (firing & 1) * result_bytes);
@@ -141,11 +149,11 @@ struct HostGroup {
   char* contribution(uint64_t firing, uint32_t rank) const {
     return AddressAt(data, (firing & 1) * slot_bytes + at[rank]);
   }
-  int64_t num_own() const;  // members that are here
+  int64_t num_own() const;  // members on this host
 };
 
-// Finds the slots that members of an in-place group have at `firing`; then does
-// the share of the device with number `local`.
+// BeginInPlace finds the slots that members of an in-place group use at
+// `firing`. CombineShare then computes the share of device number `local`.
 void BeginInPlace(const HostGroup& group, uint64_t firing);
 void CombineShare(const CollectiveShape& shape, const HostGroup& group,
                   uint32_t local, uint64_t firing);

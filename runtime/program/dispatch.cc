@@ -1,4 +1,4 @@
-//===- dispatch.cc - What a host does before actions may fire -------------===//
+//===- dispatch.cc - Preparation of actions by their host -----------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -54,7 +54,7 @@ HostWork::Piece HostWork::Take() {
 HostWork::Turn HostWork::Begin(TimeNs cost) {
   busy_ = true;
   const Piece piece = Take();
-  // On threads a timer may be late; that is no time the host worked.
+  // A timer on threads may be late; the delay does not count as work.
   const TimeNs begin = std::max(end_, piece.since);
   end_ = begin + cost;
   return {piece, ++number_, begin, end_};

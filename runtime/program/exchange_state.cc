@@ -1,4 +1,4 @@
-//===- exchange_state.cc - An exchange between hosts, under way -----------===//
+//===- exchange_state.cc - Progress of a host's exchange ------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -72,7 +72,7 @@ void ExchangeState::Arrive(uint64_t firing, bool poison) {
 
 bool ExchangeState::Receive(uint64_t firing, int32_t host, uint32_t round,
                             bool poison, const void* payload, uint64_t bytes) {
-  if (firing - next_ > 1) return false;  // also if it is below
+  if (firing - next_ > 1) return false;  // also if below next_
   const int64_t index = plan_->ReceiveOf(host, round);
   if (index < 0 || slot(firing).received[index]) return false;
   const layout::ExchangeMessage& expected = plan_->receives[index];

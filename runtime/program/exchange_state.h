@@ -1,4 +1,4 @@
-//===- exchange_state.h - An exchange between hosts, under way --*- C++ -*-===//
+//===- exchange_state.h - Progress of a host's exchange ---------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,17 +6,17 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// One host's part of a group's exchange (layout/group_exchange.h) while firings
-// go on. Belongs to the host's executor; devices only touch its memory.
+// One host's progress in a group's exchange (layout/group_exchange.h). Owned by
+// the host's executor; devices only access its memory.
 //
-// Firing n uses slot n mod 2 of the state and of the memory. Two are enough:
-// whoever is at firing n + 2 has done n + 1, so all hosts had begun n + 1, so
-// every member had read what it got at n, and every host had taken all messages
-// of n. Nothing of slot n mod 2 is looked at any more, here or elsewhere.
+// Firing n uses slot n mod 2 of the state and of the memory. Two slots are
+// enough: a host at firing n + 2 has completed n + 1, so all hosts had begun n
+// + 1, so every member had read its result of n and every host had received all
+// messages of n. Hence no host reads slot n mod 2 any more.
 //
-// A firing is poisoned when any member is: what is known of that goes along
-// with every message, and whoever is done has heard from all. A poisoned
-// message has no payload, and what is made of it is not made.
+// A firing is poisoned if any member is. Every message carries the poison known
+// so far, and a host that is done has heard from all. A poisoned message has no
+// payload, and nothing is computed from it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,18 +40,18 @@ class ExchangeState {
     int32_t host = 0;
     uint32_t round = 0;
     bool poison = false;
-    const char* payload = nullptr;  // null: poisoned, or no data anywhere
+    const char* payload = nullptr;  // null: poisoned, or values have no memory
     uint64_t bytes = 0;
   };
 
-  // `reducer` is for plans that reduce.
+  // `reducer` is used if `plan` reduces.
   ExchangeState(std::shared_ptr<const layout::HostExchange> plan,
                 Reducer reducer);
 
   const layout::HostExchange& plan() const { return *plan_; }
   // Bytes of one of the two slots.
   uint64_t slot_bytes() const { return plan_->bytes; }
-  // Two slots, `stride` bytes apart; null: there is no memory.
+  // Two slots, `stride` bytes apart; null: values have no memory.
   void SetMemory(char* data, uint64_t stride) {
     data_ = data;
     stride_ = stride;
@@ -60,40 +60,44 @@ class ExchangeState {
     return data_ == nullptr ? nullptr : data_ + (firing & 1) * stride_;
   }
 
-  // Puts in what the member with own place `own` contributes, and takes out
-  // its result once the firing is done. On the member's device.
+  // Contribute copies the contribution of the member with index `own` on this
+  // host into the exchange. TakeResult copies its result out once the firing is
+  // done. Called on the member's device.
   void Contribute(const CollectiveShape& shape, uint32_t own, uint64_t firing,
                   const char* source) const;
   void TakeResult(const CollectiveShape& shape, uint32_t own, uint64_t firing,
                   char* result) const;
 
-  // All own members have contributed to `firing`.
+  // Records that all members on this host have contributed to `firing`.
   void Arrive(uint64_t firing, bool poison);
-  // A message of `firing`. False: it is not of the firing under way or the next
-  // one, no such message is expected, not again, or its payload is not as long
-  // as it should be.
+  // Records a message of `firing`. Returns false if the firing is neither the
+  // current one nor the next, if no such message is expected, if it is a
+  // duplicate, or if its payload has the wrong length.
   bool Receive(uint64_t firing, int32_t host, uint32_t round, bool poison,
                const void* payload, uint64_t bytes);
-  // Where the payload of such a message may be put before it is received; null:
-  // it is no such message, or nothing has data.
+  // Returns the address at which the payload of such a message may be placed
+  // before Receive. Returns null if no such message is expected or values have
+  // no memory.
   char* PlaceOf(uint64_t firing, int32_t host, uint32_t round,
                 uint64_t bytes) const;
-  // Takes the steps of `firing` that can be taken; `send` is called with each
-  // Outgoing. When all are done, whether the firing is poisoned; the slot is
-  // for the firing after the next from then on.
+  // Takes the steps of `firing` that can be taken, and calls `send` with each
+  // Outgoing. Once all steps are done, returns whether the firing is poisoned,
+  // and the slot is free for the firing after the next. Returns nullopt before
+  // that.
   template <typename Send>
   std::optional<bool> Advance(uint64_t firing, Send send);
 
-  // Where `firing` stands, for reports: whether all own members have arrived,
-  // and the message that is awaited; null: none.
+  // Progress of `firing`, for reports. HasArrived: whether all members on this
+  // host have arrived. Awaited: the message that the exchange waits for, or
+  // null.
   bool HasArrived(uint64_t firing) const { return slot(firing).arrived; }
   const layout::ExchangeMessage* Awaited(uint64_t firing) const;
 
  private:
   struct Slot {
     bool arrived = false, poisoned = false;
-    size_t next = 0;                // step
-    std::vector<uint8_t> received;  // by index in the plan's
+    size_t next = 0;                // index of the next step
+    std::vector<uint8_t> received;  // indexed like plan().receives
   };
   Slot& slot(uint64_t firing) { return slots_[firing & 1]; }
   const Slot& slot(uint64_t firing) const { return slots_[firing & 1]; }
@@ -105,7 +109,7 @@ class ExchangeState {
   char* data_ = nullptr;
   uint64_t stride_ = 0;
   Slot slots_[2];
-  uint64_t next_ = 0;  // firings below are done here
+  uint64_t next_ = 0;  // firings below are done on this host
   std::vector<const char*> operands_;
 };
 

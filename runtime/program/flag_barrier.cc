@@ -1,4 +1,4 @@
-//===- flag_barrier.cc - Where little is combined -------------------------===//
+//===- flag_barrier.cc - Barrier for small collectives --------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -62,8 +62,8 @@ void FlagBarrier::FindOperands() {
     for (uint64_t which : {0, 1}) {
       for (size_t c = 0; c < cohorts_.size(); ++c) {
         char* from = local_[c].contributions[which];
-        // A leader that combines for all does so before anybody can contribute
-        // to the next meeting.
+        // A leader that combines for its cohort does so before any of its
+        // devices can contribute to the next meeting, so it may read `staged`.
         const bool is_own = c == reader && shared_;
         if (from == local_[c].staged && !is_own) {
           from = cell(c, which).contributions;
@@ -78,10 +78,11 @@ void FlagBarrier::FindOperands() {
   }
 }
 
-// Nobody is forgotten: who arrives writes that, then reads who waits; who waits
-// writes that, then reads who has arrived. All four are sequentially
-// consistent, so of the last to arrive and one who waits at least one sees what
-// the other wrote. If both do, the exchange decides who takes it back.
+// No wakeup is lost. A leader that arrives stores `arrived`, then loads `waits`
+// of the others; a leader that parks stores `waits`, then loads `arrived` of
+// the others. All four are sequentially consistent, so of the last leader to
+// arrive and one that parks, at least one sees the store of the other. If both
+// do, the compare-exchange decides which of them clears `waits`.
 bool FlagBarrier::Park(uint32_t cohort) {
   const Local& local = local_[cohort];
   std::atomic<uint64_t>& waits = cell(cohort, local.met - 1).waits;

@@ -1,4 +1,4 @@
-//===- flag_barrier.h - Where little is combined ----------------*- C++ -*-===//
+//===- flag_barrier.h - Barrier for small collectives -----------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,21 +6,24 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the devices of one host contribute to a collective may be a few bytes;
-// then it is the way between two workers that costs. So each cohort has a cell,
-// a cache line that it alone writes: what its devices contribute, and that they
-// have all arrived. It looks at the cells of the others and combines for
-// itself: two workers that come at one time trade two lines, at one time.
+// Devices of one host may contribute only a few bytes to a collective; then the
+// latency between two workers dominates. So each cohort has a cell, a cache
+// line that it alone writes: the contributions of its devices, and a mark that
+// all of them have arrived. Each cohort reads the cells of the others and
+// combines for itself, so two workers that arrive at the same time exchange two
+// cache lines at the same time.
 //
-// The device that arrives last in its cohort leads it: it looks, combines, and
-// tells those of its cohort. When it has looked for long enough, it says so in
-// its cell, and the leader that finds all there sends it a message.
+// The device that arrives last in its cohort is the leader: it polls the cells,
+// combines, and notifies the devices of its cohort. After polling for long
+// enough it parks: it says so in its cell, and a leader that finds that all
+// cohorts have arrived sends it a message.
 //
-// All collectives of a program that are alike for the same members meet in one
-// place, which so stays in the processors' nearest caches. Devices do them in
-// one order, and meetings are counted: number m uses cells m mod 2. Whoever
-// writes to one for m + 2 has left m + 1, so all cohorts had arrived there, and
-// each of their devices had left m: nobody reads or awaits what the cell had.
+// All collectives of a program that are alike for the same members share one
+// barrier, which thus stays in the L1 caches. Devices run them in one order,
+// and meetings are counted: meeting m uses cell m mod 2 of each cohort. A
+// cohort writes a cell for m + 2 only after it has left m + 1, so all cohorts
+// had arrived at m + 1, and each of their devices had left m. Hence no device
+// still reads what the cell had at m.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,27 +43,29 @@
 namespace pathways {
 
 // Calls that name a cohort are made on its worker. Each device of a cohort
-// arrives once at each meeting, and at the next one when it has left: the
-// leader, once all are there; others when it has told them.
+// arrives once at each meeting, and at the next one only after it has left. The
+// leader leaves once all cohorts have arrived; the other devices leave when the
+// leader has notified them.
 class FlagBarrier {
  public:
-  // Of a cohort's contributions, or of a result, what needs no other memory.
+  // Bytes of a cohort's contributions, and of a result, that fit without other
+  // memory.
   static constexpr uint64_t kCellBytes = 48;
   static constexpr uint64_t kResultBytes = 16;
-  // Each leader looks at all cells.
+  // Small, because each leader polls all cells.
   static constexpr size_t kMaxCohorts = 16;
 
-  // Members of one cohort, a device each.
+  // The members of one cohort, one per device.
   struct Members {
     std::vector<uint32_t> devices, ranks;
   };
-  // Each contributes so many bytes. `result_bytes`: of what is the same for
-  // all; 0: each makes its own.
+  // `bytes`: contribution of one member. `result_bytes`: size of the shared
+  // result; 0 if every member computes its own.
   FlagBarrier(std::vector<Members> cohorts, uint64_t bytes,
               uint64_t result_bytes);
 
-  // What it needs besides, and has it before the first meeting if values have
-  // memory.
+  // Bytes of additional memory. If values have memory, SetMemory must be called
+  // before the first meeting.
   uint64_t memory_bytes() const { return 2 * slot_bytes_ + result_bytes_; }
   void SetMemory(char* memory);
 
@@ -69,13 +74,15 @@ class FlagBarrier {
     return cohorts_[cohort].devices;
   }
 
-  // Where the cohort's member at `place` contributes to the next meeting.
+  // Returns the address at which the cohort's member at index `place`
+  // contributes to the next meeting.
   char* contribution(uint32_t cohort, uint32_t place) const {
     const Local& local = local_[cohort];
     return AddressAt(local.contributions[local.met & 1], place * bytes_);
   }
-  // A device has arrived, `poison` or not, and all that it contributes is
-  // there. Whether it is the last of its cohort, and so its leader.
+  // Records that a device has arrived, poisoned if `poison`, after its whole
+  // contribution was written. Returns true if it is the last of its cohort, and
+  // thus its leader.
   bool Arrive(uint32_t cohort, uint32_t device, bool poison) {
     Local& local = local_[cohort];
     local.poison |= poison;
@@ -87,19 +94,21 @@ class FlagBarrier {
     Cell& own = cell(cohort, local.met);
     std::memcpy(own.contributions, local.staged, kCellBytes);
     ++local.met;
-    // Before the looks at other cells, and at who waits, in the order of all.
+    // Sequentially consistent, and thus before the loads of other cells'
+    // `arrived` and `waits`; see Park.
     own.arrived.store(Mark(local) | (local.found_poison ? kPoison : 0),
                       std::memory_order_seq_cst);
     return true;
   }
 
-  // These are of the meeting at which the cohort's leader has arrived. By that,
-  // until it returns true: whether all cohorts have arrived. What they
-  // contribute is seen then.
+  // The functions below concern the meeting at which the cohort's leader has
+  // arrived. The leader calls Look until it returns true: all cohorts have
+  // arrived, and their contributions are visible.
   bool Look(uint32_t cohort) {
     Local& local = local_[cohort];
     for (; local.looked < cohorts_.size(); ++local.looked) {
-      // Its own is the others' by now, and is best left there.
+      // Skip the own cell: other cores may hold its line by now, and reading
+      // would take it back.
       if (local.looked == cohort) continue;
       const uint64_t arrived = cell(local.looked, local.met - 1)
                                    .arrived.load(std::memory_order_seq_cst);
@@ -108,15 +117,18 @@ class FlagBarrier {
     }
     return true;
   }
-  // By a leader that looks no more. True: all have arrived. False: it will be
-  // told, once.
+  // Called by a leader that stops polling. Returns true if all cohorts have
+  // arrived. Returns false if another leader will notify this one, exactly
+  // once.
   bool Park(uint32_t cohort);
-  // By a leader that knows that all have arrived: whether another cohort's is
-  // to be told so. Once for each that is.
+  // Called by a leader that knows that all cohorts have arrived. Returns true
+  // if it must notify the leader of cohort `other`; true once per parked
+  // leader.
   bool MustWake(uint32_t cohort, uint32_t other);
   uint32_t leader(uint32_t cohort) const { return local_[cohort].leader; }
-  // Once its leader knows that all have arrived: whether any was poisoned;
-  // contributions by rank; and where the leader combines them, for the cohort.
+  // Valid once the cohort's leader knows that all have arrived. found_poison:
+  // whether any member was poisoned; operands: contributions by rank; result:
+  // where the leader combines them for its cohort.
   bool found_poison(uint32_t cohort) const {
     return local_[cohort].found_poison;
   }
@@ -128,34 +140,35 @@ class FlagBarrier {
 
  private:
   static constexpr uint64_t kPoison = 1;
-  // With a line that it misses a core may fetch the other of its pair, and take
-  // that away from who writes it.
+  // On a miss, a core may also fetch the other line of the pair, and so take it
+  // from the core that writes it.
   static constexpr size_t kPairBytes = 2 * kLineBytes;
 
   struct alignas(kLineBytes) Cell {
     std::atomic<uint64_t> arrived{0};  // Mark of the meeting, and kPoison
-    std::atomic<uint64_t> waits{0};    // Mark of the meeting; 0: does not
+    std::atomic<uint64_t> waits{0};  // Mark while the leader is parked; else 0
     alignas(16) char contributions[kCellBytes];
   };
   static_assert(sizeof(Cell) == kLineBytes);
   struct alignas(kPairBytes) Cells {
     Cell of[2];
   };
-  // What no other cohort touches.
+  // State that no other cohort touches.
   struct alignas(kPairBytes) Local {
     uint32_t devices = 0;
     uint32_t arrived = 0;
-    uint64_t met = 0;  // meetings at which all of them have arrived
+    uint64_t met = 0;  // meetings at which all devices have arrived
     uint32_t leader = 0;
-    uint32_t looked = 0;  // cells that were found there
-    bool poison = false;  // of those that have arrived
+    uint32_t looked = 0;  // cells found to have arrived
+    bool poison = false;  // true if a device that arrived is poisoned
     bool found_poison = false;
     char* contributions[2] = {nullptr, nullptr};
     char* result = nullptr;
     LineVector<const char*> operands[2];
     alignas(16) char own_result[kResultBytes] = {};
-    // What goes to the cell when all are there, in one go: those who look at it
-    // already would take it away after each device.
+    // Contributions, which are copied to the cell at once when all devices have
+    // arrived. Otherwise polling cohorts would take the line away after each
+    // device's write.
     alignas(16) char staged[kCellBytes] = {};
   };
 
@@ -168,7 +181,7 @@ class FlagBarrier {
   const std::vector<Members> cohorts_;
   const uint64_t bytes_;
   const bool shared_;
-  uint64_t slot_bytes_ = 0, result_bytes_ = 0;  // of all cohorts
+  uint64_t slot_bytes_ = 0, result_bytes_ = 0;  // sizes of all cohorts' memory
   LineVector<Local> local_;
   LineVector<Cells> cells_;
 };

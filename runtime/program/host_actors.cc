@@ -1,4 +1,4 @@
-//===- host_actors.cc - Who is on a host ----------------------------------===//
+//===- host_actors.cc - Actors of a host ----------------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- host_actors.h - Who is on a host -------------------------*- C++ -*-===//
+//===- host_actors.h - Actors of a host -------------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -18,24 +18,26 @@
 
 namespace pathways {
 
-// A host's executor and devices, as they know each other; no other host does.
-// Filled before the first message, then never changed.
+// Addresses of a host's executor and devices, known only within the host.
+// Filled before the first message, then immutable.
 struct HostActors {
   LocalId executor = kNobody;
-  std::vector<LocalId> devices;  // by their number on the host
-  // Likewise; one number, one worker (cohort.h), which of 0 is the executor's.
+  std::vector<LocalId> devices;  // indexed by their number on the host
+  // Number of each device's cohort, by device. Each number is one worker
+  // (cohort.h); 0 is the executor's.
   std::vector<uint32_t> cohorts;
 };
 
-// The devices of a host that are in one cohort with this one, ascending.
+// Returns the devices of a host that are in one cohort with `device`,
+// ascending.
 std::vector<uint32_t> CohortOf(const HostActors& actors, uint32_t device);
 
-// What the host's executor is told when a kernel did not return and the thread
-// that was in it is lost, with all devices of the cohort.
+// Returns the message that notifies the host's executor of a kernel that did
+// not return. The thread that runs it is lost, with all devices of the cohort.
 LocalMessage WorkerLostMessage(const KernelCall& call);
 
-// The numbers of a cluster's actors that other hosts may speak to, all hosts in
-// one process and in their first life, or where `hosts` says.
+// Returns the directory of the cluster's actors that other hosts may send to.
+// Without `hosts`, all hosts are in one process and in their first epoch.
 Directory DirectoryOf(const Topology& topology);
 Directory DirectoryOf(const Topology& topology,
                       std::vector<HostLocation> hosts);

@@ -1,4 +1,4 @@
-//===- host_program.cc - Derive one host's tables -------------------------===//
+//===- host_program.cc - Builder of one host's tables ---------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -31,8 +31,8 @@ uint32_t DeviceProgram::TokensOf(uint32_t in_edge, uint64_t firing) const {
   const InEdge& in = in_edges[in_edge];
   const uint32_t tokens = plan->edges()[in.edge].tokens;
   if (firing < tokens) return in.expected;
-  // Earlier firings of the slot had all theirs; the first may have waited for
-  // none.
+  // Earlier firings of the slot had all their tokens. The first may have waited
+  // for none.
   const uint64_t slot = firing % window;
   uint64_t earlier = firing / window;
   if (earlier > 0 && slot < tokens) --earlier;
@@ -45,8 +45,8 @@ void FillPadding(const std::vector<int64_t>& shape,
                  char* data) {
   int64_t row = element_bytes;  // bytes of one index of dimension d
   for (size_t d = shape.size(); d-- > 0;) {
-    // All indices of the dimensions before d (inside their valid part), then
-    // the tail of d.
+    // For each index of the dimensions before d, including those in their
+    // padding, zero the tail of d.
     const int64_t plane = row * shape[d];
     int64_t outer = 1;
     for (size_t o = 0; o < d; ++o) outer *= shape[o];
@@ -268,8 +268,8 @@ void HostProgramBuilder::LayOut(DeviceProgram* device) {
       }
     }
     if (action.kind() != proto::RECV) continue;
-    // A shard that receives nothing is its own entry: what would give the
-    // right to overwrite to its senders gives it to the recv itself.
+    // A recv shard that receives no pieces is its own sender: the credits that
+    // would go to its senders go to the recv itself.
     for (uint32_t e : p_.in_edges(action.peer())) {
       const PreparedEdge& edge = p_.edges()[e];
       if (edge.relation != proto::PIECES || edge.kind == proto::DATA) {

@@ -10,7 +10,7 @@
 // shard of an action that is bound to one of the host's devices is an *entry*
 // of that device: it counts tokens for `window` firings at a time, firing n in
 // slot n mod window. A DeviceProgram belongs to its device's actor, the rest of
-// a HostProgram to the host's executor; the tables are only read once built.
+// a HostProgram to the host's executor. The tables are immutable once built.
 //
 //===----------------------------------------------------------------------===//
 
@@ -45,11 +45,11 @@
 
 namespace pathways {
 
-// What an entry does when it has fired: one token each.
+// A token that an entry passes on one edge when it has fired.
 struct OutToken {
-  // kSameWorker, kSameHost: on another device of this host, of the same worker
-  // or not. kOtherProcess: on a host of another process; kOtherHost: on another
-  // one of this.
+  // kSameWorker, kSameHost: to another device of this host, on the same worker
+  // or another one. kOtherProcess: to a host in another process. kOtherHost: to
+  // another host in this process.
   enum Type : uint8_t {
     kSameDevice,
     kSameWorker,
@@ -62,19 +62,19 @@ struct OutToken {
   Type type = kSameDevice;
   bool poisons = false;
   uint16_t tokens = 0;
-  uint32_t target = 0;  // kOtherHost, kOtherProcess, kBroadcast: edge;
-                        // kHostAction: action; else in-edge entry, or entry
-                        // when poison is all that it carries
-  uint32_t shard = 0;   // kOtherHost, kOtherProcess
-  uint32_t where = 0;   // kSameWorker: device; kSameHost: actor; kOtherHost,
-                        // kOtherProcess: host
+  // kOtherHost, kOtherProcess, kBroadcast: edge. kHostAction: action.
+  // Otherwise: in-edge entry, or entry if the token only carries poison.
+  uint32_t target = 0;
+  uint32_t shard = 0;  // kOtherHost, kOtherProcess
+  // kSameWorker: device. kSameHost: actor. kOtherHost, kOtherProcess: host.
+  uint32_t where = 0;
 
   bool leaves_host() const {
     return type == kOtherHost || type == kOtherProcess;
   }
 };
 
-// One incoming edge of one entry: `expected` tokens a firing.
+// One incoming edge of one entry, with `expected` tokens per firing.
 struct InEdge {
   uint32_t entry = 0;
   uint32_t edge = 0;
@@ -83,12 +83,15 @@ struct InEdge {
 
 // One piece that a send moves.
 struct PieceOut {
-  OutToken token;  // that leaves the host: packed, sent; else copied in place
+  // If the token leaves the host, the piece is packed and sent; otherwise it is
+  // copied in place.
+  OutToken token;
   uint64_t bytes = 0;
-  // Of one that is lent where it lies: where that is in the source; it has no
-  // staging.
+  // Byte offset in the source of a piece that is lent in place and has no
+  // staging; -1: not lent.
   int64_t lent_offset = -1;
-  // Of a small one for another process whose bytes lie side by side: likewise.
+  // Byte offset in the source of a small, contiguous piece for another process;
+  // -1: not such a piece.
   int64_t member_offset = -1;
   SlotRef from;
   SlotRef to;  // the destination, or staging
@@ -100,7 +103,7 @@ struct PieceOut {
 // One piece that comes from another host.
 struct PieceIn {
   uint32_t source = 0;  // shard
-  uint32_t shard = 0;   // of the receive
+  uint32_t shard = 0;   // shard of the receive
   uint32_t device = 0;
   uint32_t in_edge = 0;
   const PreparedBuffer* destination = nullptr;
@@ -109,7 +112,8 @@ struct PieceIn {
   int64_t dense_offset = -1;
   std::vector<int64_t> destination_offset, extent, zeros;
 
-  // Where its bytes go as they come; null: they do not lie there side by side.
+  // Returns the address for the piece's bytes as they arrive, or null if they
+  // are not contiguous there.
   char* PlaceAt(uint64_t firing) const {
     return dense_offset < 0 ? nullptr : to.at(firing) + dense_offset;
   }
@@ -117,10 +121,10 @@ struct PieceIn {
 };
 
 struct SendOp {
-  uint32_t begin = 0, end = 0;  // pieces
+  uint32_t begin = 0, end = 0;  // range of its pieces
   SlotRef from;
-  // [slot]: pieces of a firing that are read where they lie. It has not passed
-  // its tokens until there are none.
+  // [slot]: pieces of a firing that are being read in place. The firing passes
+  // its tokens once there are none.
   LineVector<uint32_t> away;
 };
 struct RecvOp {
@@ -135,45 +139,49 @@ struct FeedOp {
   bool stepped = false, carried = false;
   SlotRef to, carried_from;
   const PreparedBuffer* buffer = nullptr;
-  std::vector<int64_t> extent;  // of the shard's block
+  std::vector<int64_t> extent;  // extent of the shard's block
   std::vector<int64_t> zeros;
-  Part part;           // of the host's; no bytes when the block is empty
-  uint64_t bytes = 0;  // of the shard's buffer
-  // Of an argument that is the same at each step, in memory that nobody else
-  // writes: which object each slot has, 0 for none. The device's own.
+  Part part;           // part of the host; no bytes if the block is empty
+  uint64_t bytes = 0;  // bytes of the shard's buffer
+  // Used for an argument that is the same at each step, in memory that no other
+  // buffer shares: the number of the object in each slot, 0 for none. Only the
+  // device's actor uses it.
   LineVector<uint64_t> placed;
 };
 struct FetchOp {
   uint32_t result = 0;
   bool stepped = false;
-  bool writes = true;  // false: empty, or another shard here has the block
+  // False: the block is empty, or another shard on this host writes it.
+  bool writes = true;
   SlotRef from;
   const PreparedBuffer* buffer = nullptr;
-  std::vector<int64_t> extent;  // of the shard's block
+  std::vector<int64_t> extent;  // extent of the shard's block
   std::vector<int64_t> zeros;
-  Part part;  // of the host's
+  Part part;  // part of the host
 };
 
 // An entry: one action on one shard.
 struct Entry {
   uint32_t action = 0;
   uint32_t shard = 0;
-  uint32_t need = 0;  // tokens a firing, and one from the host if it prepares
+  // Tokens per firing, including the host's token if the host prepares.
+  uint32_t need = 0;
   uint32_t out_begin = 0, out_end = 0;
-  // Behind them: entries later in the queue that it only poisons.
+  // [out_end, poison_end): tokens to entries later in the queue that carry only
+  // poison.
   uint32_t poison_end = 0;
-  uint32_t op = 0;   // index in the table of its kind
-  uint8_t kind = 0;  // proto::ActionKind
-  bool queued =
-      false;          // in the device's list of ready entries; of a gang: true
-  uint64_t next = 0;  // first firing that has not happened; not of a gang
+  uint32_t op = 0;      // index in the table of its kind
+  uint8_t kind = 0;     // proto::ActionKind
+  bool queued = false;  // true while in the ready list; always for gangs
+  // First firing that has not happened; unused for gangs.
+  uint64_t next = 0;
 };
 
-// Of what failed, the smallest (firing, action, shard).
+// The failure with the smallest (firing, action, shard).
 struct FirstFailure {
   uint64_t firing = 0;
-  uint32_t action = 0, shard = 0, step = 0;  // of the gang
-  int32_t code = 0;                          // 0: nothing failed
+  uint32_t action = 0, shard = 0, step = 0;  // step of the gang
+  int32_t code = 0;                          // 0: no failure
 
   void Add(const FirstFailure& other) {
     if (other.code == 0) return;
@@ -184,32 +192,32 @@ struct FirstFailure {
   }
 };
 
-// What a client asked for, on one host: a range of firings and its values. It
-// is there from its first grant until all its firings are over.
+// A client's launch on one host: a range of firings and their values. Exists
+// from its first grant until all its firings are over.
 struct alignas(kLineBytes) HostLaunch {
   uint64_t id = 0;
-  uint64_t first = 0;       // firing of the program
-  uint64_t first_step = 0;  // the number of that step
-  // Devices read it while a grant that cuts the launch short makes it smaller:
-  // no firing before that is as far from the old end or the new one as a token
-  // goes.
+  uint64_t first = 0;       // first firing of the program
+  uint64_t first_step = 0;  // number of the step that firing `first` is
+  // Devices read it while a grant that cuts the launch short lowers it. Every
+  // firing before that grant is farther from both the old and the new end than
+  // a token reaches, so either value gives the same result.
   std::atomic<uint64_t> end{0};
   HostValues values;
-  FirstFailure failure;  // of grants that are over
+  FirstFailure failure;  // failure of grants that are over
 
   StepNumbers numbers() const { return {first, first_step}; }
 };
 
-// What the island's scheduler allowed so far: the next firings of a launch, at
-// a position in the island's order.
+// A grant of the island's scheduler: the next firings of a launch, at a
+// position in the island's order.
 struct alignas(kLineBytes) HostGrant {
   HostLaunch* launch = nullptr;
   uint64_t position = 0;
   uint64_t first = 0, end = 0;
   uint32_t cohorts_left = 0;
-  // Of the cohort's worker: devices at which it is not over, the longest time
-  // for which it was the head of one's queue, and what failed there. Workers do
-  // so at one time.
+  // State of one cohort: devices at which the grant is not over, the longest
+  // time for which it was the head of a device's queue, and the first failure.
+  // Workers write their own cohorts' concurrently.
   struct alignas(kLineBytes) Cohort {
     uint32_t left = 0;
     TimeNs time_ns = 0;
@@ -219,18 +227,17 @@ struct alignas(kLineBytes) HostGrant {
 };
 
 struct alignas(kLineBytes) DeviceProgram {
-  // What each gang looks at, first.
-  //
-  // What its queue runs, shared with devices that run the same; and from where
-  // the slots of those tables count.
+  // Fields read for each gang come first. `queue`: gangs of the device's queue,
+  // shared with devices that run the same. `memories`: base addresses of the
+  // slots in those tables.
   std::shared_ptr<const GangTables> queue;
   char* memories[2] = {nullptr, nullptr};  // by SlotOffset::Memory
-  const HostGroup* groups = nullptr;       // of the host
+  const HostGroup* groups = nullptr;       // groups of the host
   char* scratch = nullptr;
   uint32_t incarnation = 0;
   uint32_t window = 1;
-  uint64_t num_poison = 0;  // of `poison`, those that are not 0
-  // What each token looks at, next.
+  uint64_t num_poison = 0;  // number of nonzero elements of `poison`
+  // Fields read for each token come next.
   //
   LineVector<Entry> entries;
   std::vector<InEdge> in_edges;
@@ -239,34 +246,36 @@ struct alignas(kLineBytes) DeviceProgram {
   LineVector<uint32_t> arrived;
   LineVector<uint8_t> poison;  // [slot][entry]; see MarkPoison
   std::vector<OutToken> out;
-  // The device's own, while it runs.
+  // Written only by the device's actor while it runs.
   uint64_t granted = 0;  // firings below may happen
   struct Active {
     HostGrant* grant;
     uint64_t remaining;  // firings of entries
   };
-  Ring<Active> active;  // grants that are not over here
-  uint64_t fired = 0;   // of entries; those of gangs with their queue's last
-  // That each gang of its last grant took, if the plan does not say what they
-  // cost.
+  Ring<Active> active;  // grants that are not over on this device
+  // Firings of entries; those of gangs are added with the last gang of the
+  // queue.
+  uint64_t fired = 0;
+  // Time that each gang of the last grant took; used if the plan does not know
+  // their cost.
   TimeNs gang_ns = 0;
 
-  // Groups in which the device has arrived, of all firings; see HasMet. For
-  // reports.
+  // Group meetings at which the device has arrived, over all firings; see
+  // HasMet. Used for reports.
   std::atomic<uint64_t> meetings{0};
   std::vector<CollectiveMember> members;
   std::vector<DeviceGroup> groups_in;
   std::vector<int32_t> coordinates;  // per slice
-  std::vector<uint32_t> shards_in;   // of groups_in
+  std::vector<uint32_t> shards_in;   // members of groups_in
 
   const PreparedPlan* plan = nullptr;
   uint32_t program = 0;
-  uint32_t device = 0;  // on the host
+  uint32_t device = 0;  // number on the host
 
   std::vector<std::vector<int32_t>> shards;  // per slice
   std::vector<uint32_t> first_entry;         // per action
 
-  std::vector<uint32_t> move_entries;  // those that are not gangs
+  std::vector<uint32_t> move_entries;  // entries that are not gangs
   std::vector<uint32_t> feed_entries;
 
   std::vector<SendOp> sends;
@@ -277,10 +286,10 @@ struct alignas(kLineBytes) DeviceProgram {
   uint32_t max_operands = 0;
   uint32_t max_shards = 0;
 
-  // The device's own, while it runs.
-  uint32_t events = 0;  // behind work that is under way
-  // [slot][entry], while tracing: along which edge the last token came, and
-  // when among those of the device.
+  // Written only by the device's actor while it runs.
+  uint32_t events = 0;  // events of the backend that have not come
+  // [slot][entry], while tracing: edge of the last token, and its rank among
+  // all tokens of the device.
   struct LastToken {
     uint64_t order = 0;
     uint32_t edge = UINT32_MAX;
@@ -289,8 +298,8 @@ struct alignas(kLineBytes) DeviceProgram {
 
   Arena::Segment memory;  // freed with the tables
 
-  // Where tables of slots have a firing of an entry, or of an in-edge: what
-  // belongs to one firing lies together.
+  // Index of a firing of an entry, or of an in-edge, in tables with slots. The
+  // elements of one firing are contiguous.
   uint64_t EntryAt(uint32_t entry, uint64_t firing) const {
     return SlotOf(firing, window) * entries.size() + entry;
   }
@@ -305,46 +314,51 @@ struct alignas(kLineBytes) DeviceProgram {
     num_poison -= poison[at] != 0;
     poison[at] = 0;
   }
-  // Position of `shard`, which is here, among the local shards of `slice`.
+  // Index of `shard`, which must be on this device, among the local shards of
+  // `slice`.
   uint32_t LocalIndex(uint32_t slice, uint32_t shard) const {
     return static_cast<uint32_t>(plan->bound(slice).index_of[shard]);
   }
-  // Whether the device has arrived at meeting number `meeting` of a firing. Any
-  // thread.
+  // Returns true if the device has arrived at meeting number `meeting` of a
+  // firing. Any thread may call it.
   bool HasMet(uint64_t firing, uint32_t meeting) const {
     return meetings.load(std::memory_order_relaxed) >
            firing * queue->num_meetings + meeting;
   }
-  // Tokens of a firing that have come along an in-edge; it has not happened.
+  // Returns the tokens of a firing that have come along an in-edge. The firing
+  // must not have happened.
   uint32_t TokensOf(uint32_t in_edge, uint64_t firing) const;
 };
 
-// One edge of relation all.
+// State of one edge of relation all.
 struct HostAllEdge {
   uint32_t edge = 0;
   uint32_t own_sources = 0, all_sources = 0;
-  std::vector<int32_t> target_hosts;  // without this one
+  std::vector<int32_t> target_hosts;  // without this host
   struct Target {
     uint32_t device = 0;
     uint32_t in_edge = 0;
   };
   std::vector<Target> targets;
-  std::vector<uint32_t> left;     // [slot]: own sources that have not fired
+  // [slot]: sources on this host that have not fired.
+  std::vector<uint32_t> left;
   std::vector<uint32_t> arrived;  // [slot]: sources, of all hosts
   std::vector<uint8_t> left_poison, arrived_poison;
 };
 
-// How other hosts are reached. Null: none is.
+// Reachability of other hosts. A null function means false for every host.
 struct HostReach {
-  std::function<bool(int host)> lends;   // it is lent large pieces (World)
-  std::function<bool(int host)> is_far;  // it is in another process
+  // Large pieces are lent to the host (World).
+  std::function<bool(int host)> lends;
+  std::function<bool(int host)> is_far;  // the host is in another process
 };
 
 class HostProgram {
  public:
   // Derives the tables of `host`. `arenas` are those of its devices,
-  // `host_arena` the host's own. ResourceExhausted: nothing is held; if that is
-  // for the host's own memory, `lacking` says how much of that must be free.
+  // `host_arena` is the host's own. Returns ResourceExhausted if memory does
+  // not suffice, and then holds none. If the host's own memory does not
+  // suffice, sets `*lacking` to the bytes that must be free.
   static absl::StatusOr<std::unique_ptr<HostProgram>> Build(
       std::shared_ptr<const PreparedPlan> plan, const Topology& topology,
       const HostActors& host_actors, const DispatchOptions& dispatch, int host,
@@ -357,23 +371,25 @@ class HostProgram {
   std::vector<std::unique_ptr<DeviceProgram>> devices;  // null: no shards
   std::vector<CollectiveShape> shapes;
   std::vector<HostGroup> groups;
-  std::vector<std::unique_ptr<FlagBarrier>> flag_barriers;  // of groups
+  // Barriers of small groups.
+  std::vector<std::unique_ptr<FlagBarrier>> flag_barriers;
   // (action, step, rank 0) -> group.
   absl::flat_hash_map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t>
       group_of;
-  // By edge and device, see EdgeAt: its in-edge entry of local shard 0 there;
-  // UINT32_MAX: there is none.
+  // In-edge entry of local shard 0, by edge and device (see EdgeAt);
+  // UINT32_MAX: none.
   std::vector<uint32_t> edge_bases;
   uint64_t EdgeAt(uint32_t edge, uint32_t device) const {
     return uint64_t{edge} * devices.size() + device;
   }
-  // In-edge entry of `edge` at `shard`, which that device has; UINT32_MAX:
-  // there is none.
+  // Returns the in-edge entry of `edge` at `shard`, which must be on `device`;
+  // UINT32_MAX: none.
   uint32_t InEdgeOf(uint32_t edge, uint32_t device, uint32_t shard) const;
   std::vector<HostAllEdge> all_edges;
   std::vector<int32_t> all_of_edge;  // per edge; -1: not of relation all
-  // Pieces that come from other hosts, by receive, then in their order; of each
-  // action where its own begin, and behind the last where all end.
+  // Pieces that come from other hosts, by receive, then in their order.
+  // piece_begin: index of the first piece of each action; its last element is
+  // the number of pieces.
   std::vector<PieceIn> pieces_in;
   std::vector<uint32_t> piece_begin;
   absl::Span<const PieceIn> PiecesOf(uint32_t action) const {
@@ -383,20 +399,22 @@ class HostProgram {
   // Null: actions need nothing from their host before they may fire.
   std::unique_ptr<DispatchTable> dispatch;
   Arena::Segment host_memory;
-  // By cohort, its devices that have shards; and of each cohort that has some,
-  // the first, which is told what all are to hear.
+  // cohort_sizes: by cohort, the number of its devices that have shards.
+  // cohort_heads: the first device with shards of each cohort, which receives
+  // the messages for all of them.
   std::vector<uint32_t> cohort_sizes, cohort_heads;
-  // Of each argument and result, what the host holds, of one step.
+  // Bytes that the host holds of each argument and result, in one step.
   std::vector<uint64_t> argument_bytes, result_bytes;
 
-  // Runs, in order; and what the executor knows of the load. Those that are
-  // over are used again.
+  // Launches and grants, in order, and the executor's state of the load.
+  // Objects of finished ones are reused.
   Ring<std::unique_ptr<HostLaunch>> launches;
   Ring<std::unique_ptr<HostGrant>> grants;
   uint64_t granted = 0;
   WaitSet waiting;  // devices that have not answered
   bool stopping = false, stopped = false;
-  // That are read or written by other processes: so it is not stopped yet.
+  // Payloads that other processes are still reading or writing. The program is
+  // not stopped while there are any.
   uint32_t payloads_away = 0;
   ReceiveBuffers landings;
 
@@ -407,7 +425,7 @@ class HostProgram {
   friend class HostProgramBuilder;
 };
 
-// Zeros what is outside the box [0, valid) of a dense array.
+// Zeroes the elements outside the box [0, valid) of a dense array.
 void FillPadding(const std::vector<int64_t>& shape,
                  const std::vector<int64_t>& valid, int64_t element_bytes,
                  char* data);

@@ -16,11 +16,12 @@
 namespace pathways {
 namespace {
 
-// Contributions of a host from which on they are combined in place: about what
-// one worker combines while two others meet.
+// Bytes of a host's contributions above which a group is combined in place:
+// about what one worker combines while two others meet.
 constexpr int64_t kInPlaceBytes = 32 << 10;
-// Of all contributions to what is small. Each worker reads those of the others
-// and combines them, while it would wait for one that does.
+// Upper bound on all contributions of a small group. Each worker reads those of
+// the others and combines them in the time that it would wait for another one
+// to do so.
 constexpr uint64_t kSmallBytes = 4 << 10;
 
 CollectiveShape ShapeOf(const proto::Collective& c,
@@ -48,7 +49,7 @@ const HostGroup::Local& LocalOf(const HostGroup& group, uint32_t device) {
       [](const HostGroup::Local& l, uint32_t d) { return l.device < d; });
 }
 
-// The place of a device among those of its cohort that are in a group.
+// Returns the index of a device among those of its cohort in a group.
 uint32_t PlaceInCohort(const HostGroup& group, uint32_t device) {
   if (group.meeting == nullptr) return 0;
   const std::vector<uint32_t>& cohort =
@@ -60,7 +61,7 @@ uint32_t PlaceInCohort(const HostGroup& group, uint32_t device) {
 }  // namespace
 
 void HostProgramBuilder::MakeGroups() {
-  // Shapes first: steps point at them.
+  // Make the shapes first: steps point at them.
   size_t count = 0;
   for (const proto::Action& action : plan().actions()) {
     for (const proto::GangStep& step : action.steps()) {
@@ -147,9 +148,9 @@ void HostProgramBuilder::PlaceGroups(size_t first, uint32_t slice,
   auto is_spread = [](const HostGroup& group) {
     return group.num_own() < static_cast<int64_t>(group.members.size());
   };
-  // Of the groups that span hosts all are in place, or none: else a device that
-  // is in several of them would wait for other hosts before it does what they
-  // may wait for.
+  // Either all groups that span hosts are in place or none is. Otherwise a
+  // device in several groups would wait for other hosts before it does the work
+  // that those hosts may wait for.
   bool large_spread = false;
   for (size_t g = first; g < out_.groups.size(); ++g) {
     const HostGroup& group = out_.groups[g];
@@ -240,7 +241,7 @@ std::shared_ptr<const layout::HostExchange> HostProgramBuilder::ExchangeOf(
     uint32_t slice, const proto::Collective& c, const HostGroup& group,
     const CollectiveShape& shape) {
   const bool members_combine = group.in_place != nullptr;
-  // Programs have the same collective over and over.
+  // Programs often repeat a collective, so exchanges are shared.
   proto::Collective key = c;
   key.clear_source();
   key.clear_result();
@@ -276,7 +277,7 @@ const HostProgramBuilder::Membership& HostProgramBuilder::MembershipOf(
   in.group_begin = static_cast<uint32_t>(device->groups_in.size());
   const uint32_t first_group = first_group_of_.at({a, i});
   const std::vector<int32_t>& shards = device->shards[action.slice()];
-  // Of each group, the members here, by shard.
+  // Members on this device by group; ordered by shard.
   std::map<uint32_t, std::vector<uint32_t>> shards_in;
   for (size_t k = 0; k < shards.size(); ++k) {
     const GroupPlace place =

@@ -94,7 +94,8 @@ void HostProgramBuilder::MakeOps(DeviceProgram* device) {
     if (action.kind() != proto::SEND || device->first_entry[a] == kNoEntry) {
       continue;
     }
-    // Staging for every piece of every local shard that leaves the host.
+    // Reserve staging for every piece of every local shard that leaves the
+    // host.
     const proto::Buffer& to =
         plan().buffers(plan().actions(action.peer()).results(0));
     const PreparedBuffer& from = p_.buffers()[action.operands(0)];
@@ -164,7 +165,7 @@ void HostProgramBuilder::MakeSend(DeviceProgram* device, Entry* entry,
     out.destination_offset = std::move(piece.destination_offset);
     out.extent = std::move(piece.extent);
     if (out.lent_offset >= 0) {
-      // It is read where it is.
+      // The piece is read in place.
     } else if (out.token.leaves_host()) {
       const uint64_t at = staging_[next_staging_++];
       out.to.credits =
@@ -316,7 +317,7 @@ void HostProgramBuilder::MakeTokens(DeviceProgram* device) {
         token.target = BaseOf(e, *device) + static_cast<uint32_t>(k);
         device->out.push_back(token);
       } else if (edge.kind != proto::DATA) {
-        // Against the pieces, to those who send to this shard.
+        // Against the direction of the pieces, to the senders of this shard.
         const std::vector<layout::Piece>& pieces =
             PiecesInto(edge.send, entry.shard);
         for (const layout::Piece& piece : pieces) {
@@ -327,7 +328,7 @@ void HostProgramBuilder::MakeTokens(DeviceProgram* device) {
           token.target = self + static_cast<uint32_t>(k);
           device->out.push_back(token);
         }
-      }  // else: goes with the pieces
+      }  // DATA edges: the token travels with the pieces
     }
     if (dispatch_.prepares()) {
       OutToken token;

@@ -123,7 +123,7 @@ void HostProgramBuilder::MarkPlain(const DeviceProgram& device,
 }
 
 std::shared_ptr<const GangTables> HostProgramBuilder::Share(GangTables queue) {
-  // Where all devices differ, nothing is won by looking at all.
+  // If all devices differ, comparing with every table gains nothing.
   constexpr size_t kMaxCompared = 8;
   const size_t first = queues_.size() - std::min(queues_.size(), kMaxCompared);
   for (size_t i = first; i < queues_.size(); ++i) {

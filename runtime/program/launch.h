@@ -23,55 +23,58 @@
 
 namespace pathways {
 
-// Most steps of one launch, and most bytes of all steps of an array.
+// Upper bounds on the steps of one launch, and on the bytes of all steps of an
+// array.
 inline constexpr uint64_t kMaxSteps = uint64_t{1} << 40;
 inline constexpr uint64_t kMaxArrayBytes = uint64_t{1} << 51;
 
-// The last step of a launch has a number below this, too.
-// InvalidArgument names the program, the first step and the steps.
+// Checks that the last step of a launch has a number below kMaxSteps. Returns
+// InvalidArgument, which names the program, the first step and the steps, if it
+// has not.
 absl::Status CheckStepNumbers(const std::string& program, uint64_t first_step,
                               uint64_t steps);
 
-// How the steps of one launch are numbered: firing `first` of the program is
-// step `first_step` of the run that the launch belongs to.
+// Step numbers of one launch: firing `first` of the program is step
+// `first_step` of the run that the launch belongs to.
 struct StepNumbers {
   uint64_t first = 0;
   uint64_t first_step = 0;
 
-  // The number of the step that is this firing of the program. A firing before
-  // the launch has that of its first step.
+  // Returns the step number of a firing. A firing before the launch has the
+  // number of the launch's first step.
   uint64_t Of(uint64_t firing) const {
     return first_step + (firing < first ? 0 : firing - first);
   }
 };
 
-// Of all steps; more than any array has when that is too much.
+// Bytes of all steps; saturates above the size of any array.
 uint64_t TotalBytes(uint64_t step_bytes, bool stepped, uint64_t steps);
 
-// What one host holds of the values of one launch. Made by the host's executor
-// before the launch is granted; then the host's devices read the arguments and
-// write, each its own shards, the results.
+// Values of one launch on one host. The host's executor makes it before the
+// launch is granted. Then the host's devices read the arguments, and each
+// writes its own shards of the results.
 struct HostValues {
-  // Parts of each array, as parts.h cuts them. Null: nothing of it is here.
+  // Parts of each array, as parts.h cuts them. Null: the host has no part of
+  // it.
   LineVector<HostStore::Ref> arguments;
   struct Result {
     HostStore::Ref object;
     std::atomic<bool> poisoned{false};
 
     Result() = default;
-    // Before devices see it.
+    // Must happen before devices see it.
     Result(Result&& other) noexcept : object(std::move(other.object)) {}
   };
   LineVector<Result> results;
   uint64_t steps = 1;
 
-  // Gives up what it holds, but not the memory of its lists.
+  // Releases the arrays, but keeps the memory of its lists.
   void Clear() {
     arguments.clear();
     results.clear();
   }
 
-  // Arguments here that no launch has filled yet.
+  // Returns the number of arguments on this host that no launch has filled yet.
   size_t CountUnfilled() const {
     size_t unfilled = 0;
     for (const auto& argument : arguments) {
@@ -79,8 +82,8 @@ struct HostValues {
     }
     return unfilled;
   }
-  // The launch is over on this host, or (failed) will not be: later ones may
-  // read its results.
+  // Fills the results when the launch is over on this host, or (`failed`) will
+  // never be. Later launches may then read them.
   void Fill(bool failed) const {
     for (const Result& result : results) {
       if (result.object == nullptr) continue;

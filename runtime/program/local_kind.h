@@ -6,9 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the fields of a LocalMessage mean, by kind; runtime/protocol/wire_kind.h
-// has those of messages between hosts. All carry `program` and `incarnation`;
-// those of an incarnation that is not loaded are dropped.
+// Meanings of the fields of a LocalMessage, by kind;
+// runtime/protocol/wire_kind.h has those of messages between hosts. All carry
+// `program` and `incarnation`. Messages of an incarnation that is not loaded
+// are dropped.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,63 +22,77 @@
 
 namespace pathways {
 
-// Behind the numbers of WireKind, so that statistics count both in one table.
+// Numbered after WireKind, so that statistics count both in one table.
 enum LocalKind : uint16_t {
   // Inside a host: between devices, or between a device and its executor.
   kLocalToken =
       kNumWireKinds,  // step: firing of the target; target: in-edge entry
   kForwardToken,      // kTokenMessage for host `extra`
   kForwardPiece,      // kPieceMessage for host `extra`; item: source shard
-  kForwardRecords,    // from a cohort; payload: the RecordBatch, for its hosts
-  kTokenBatch,        // step; payload: the TokenBatch; to one device of a
-                      // cohort
-  kAllFired,          // step: firing of the source; target: edge
-  kArrive,      // step; target: group, with members elsewhere: from the last
-                // device of the host
-  kGroupDone,   // step; target: group: all have arrived, or have done their
-                // share; to one device of a cohort, item: which of the group's
-  kDeviceDone,  // extra: place of the grant; from a cohort's last device
-  kAttach,      // payload: the DeviceProgram
-  kAttached,    // item: device
+  // From a cohort; payload: the RecordBatch, for its hosts.
+  kForwardRecords,
+  // step; payload: the TokenBatch; to one device of a cohort.
+  kTokenBatch,
+  kAllFired,  // step: firing of the source; target: edge
+  // step; target: group with members on other hosts; from the last device of
+  // this host.
+  kArrive,
+  // step; target: group, whose members have all arrived or have done their
+  // share; item: index of the cohort in the group; to one device of that
+  // cohort.
+  kGroupDone,
+  // extra: position of the grant; from a cohort's last device.
+  kDeviceDone,
+  kAttach,    // payload: the DeviceProgram
+  kAttached,  // item: device
   kDetach,
   kDetached,        // item: device
   kGrantDevice,     // payload: the HostGrant; to one device of a cohort
-  kArgumentFilled,  // to one device of a cohort
-  // From the world, to the executor about a payload of a message for another
-  // host, or from one (world.h, Lend and OnOffer). Of a piece that was lent
-  // where a device has it (kInPlace) also to that device: target: its entry;
-  // step; item: the device.
+  kArgumentFilled,  // sent to one device of a cohort
+  // From the world to the executor, when the world has finished with the
+  // payload of a message to another host (kPayloadReturned) or from one
+  // (kPayloadLanded); see Lend and OnOffer in world.h. For a piece that a
+  // device lent in place (kInPlace), kPayloadReturned also goes to that device.
+  // target: its entry; step; item: the device.
   kPayloadReturned,
-  // target, shard, item, step: as the message; payload, payload_bytes: where it
-  // is; extra: the host, and above it the message's kind.
+  // target, shard, item, step: those of the message; payload, payload_bytes:
+  // where it was placed; extra: the host, and in the bits above it the
+  // message's kind.
   kPayloadLanded,
   kInspect,      // payload: the DeviceReport to fill
   kInspected,    // item: device
   kEnqueue,      // step; target: action, which is prepared
   kActionFired,  // step; target: action; one shard of it
-  kLongKernel,  // step: of the launch; target: action; shard; extra: ns that it
-                // has taken; in virtual time
-  // One that outlived its limit, with its cohort. step: of the launch; item:
-  // device; target: gang, in the order of its queue; shard: of the gang's there
+  // step: of the launch; target: action; shard; extra: virtual ns that it has
+  // taken.
+  kLongKernel,
+  // A kernel outlived its limit; its cohort is lost. step: of the launch; item:
+  // device; target: gang, in the order of its queue; shard: index among the
+  // gang's shards there.
   kWorkerLost,
   // To the controller.
-  kClientsGone,  // target: the first one; item: how many
-  kDescribe,     // payload: the StatusQuery, which it takes over
+  kClientsGone,  // target: the first client; item: how many
+  kDescribe,     // payload: the StatusQuery, which the controller takes over
 
-  // An actor to itself.
-  kWorkDone,       // target: entry, whose work is done; UINT32_MAX: the head's,
-                   // step: which
-  kCostDone,       // a gang's virtual time is over
-  kLongCost,       // it takes longer than it should
-  kCostLimit,      // it takes longer than it may
-  kContinue,       // go on, after others had their turn
-  kStallTick,      // the controller's timer
-  kLoadDeadline,   // its other one, for loads that wait for memory
-  kHostWorkDone,   // target: item of the program's DispatchTable
-  kLongHostWork,   // likewise; it takes longer than it should; extra: which
-  kHostWorkLimit,  // likewise; it takes longer than it may
-  kSpillDone,      // what was to be written to files, or read, is
-  kStoredDue,      // the controller is to be told how far the store is
+  // From an actor to itself.
+  kWorkDone,   // target: entry; UINT32_MAX: the head, and step: which
+  kCostDone,   // a gang's virtual time is over
+  kLongCost,   // a gang exceeds the time after which it is reported
+  kCostLimit,  // a gang exceeds the time after which it is an error
+  // Resumes the cohort after other actors had a turn.
+  kContinue,
+  kStallTick,  // the controller's timer
+  // The controller's timer for loads that wait for memory.
+  kLoadDeadline,
+  kHostWorkDone,  // target: item of the program's DispatchTable
+  // Like kHostWorkDone: it exceeds the time after which it is reported; extra:
+  // which turn.
+  kLongHostWork,
+  // Like kHostWorkDone: it exceeds the time after which it is an error.
+  kHostWorkLimit,
+  kSpillDone,  // reads or writes of spilled arrays are done
+  // The controller is due a message about the progress of the store.
+  kStoredDue,
   kNumMessageKinds
 };
 
@@ -85,7 +100,8 @@ enum LocalKind : uint16_t {
 // firing keeps until kPayloadReturned.
 inline constexpr uint16_t kInPlace = 2;
 
-// For statistics, also of a WireKind: "token", "piece", ...
+// Returns the name of a LocalKind or a WireKind for statistics: "token",
+// "piece", ...
 const char* MessageKindName(int kind);
 
 }  // namespace pathways

@@ -1,4 +1,4 @@
-//===- receive_buffers.h - Where payloads wait to be placed -----*- C++ -*-===//
+//===- receive_buffers.h - Buffers for payloads in flight -------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -18,12 +18,12 @@
 
 namespace pathways {
 
-// Memory for payloads that do not fit where they belong as they come. A program
-// has as many as were in use at one time; not charged to the host's memory, as
-// no message under way is. One owner calls it.
+// Memory for payloads that cannot be received directly at their destination. A
+// program has as many buffers as were ever in use at one time. They are not
+// charged to the host's memory, like every message in flight. Not thread-safe.
 class ReceiveBuffers {
  public:
-  // Null: the system has no more.
+  // Returns null if the system has no more memory.
   char* Take(uint64_t bytes) {
     for (Buffer& buffer : buffers_) {
       if (buffer.is_free && buffer.memory.bytes() == bytes) {
@@ -36,7 +36,7 @@ class ReceiveBuffers {
     buffers_.push_back({*std::move(made), /*is_free=*/false});
     return buffers_.back().memory.data();
   }
-  // What is none of these stays as it is.
+  // Frees the buffer at `memory`. Ignores memory that is none of these buffers.
   void Give(const void* memory) {
     for (Buffer& buffer : buffers_) {
       if (buffer.memory.data() == memory) buffer.is_free = true;

@@ -24,7 +24,7 @@
 namespace pathways {
 namespace {
 
-// What is combined at a time, so that what lies between stays in the cache.
+// Bytes combined at a time, so that intermediate results stay in the cache.
 constexpr int64_t kBlockBytes = 2048;
 
 struct Add {
@@ -42,7 +42,8 @@ struct Mul {
   template <typename T>
   static T Apply(T a, T b) {
     if constexpr (std::is_integral_v<T>) {
-      // Of types below int, the product would be an int that may overflow.
+      // For types narrower than int, the product would be an int that may
+      // overflow.
       using U = std::conditional_t<(sizeof(T) < 4), uint32_t,
                                    std::make_unsigned_t<T>>;
       return static_cast<T>(U(a) * U(b));
@@ -96,7 +97,7 @@ T Combine(T a, T b) {
   }
 }
 
-// Where nothing overlaps, loops become vector code.
+// `__restrict`: without overlap, the loops become vector code.
 template <typename Op, typename T>
 void CombineTo(int64_t count, const T* __restrict left,
                const T* __restrict right, T* __restrict into) {
@@ -139,7 +140,7 @@ uint16_t Narrow(proto::ElementType element, float from) {
   return element == proto::F16 ? ToF16(from) : ToBF16(from);
 }
 
-// One element, as it is in programs that do little else.
+// A single element, the common case of programs that do little else.
 template <typename T, typename Op>
 void ReduceOne(proto::ElementType element, bool widens, bool narrows,
                const Reduction& r) {
@@ -189,7 +190,7 @@ void StreamBytes(const char* from, size_t bytes, char* to) {
   }
   std::memcpy(to + done, from + done, bytes - done);
 }
-// Whoever is told of the results sees them.
+// Makes the results visible to devices that are notified afterwards.
 void EndStream() { _mm_sfence(); }
 #else
 void StreamBytes(const char* from, size_t bytes, char* to) {
@@ -198,8 +199,8 @@ void StreamBytes(const char* from, size_t bytes, char* to) {
 void EndStream() {}
 #endif
 
-// A block of each operand at a time: a stack of what is combined so far, in the
-// operands themselves or in `room`.
+// Combines a block of each operand at a time, with a stack of partial results
+// that lie in the operands themselves or in `room`.
 template <typename T, typename Op>
 void ReduceAs(proto::ElementType element, const Reduction& r) {
   constexpr int64_t kBlock = kBlockBytes / sizeof(T);
@@ -228,7 +229,7 @@ void ReduceAs(proto::ElementType element, const Reduction& r) {
       for (uint32_t c = r.order->combines[i]; c > 0; --c) {
         --depth;
         T* into = room[depth - 1];
-        // The last one writes where the result is to be.
+        // The last combination writes directly to the result.
         if (i + 1 == operands && c == 1 && !narrows && !r.streams) {
           into = reinterpret_cast<T*>(r.results[0]) + to;
         }

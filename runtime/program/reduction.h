@@ -6,11 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Element by element, in the order of a tree (layout/reduction_tree.h). What
-// comes out of a node that is not the last is *wide*: f16 and bf16 are f32
-// there, so that a result is rounded once. Integers wrap, i1 is unsigned modulo
-// 2; maximum and minimum are those of arith.maximumf and arith.minimumf: NaN
-// wins, and -0 is less than +0. Which NaN comes out is not promised.
+// Reductions combine element by element in the order of a tree
+// (layout/reduction_tree.h). The output of every node but the last is *wide*:
+// f16 and bf16 are f32 there, so that a result is rounded once. Integers wrap
+// around; i1 is unsigned modulo 2. Maximum and minimum are those of
+// arith.maximumf and arith.minimumf: NaN wins, and -0 is less than +0. Which
+// NaN results is unspecified.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,14 +26,15 @@
 
 namespace pathways {
 
-// Fills `count` elements with what changes nothing when it is combined. For
-// sums of floats that is -0: adding +0 would change -0.
+// Fills `count` elements with the identity of the reduction. For sums of floats
+// that is -0: adding +0 would change -0.
 void FillIdentity(proto::ReductionKind reduction, proto::ElementType element,
                   int64_t count, char* data);
 
-// What one call of a Reducer reads and writes: `count` elements of each
-// operand, from its element number operand_first on, in the order's numbering,
-// to each result, from result_first on. Results overlap no operand.
+// The operands and results of one call of a Reducer. It reads `count` elements
+// of each operand, from element number operand_first on, in the order's
+// numbering, and writes them to each result, from result_first on. Results
+// overlap no operand.
 struct Reduction {
   const layout::ReductionOrder* order = nullptr;
   const char* const* operands = nullptr;
@@ -42,13 +44,13 @@ struct Reduction {
   size_t num_results = 1;
   int64_t result_first = 0;
   bool wide_results = false;
-  // Results are written past the caches, which they would only sweep.
+  // Writes results past the caches, which they would only evict.
   bool streams = false;
   int64_t count = 0;
 };
 
-// A kind of reduction of an element type. Values of one are alike and may be
-// used by any thread.
+// The arithmetic of one kind of reduction and element type. Immutable; any
+// thread may use it.
 class Reducer {
  public:
   Reducer(proto::ReductionKind kind, proto::ElementType element);

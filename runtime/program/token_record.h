@@ -1,4 +1,4 @@
-//===- token_record.h - What a gang tells another process -------*- C++ -*-===//
+//===- token_record.h - Records of tokens for another process ---*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -7,10 +7,10 @@
 //===----------------------------------------------------------------------===//
 //
 // Tokens of one edge and firing, or small pieces, that several devices of a
-// worker have for a host of another process go there as one message, a *record*
-// with a member for each (wire.md): numbered, checked and looked up once. On
-// the way they are handed over in batches: from the devices of a cohort to the
-// executor, and from that to the devices of a cohort.
+// worker have for a host of another process go there as one message: a *record*
+// with a member for each (wire.md), which is numbered, checked and looked up
+// once. Within a process they are handed over in batches: from the devices of a
+// cohort to the executor, and from an executor to the devices of a cohort.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,16 +30,17 @@
 
 namespace pathways {
 
-// Of a piece that may be a member: a larger one takes longer to copy than to
-// send on its own.
+// Upper bound on the size of a piece that may be a member: copying a larger one
+// takes longer than sending it on its own.
 inline constexpr uint64_t kMaxMemberBytes = 256;
-// Of a record that is written here; two have room in a batch (link_batch.h).
+// Upper bound on a record that is written here; two fit into a batch
+// (link_batch.h).
 inline constexpr size_t kMaxRecordBytes = 3 << 10;
-// Of any record.
+// Upper bound on the members of any record.
 inline constexpr uint32_t kMaxMembers = 128;
 
-// What stands before the bytes of each member, as in wire.md. Members ascend by
-// item, then shard.
+// Header of each member's bytes, as in wire.md. Members ascend by item, then
+// shard.
 struct MemberHeader {
   uint32_t shard = 0;
   uint32_t item = 0;
@@ -47,15 +48,17 @@ struct MemberHeader {
 };
 static_assert(sizeof(MemberHeader) == 8);
 
-// Tokens or pieces for one host that have all but their members in common.
+// Tokens or pieces for one host that have all fields but their members in
+// common.
 struct TokenRecord {
   int host = 0;
-  uint32_t bytes = 0;   // of data
-  uint64_t last = 0;    // member
-  WireMessage message;  // kind: kTokensMessage, kPiecesMessage; item: members
+  uint32_t bytes = 0;  // bytes of data
+  uint64_t last = 0;   // order() of the last member
+  // kind: kTokensMessage or kPiecesMessage; item: number of members.
+  WireMessage message;
   char data[kMaxRecordBytes];
 
-  // Whether it is one for them, and has room for one member more.
+  // Returns true if the record is for such members and has room for one more.
   bool TakesIn(int to, const WireMessage& like, MemberHeader member,
                uint64_t member_bytes) const {
     return message.step == like.step && message.target == like.target &&
@@ -68,7 +71,8 @@ struct TokenRecord {
   void Append(MemberHeader member, const void* of, uint64_t member_bytes) {
     std::memcpy(data + bytes, &member, sizeof member);
     bytes += sizeof member;
-    if (member_bytes == sizeof(float)) {  // mostly, where there are many
+    // The common case where there are many.
+    if (member_bytes == sizeof(float)) {
       std::memcpy(data + bytes, of, sizeof(float));
     } else if (member_bytes > 0) {
       std::memcpy(data + bytes, of, member_bytes);
@@ -79,11 +83,13 @@ struct TokenRecord {
   }
 };
 
-// Filled by one actor, then emptied by another one, perhaps on another worker.
+// A batch that one actor fills and another one empties, perhaps on another
+// worker.
 class Batch {
  public:
   bool in_flight() const { return away_.load(std::memory_order_acquire); }
-  // By who fills it: another one has it now, to give it back.
+  // Called by the actor that fills it: the other actor owns the batch until it
+  // calls Return.
   void Leave() { away_.store(true, std::memory_order_relaxed); }
   void Return() { away_.store(false, std::memory_order_release); }
 
@@ -91,14 +97,15 @@ class Batch {
   std::atomic<bool> away_{false};
 };
 
-// From the devices of a cohort to their executor.
+// Records from the devices of a cohort to their executor.
 class RecordBatch : public Batch {
  public:
-  // `like`: of the record; its item does not count. `bytes` up to
-  // kMaxMemberBytes. False: there is no room, nothing changed.
+  // Adds a member. `like`: message of the record; its item is ignored. `bytes`:
+  // at most kMaxMemberBytes. Returns false, and changes nothing, if there is no
+  // room.
   bool Add(int host, const WireMessage& like, MemberHeader member,
            const void* data, uint64_t bytes) {
-    // One that is filled now is among the last.
+    // Search backwards, as the record being filled is among the last.
     for (uint32_t i = size_; i-- > 0;) {
       if (!records_[i].TakesIn(host, like, member, bytes)) continue;
       records_[i].Append(member, data, bytes);
@@ -130,9 +137,9 @@ class TokenBatch : public Batch {
  public:
   struct Member {
     uint32_t device;
-    uint32_t in_edge;  // entry
+    uint32_t in_edge;  // in-edge entry
   };
-  // Not more than kMaxMembers.
+  // At most kMaxMembers members may be added.
   void Add(Member member) { members_[size_++] = member; }
   absl::Span<const Member> members() const {
     return absl::MakeConstSpan(members_, size_);
@@ -144,13 +151,13 @@ class TokenBatch : public Batch {
   Member members_[kMaxMembers];
 };
 
-// Batches of one actor, or of the actors of a worker, who fill one after the
-// other: as many as were ever away at one time, and one. Outlives whoever is to
-// give one back.
+// Batches of one actor, or of the actors of a worker, which fill one at a time.
+// Holds one more than were ever in flight at a time. Must outlive every actor
+// that returns one.
 template <typename T>
 class Batches {
  public:
-  // An empty one that is here.
+  // Returns an empty batch that is not in flight.
   T* Take() {
     for (size_t i = 0; i < all_.size(); ++i) {
       next_ = next_ + 1 < all_.size() ? next_ + 1 : 0;

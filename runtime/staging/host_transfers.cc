@@ -130,7 +130,7 @@ void HostTransfers::OnPull(uint32_t client, const WireMessage& message,
 
 void HostTransfers::SendPiece(uint32_t client, uint64_t request, Lent* lent,
                               PulledPiece piece, Send send) {
-  // Once more is no progress.
+  // Resending a piece is not progress.
   if (uint64_t{piece.number} >= lent->sent) {
     lent->sent = uint64_t{piece.number} + 1;
     lent->again.Reset();

@@ -24,49 +24,52 @@
 
 namespace pathways {
 
-// The transfers of one host: objects that it asks a client for, piece by piece,
-// and objects that a client asks it for. Invariants: (1) an object that is
-// asked for here is held until the transfer is over; (2) so is what a client
-// asks for, until the request is over; (3) a client is told once
-// that its values are read no more. One owner calls it.
+// The transfers of one host: objects that it requests from clients, piece by
+// piece, and objects that clients request from it. Invariants: (1) an object
+// that this host requests is held until the transfer is over; (2) an object
+// that a client requests is held until the request is over; (3) a client is
+// notified once when its values are no longer read. Not thread-safe.
 class HostTransfers {
  public:
-  // Sends to a client; the payload is read until the client asks for more, or
-  // says that it has all.
+  // Sends a message to a client. The payload may be read until the client
+  // requests more or reports that it has everything.
   using Sender =
       std::function<void(uint32_t client, const WireMessage&, Payload)>;
   using Send = const Sender&;
 
-  // Asks `client` for all bytes of an object that the store expects, and has
-  // room for; for no room it only tells the client. Once for each object.
+  // Requests all bytes of `object` from `client`. The store must expect them
+  // and have room for them; if it has no room, only notifies the client. At
+  // most one transfer per object.
   void Pull(uint32_t client, HostStore::Ref object, Send send);
-  // Asks again for what has not come. The more often it is called while nothing
-  // comes, the fewer of the calls do so.
+  // Repeats the requests that are in flight. Backs off: the more often it is
+  // called without progress, the fewer calls send anything.
   void PullAgain(uint64_t object, Send send);
-  // Nobody wants the object: asks for no more of it, and reads nothing that
-  // still comes.
+  // Cancels the transfer of an object that is no longer needed: requests no
+  // more pieces, and ignores those that still arrive.
   void Stop(uint64_t object, Send send);
-  // A piece from a client, or (poisoned) that it has none. True: the object is
-  // complete now, or its status says why it will not be.
+  // Handles a piece from a client or, if poisoned, the notice that the client
+  // has none. Returns true if the object is now complete, or if its status says
+  // why it never will be.
   bool OnBlock(uint32_t client, const WireMessage& message, Payload payload,
                Send send);
 
-  // Lends an object to a client, whose request names it, and sends the piece
-  // `first` of it. Null, or `status` is not OK: the client is told that there
-  // is none, and why.
+  // Lends an object to a client under the number of its request, and sends
+  // piece `first`. If `object` is null or `status` is not OK, notifies the
+  // client that there is no such piece, and why.
   void Lend(uint32_t client, uint64_t request, HostStore::Ref object,
             const absl::Status& status, uint32_t first, Send send);
-  // Sends the piece `first` again, if that request is not over. The more often
-  // it is called while the client asks for nothing, the fewer of the calls do.
+  // Sends piece `first` again unless the request is over. Backs off: the more
+  // often it is called while the client requests nothing, the fewer calls send
+  // anything.
   void LendAgain(uint32_t client, uint64_t request, uint32_t first, Send send);
-  // A client asks for a piece of what it was lent.
+  // Sends a piece of an object that is lent to `client`.
   void OnPull(uint32_t client, const WireMessage& message, Send send);
-  // The request is over.
+  // Ends a request.
   void EndLend(uint32_t client, uint64_t request) {
     lent_.erase({client, request});
   }
-  // How far what was sent for a request has come: up to this piece; 0: it is
-  // over, or there was none. What is sent again does not count.
+  // Returns the number of the last piece that was sent for a request, plus 1; 0
+  // if the request is over or does not exist. Resending does not count.
   uint64_t Sent(uint32_t client, uint64_t request) const;
 
   size_t num_pulls() const { return pulls_.size(); }
@@ -83,13 +86,14 @@ class HostTransfers {
   };
   struct Lent {
     HostStore::Ref object;
-    uint64_t sent = 0;  // up to this piece
-    absl::Status why;   // there is no object; the client reads its text
+    uint64_t sent = 0;  // number of the last piece sent, plus 1
+    // Reason why there is no object; sent to the client.
+    absl::Status why;
     ResendGate again;
   };
   using Pulls = std::map<uint64_t, Pulling>;  // by object
 
-  // Asks for what the window has room for.
+  // Requests pieces until the window is full.
   static void Ask(Pulling* pulling, Send send);
   void SendPiece(uint32_t client, uint64_t request, Lent* lent,
                  PulledPiece piece, Send send);

@@ -1,4 +1,4 @@
-//===- launch_staging.cc - What launches find on a host -------------------===//
+//===- launch_staging.cc - Staging of launches on a host ------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -156,8 +156,10 @@ void LaunchStaging::OnPrepare(const ControlRef& control) {
   for (uint64_t id : prepare.fresh()) {
     Pull(control->client(), *program, prepare, id);
   }
-  // Before they have come: who waits for memory behind it is not to have what
-  // it will need. Where nobody waits, results are made when they can be.
+  // Make the results before the arguments arrive, so that later messages that
+  // wait for memory cannot take what this one will need. Without spilling,
+  // nothing waits for memory, and results are made once the arguments are on
+  // the host.
   if (spills() && KnowsArguments(prepare)) {
     const absl::Status prepared = Prepare(prepare);
     if (!prepared.ok()) return Finish(prepare, prepared);
@@ -219,7 +221,7 @@ void LaunchStaging::TryPrepare() {
       ++it;
       continue;
     }
-    if (!HasArguments(prepare)) {  // one was dropped since
+    if (!HasArguments(prepare)) {  // an argument was dropped since it was seen
       next = 0;
       ++it;
       continue;
@@ -277,7 +279,7 @@ absl::Status LaunchStaging::Prepare(const proto::PrepareLaunch& prepare) {
 }
 
 void LaunchStaging::Forget(uint64_t launch, Prepared* prepared) {
-  prepared->Reset();  // what it holds, now
+  prepared->Reset();  // releases its values now
   prepared_.Erase(launch);
 }
 
@@ -335,7 +337,7 @@ bool LaunchStaging::TakeValues(const proto::Grant& grant, HostValues* values) {
       prepared->program != grant.program() ||
       prepared->incarnation != grant.incarnation() ||
       prepared->values.steps != grant.launch_steps()) {
-    return false;  // what was staged is not what was granted
+    return false;  // staged values do not match the grant
   }
   std::swap(*values, prepared->values);
   prepared_.Erase(grant.launch());
@@ -346,7 +348,7 @@ void LaunchStaging::OnDrop(uint32_t client, const proto::DropObjects& drop) {
   waiting_.erase(drop.launch());
   refused_.erase(drop.launch());
   if (Prepared* prepared = prepared_.Find(drop.launch())) {
-    // It will not be granted any more.
+    // The launch will not be granted.
     prepared->values.Fill(/*failed=*/true);
     Forget(drop.launch(), prepared);
     owner_.OnFilled();

@@ -1,4 +1,4 @@
-//===- launch_staging.h - What launches find on a host ----------*- C++ -*-===//
+//===- launch_staging.h - Staging of launches on a host ---------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -31,76 +31,82 @@
 
 namespace pathways {
 
-// What launches bring to one host and find there, from the message that says
-// what a launch is until its grant: values that clients send, arrays that lie
-// here, room for results; and what of it clients fetch. Invariants: (1) each
-// message that changes the store counts once, after those before it, and a
-// second copy is answered by how far the store has come; (2) a launch is
-// prepared when its arguments, or who fills them, are here and there is room
-// for its results, or refused, which says why and holds nothing; (3) what was
-// prepared is taken once, by its grant; results of a launch that is dropped
-// before are filled and poisoned; (4) memory of an object comes back when
-// neither the store nor a launch nor a transfer has it. One owner calls it.
+// Staging of launches on one host, from the message that describes a launch
+// until its grant: arguments that clients send or that are on the host already,
+// and memory for results. Also lets clients fetch arrays. Invariants: (1) each
+// message that changes the store takes effect once and in order; a duplicate is
+// answered with the progress of the store; (2) a launch is prepared once its
+// arguments, or the launches that will fill them, are on the host and there is
+// room for its results; otherwise it is refused, with a reason, and holds
+// nothing; (3) what was prepared is taken once, by the launch's grant; if the
+// launch is dropped before that, its results are filled and poisoned; (4)
+// memory of an object is released when neither the store nor a launch nor a
+// transfer holds it. Not thread-safe.
 class LaunchStaging {
  public:
-  // Asked and told during the calls, in order; must not call back.
+  // Called by LaunchStaging during its own calls, in order. Must not call back.
   class Owner {
    public:
-    // Null: it is not loaded.
+    // Returns null if the program is not loaded.
     virtual const HostProgram* FindProgram(uint32_t program,
                                            uint32_t incarnation) const = 0;
-    // To the controller: a launch is prepared, or why not; how far the store
-    // has come; how many pieces of a fetch were sent.
+    // Messages to the controller. SendReady: a launch is prepared, or why it is
+    // not. SendStored: progress of the store. SendFetched: number of pieces of
+    // a fetch that were sent.
     virtual void SendReady(uint64_t launch, const absl::Status& status) = 0;
     virtual void SendStored(uint64_t sequence) = 0;
-    // With last(), before devices are in kernels of what is staged now, perhaps
-    // for long: a host of which nothing is heard is given up.
+    // Calls SendStored(last()) soon, before devices run kernels of what is now
+    // staged. Those may take long, and the controller gives up a host from
+    // which it hears nothing.
     virtual void SendStoredSoon() = 0;
     virtual void SendFetched(uint32_t client, uint64_t request,
                              uint64_t pieces) = 0;
     virtual void SendToClient(uint32_t client, const WireMessage& message,
                               Payload payload) = 0;
-    // Results of a launch that was dropped are filled.
+    // Results of a launch that was dropped were filled.
     virtual void OnFilled() = 0;
 
    protected:
     ~Owner() = default;
   };
 
-  // `owner` and `arena`, the host's memory, outlive it.
+  // `owner`, and `arena`, the host's memory, must outlive it.
   LaunchStaging(Owner* owner, Arena* arena, std::string host);
 
-  // From here on what nobody uses leaves memory for a disk when that is needed:
-  // a message for which there is too little waits until there is enough, and
-  // those behind it with it (staging_memory.cc).
+  // From now on, unused arrays are spilled to `disk` when memory is needed. A
+  // message for which memory is short waits until there is enough, and so do
+  // the messages after it (staging_memory.cc).
   void StartSpilling(std::unique_ptr<SpillDisk> disk,
                      const SpillOptions& options, Spiller::Run run);
   bool spills() const { return spiller_ != nullptr; }
-  // Whether there is anything for Proceed to do when memory was given back.
+  // Returns true if Proceed has work to do after memory was released.
   bool waits() const {
     return spills() &&
            (!queue_.empty() || (!spiller_->busy() && spiller_->IsHigh()));
   }
   void Proceed();
-  // What was to be written or read is.
+  // Must be called when the spiller's reads or writes are done.
   void OnSpillDone();
   bool is_spilling() const { return spills() && spiller_->busy(); }
   uint64_t spilled_bytes() const {
     return spills() ? spiller_->spilled_bytes() : 0;
   }
-  // What needs memory of the host for something else: tries, and returns how
-  // much it lacks; 0: it is done. The last time it need not.
+  // Work that needs memory of the host for something else. Tries it, and
+  // returns the bytes that are lacking; 0: it is done. After `is_last` it is
+  // not tried again, even if it fails.
   using Attempt = std::function<uint64_t(bool is_last)>;
-  // Calls it when there are `bytes`, or never will be, in its turn among the
-  // messages; perhaps now.
+  // Calls `attempt` in its turn among the messages, once `bytes` are free or
+  // never will be; possibly during this call.
   void AwaitRoom(uint64_t bytes, Attempt attempt);
 
-  // A PrepareLaunch, FetchBegin or DropObjects. False: a second copy.
+  // Takes a PrepareLaunch, FetchBegin or DropObjects. Returns false for a
+  // duplicate.
   bool Take(const ControlRef& control);
-  // A client asks for a piece, or sends one.
+  // Handles a client's request for a piece, or a piece that it sent.
   void OnWire(uint32_t client, const WireMessage& message, Payload payload);
-  // Fills `values`, which are empty, with what was prepared for the launch of a
-  // grant. False: nothing was, or for another program or number of steps.
+  // Fills `values`, which must be empty, with what was prepared for the launch
+  // of `grant`. Returns false if nothing was prepared, or if it was for another
+  // program or number of steps.
   bool TakeValues(const proto::Grant& grant, HostValues* values);
 
   // The number of the last message that changed the store.
@@ -116,30 +122,33 @@ class LaunchStaging {
     void Reset() { values.Clear(); }
   };
 
-  // One that waits for memory, or something else that does.
+  // A message or an attempt that waits for memory.
   struct Waiting {
     ControlRef control;
-    bool is_over = false;  // what it is about; nothing is to be done
+    bool is_over = false;  // was dropped: nothing is left to be done
     Attempt attempt;
-    uint64_t bytes = 0;  // that it needs
+    uint64_t bytes = 0;  // bytes that it needs
   };
 
-  // A launch that waits for its arguments. Those before `next` were seen to be
-  // here, so that a launch of n arguments is not looked at n times n times.
+  // A launch that waits for its arguments. Arguments before `next` were found
+  // to be on the host; remembering that keeps n arguments from costing n * n
+  // checks.
   struct Awaiting {
     ControlRef control;
     int next = 0;
   };
 
-  // Messages, in the order of their numbers.
+  // Handlers of messages, in the order of their numbers.
   void Come(const ControlRef& control);
   void Handle(const ControlRef& control);
-  // What waits in front of it has no use for what it drops.
+  // Applies a DropObjects ahead of its turn: messages queued before it do not
+  // need what it drops.
   void DropEarly(const proto::Control& control);
-  // Whether what waits may go on, with the memory that it needs, or without
-  // when it cannot have that.
+  // Returns true if `next` may proceed: it has the memory that it needs, or
+  // never can have it.
   bool HasRoom(const Waiting& next);
-  // What it needs beside what it reads, which is held from now on.
+  // Returns the bytes that `next` needs beside the arrays that it reads. Pins
+  // those arrays.
   uint64_t NeedOf(const Waiting& next);
   uint64_t NeedOfLaunch(const proto::PrepareLaunch& prepare);
   void Pin(uint64_t object);
@@ -147,35 +156,37 @@ class LaunchStaging {
   void OnPrepare(const ControlRef& control);
   void OnFetchBegin(uint32_t client, const proto::FetchBegin& fetch);
   void OnDrop(uint32_t client, const proto::DropObjects& drop);
-  // Copies of them: perhaps the answer was lost.
+  // Handlers of duplicates, whose answer may have been lost.
   void AnswerAgain(const proto::Control& control);
   void OnFetchAgain(uint32_t client, const proto::FetchBegin& fetch);
 
-  // Of all steps, of an argument of a launch; 0: there is no such argument.
+  // Returns the bytes of all steps of an argument of a launch; 0 if there is no
+  // such argument.
   static uint64_t BytesOf(const HostProgram& program,
                           const proto::PrepareLaunch& prepare, uint64_t object);
-  // Asks the client for an argument of a launch.
+  // Requests an argument of a launch from the client.
   void Pull(uint32_t client, const HostProgram& program,
             const proto::PrepareLaunch& prepare, uint64_t object);
   bool HasArgument(uint64_t object) const;
   bool HasArguments(const proto::PrepareLaunch& prepare) const;
-  // Whether they are at least expected.
+  // Returns true if the store has, or at least expects, all arguments.
   bool KnowsArguments(const proto::PrepareLaunch& prepare) const;
-  // Answers those whose arguments are here.
+  // Finishes the launches whose arguments are now on the host.
   void TryPrepare();
-  // Of what was prepared before its arguments came.
+  // Checks the arguments of a launch that was prepared before they arrived.
   absl::Status CheckArrived(const proto::PrepareLaunch& prepare);
-  // What came of Prepare.
+  // Reports the result of Prepare.
   void Finish(const proto::PrepareLaunch& prepare, const absl::Status& status);
   absl::Status Prepare(const proto::PrepareLaunch& prepare);
   void Forget(uint64_t launch, Prepared* prepared);
   absl::Status FindArguments(const HostProgram& program,
                              const proto::PrepareLaunch& prepare,
                              HostValues* values);
-  // Why an object that is away cannot come back.
+  // Returns the reason why a spilled object cannot be read back.
   absl::Status LacksRoom(const HostStore::Object& object,
                          const std::string& what);
-  // ResourceExhausted: none of them is here.
+  // Makes memory for all results. Returns ResourceExhausted, and keeps none of
+  // them, if there is too little.
   absl::Status MakeResults(const HostProgram& program,
                            const proto::PrepareLaunch& prepare,
                            HostValues* values);
@@ -186,16 +197,19 @@ class LaunchStaging {
   HostTransfers transfers_;
   const HostTransfers::Sender to_clients_;
   ControlSequence sequence_;
-  std::map<uint64_t, Awaiting> waiting_;      // for arguments, by launch
-  RecordPool<Prepared> prepared_;             // not granted yet, by launch
+  std::map<uint64_t, Awaiting> waiting_;  // waiting for arguments, by launch
+  RecordPool<Prepared> prepared_;         // not granted yet, by launch
   std::map<uint64_t, absl::Status> refused_;  // not dropped yet, by launch
   Arena& arena_;
   uint64_t last_ = 0;
-  std::deque<Waiting> queue_;         // in order; empty without a spiller
-  std::vector<HostStore::Ref> pins_;  // what the first of them reads
-  bool is_new_ = true;                // the first has not been looked at
-  bool has_read_ = false;             // what it reads has come back, or cannot
-  std::unique_ptr<Spiller> spiller_;  // null: all that has memory keeps it
+  std::deque<Waiting> queue_;         // ordered; empty without a spiller
+  std::vector<HostStore::Ref> pins_;  // arrays that the front of queue_ reads
+  bool is_new_ = true;                // the front of queue_ is new
+  // True once the spilled arrays that the front of queue_ reads were read back,
+  // or that was tried.
+  bool has_read_ = false;
+  // Null: arrays always stay in memory.
+  std::unique_ptr<Spiller> spiller_;
 };
 
 }  // namespace pathways

@@ -1,4 +1,4 @@
-//===- staging_memory.cc - What waits for memory of a host ----------------===//
+//===- staging_memory.cc - Messages that wait for host memory -------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,11 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Of a host that spills. What has memory is used, and ends some time without
-// more of it; or is not, and can leave. Messages come in one order on all
-// hosts, and one that waits is passed by none: so the first of all that wait
-// anywhere has on each of its hosts what it needs when those before it are
-// over, and nobody waits for ever.
+// Waiting on a host that spills. Used memory belongs to work that ends without
+// needing more; unused memory can be spilled. Messages have the same order on
+// all hosts, and none overtakes one that waits. So the first of all waiting
+// messages gets the memory that it needs on each of its hosts once those before
+// it are over. Hence none waits forever.
 //
 //===----------------------------------------------------------------------===//
 
@@ -54,7 +54,7 @@ void LaunchStaging::DropEarly(const proto::Control& control) {
                    other.client() == control.client() &&
                    other.fetch_begin().request() == drop.fetch();
   }
-  // What it says again in its turn is done already.
+  // When the message is handled in its turn, there is nothing left to drop.
   proto::DropObjects now = drop;
   now.set_answer(false);
   OnDrop(control.client(), now);
@@ -66,7 +66,7 @@ void LaunchStaging::Proceed() {
     if (!first.is_over && !HasRoom(first)) return;
     if (first.attempt != nullptr) {
       const uint64_t lacking = first.attempt(/*is_last=*/false);
-      // It knows more of what it needs now.
+      // The attempt may know more exactly what it needs by now.
       if (lacking > first.bytes) {
         first.bytes = lacking;
         continue;
@@ -142,7 +142,7 @@ bool LaunchStaging::HasRoom(const Waiting& next) {
   const bool is_new = is_new_;
   uint64_t need = NeedOf(next);
   std::vector<HostStore::Ref> away;
-  uint64_t here = 0, coming = 0;  // of what it reads
+  uint64_t here = 0, coming = 0;  // bytes of the pinned arrays
   for (const HostStore::Ref& object : pins_) {
     if (object->away()) away.push_back(object);
     uint64_t& sum = object->away() ? coming : here;
@@ -164,18 +164,19 @@ bool LaunchStaging::HasRoom(const Waiting& next) {
     case Spiller::Step::kBegun:
       return false;
     case Spiller::Step::kFailed:
-      return true;  // to say so
+      return true;  // proceed, and report the failure
     case Spiller::Step::kPinned:
       break;
   }
-  // Of a launch that was begun unasked the grant may be here, and no later one
-  // of others is carried out before it.
+  // The grant of a launch that is begun without LaunchReady may already be on
+  // this host, and no later grant of another launch is applied before it.
   if (std::any_of(queue_.begin(), queue_.end(), [](const Waiting& one) {
         return one.attempt == nullptr && one.control->prepare_launch().sure();
       })) {
     return true;
   }
-  // What others use they will not for ever.
+  // Arrays that are in use will be released. So wait, unless `need` exceeds
+  // what the store can ever have.
   const uint64_t taken = arena_.used() - store_.bytes_in_memory();
   const uint64_t most = arena_.bound() - std::min(arena_.bound(), taken);
   return need > most - std::min(most, here);

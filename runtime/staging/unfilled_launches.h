@@ -17,25 +17,27 @@
 
 namespace pathways {
 
-// Granted launches of one host with arguments that other launches are still to
-// fill. Invariants: (1) whenever some arguments of a launch were filled its
-// program is told, once; (2) a launch is forgotten when all are, or with its
-// program: until then it is neither over nor moved. One owner calls it, after
-// whatever fills arguments; programs and launches are not owned.
+// Granted launches of one host with arguments that other launches have not
+// filled yet. Invariants: (1) whenever some arguments of a launch were filled,
+// its program is notified once; (2) a launch is forgotten when all of its
+// arguments are filled, or with its program; until then it is neither over nor
+// moved. Not thread-safe; must be called after every change that fills
+// arguments. Does not own programs or launches.
 class UnfilledLaunches {
  public:
-  // One that was granted just now; of one that misses nothing, nothing.
+  // Adds a launch that was just granted. Does nothing if all of its arguments
+  // are filled.
   void Add(const HostProgram* program, const HostLaunch* launch);
   void Remove(const HostProgram* program);
-  // Calls `tell`, which must not call back, for the program of each launch of
-  // which arguments were filled.
+  // Calls `tell`, which must not call back, with the program of each launch
+  // whose arguments were filled since the last call.
   void Update(absl::FunctionRef<void(const HostProgram&)> tell);
 
  private:
   struct Unfilled {
     const HostProgram* program;
     const HostLaunch* launch;
-    size_t missing;  // arguments
+    size_t missing;  // unfilled arguments
   };
   std::vector<Unfilled> unfilled_;  // in the order of grants
 };

@@ -1,4 +1,4 @@
-//===- late_backend.cc - Work that is done later, for tests ---------------===//
+//===- late_backend.cc - Late backend for tests ---------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- late_backend.h - Work that is done later, for tests ------*- C++ -*-===//
+//===- late_backend.h - Late backend for tests ------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the CPU does, but not before an event behind it comes, and each comes
-// after a time of its own: whoever does not wait reads what is not there yet.
+// Does what the CPU backend does, but only when an event recorded after the
+// work comes, each after a delay of its own. A device that does not wait thus
+// reads values that do not exist yet.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,8 +24,8 @@
 
 namespace pathways::testing {
 
-// Events may come in another order than they were recorded in, as messages do;
-// one that comes has all work before it done.
+// Events may come in another order than they were recorded, as messages do.
+// Each one completes all work that precedes it.
 class LateBackend final : public DeviceBackend {
  public:
   LateBackend(World* world, const Actor* self, Cohort* cohort, uint64_t place);
@@ -46,8 +47,8 @@ class LateBackend final : public DeviceBackend {
   World* const world_;
   const Actor& self_;
   CpuBackend cpu_;
-  std::deque<std::function<void()>> work_;  // that is not done
-  uint64_t done_ = 0;                       // pieces of work, of all times
+  std::deque<std::function<void()>> work_;  // work not done yet
+  uint64_t done_ = 0;                       // total pieces of work done
   uint64_t events_ = 0;
   const uint64_t seed_;
 };
