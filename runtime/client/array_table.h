@@ -24,8 +24,8 @@
 
 namespace pathways {
 
-// A logical array. It stays with the client until a launch says where it
-// belongs; from the end of that launch on only the hosts hold it.
+// A logical array. The client holds its values until a launch places it on
+// hosts; once that launch has ended, only the hosts hold them.
 struct ArrayState {
   uint64_t id = 0;
   SharedType type;
@@ -33,60 +33,69 @@ struct ArrayState {
   SharedValue dense;
   Arena::Segment charge;  // of `dense`
   PlacedObject placed;
-  uint64_t placing = 0;  // run that brings it to the hosts, not ended
-  // Run and result that it is, until somebody has seen that it is good.
+  uint64_t placing = 0;  // open run that brings the values to hosts; 0: none
+  // Run whose result `result` the array is. Null if the array is no result, or
+  // once the result is known to be good.
   std::shared_ptr<RunState> producer;
   int64_t result = 0;
 
-  // Whether that run has ended, and has not made it.
+  // Returns true if that run has ended without producing the result.
   bool HasFailed() const {
     return producer != nullptr && producer->ended &&
            !producer->CheckResult(result).ok();
   }
 };
 
-// The arrays of one client. Invariants: (1) the values of each are with the
-// client, on hosts, or both while a launch brings them there; (2) those with
-// the client never need more than `bytes`. One owner calls it.
+// Arrays of one client. Invariants: (1) the values of each array are with the
+// client, on hosts, or both while a launch brings them to hosts; (2) the values
+// that the client holds never exceed `bytes`. One owner calls it.
 class ArrayTable {
  public:
-  // `client`: its name.
+  // `client`: name of the client. `bytes`: bound on the values that it holds.
   ArrayTable(const std::string& client, uint64_t bytes);
 
-  // ResourceExhausted: the client's memory, in which values that are borrowed,
-  // or in files, are not, is full.
+  // Adds an array with these values and returns its number. Returns
+  // ResourceExhausted if the client's memory is full; borrowed values and
+  // values in files do not count.
   absl::StatusOr<uint64_t> Put(SharedValue value);
-  // A result of a run, which has an object; of one that has ended and has not
-  // made it, the array has none.
+  // Adds result `result` of `run`, which must have an object, and returns the
+  // number of the array. If the run has ended without producing the result, the
+  // array has no object.
   uint64_t Keep(const std::shared_ptr<RunState>& run, int64_t result);
-  // NotFound: there is none, or it was released. Valid until Release.
+  // Returns the array, valid until Release. Returns NotFound if there is none,
+  // or if it was released.
   absl::StatusOr<ArrayState*> Find(uint64_t id);
-  // A launch brings it to the hosts.
+  // Records that `run` brings the values to the hosts of `placed`.
   void Place(ArrayState* array, const PlacedObject& placed, RunState* run);
-  // That launch is over: the hosts have what it placed, if it completed, or
-  // its objects are given up. Adds the values that the table needs no more.
+  // Records that `run` has ended. If it completed, only the hosts hold the
+  // arrays that it placed; otherwise the table gives up their objects. Adds
+  // these objects to `objects`, and values that the table no longer needs to
+  // `values`.
   void Settle(const RunState& run, ObjectList* objects, SharedValues* values);
-  // Those whose values are on hosts alone, with a block on one of these, which
-  // are marked.
+  // Returns the arrays whose values are on hosts alone, with a block on a host
+  // that `hosts` marks.
   std::vector<uint64_t> OnHosts(const std::vector<bool>& hosts) const;
-  // One whose values were on hosts is with the client again. As Put, and
-  // NotFound as of Find. Adds the object that it gives up.
+  // Returns an array from hosts to the client, which has its values in `value`.
+  // Adds the object that the array gives up to `objects`. Returns errors of
+  // Put, and NotFound as Find does.
   absl::Status FetchToClient(uint64_t id, SharedValue value,
                              ObjectList* objects);
-  // NotFound as of Find. Adds the object that it gives up, and the value.
+  // Removes an array and adds its object and its values to the lists. Returns
+  // NotFound as Find does.
   absl::Status Release(uint64_t id, ObjectList* objects, SharedValues* values);
 
   uint64_t bytes_used() const { return memory_.used(); }
   size_t size() const { return arrays_.size(); }
 
  private:
-  // What the values take of the client's memory.
+  // Charges the values to the client's memory. Borrowed values and values in
+  // files are free.
   absl::StatusOr<Arena::Segment> Charge(const ArrayValue& value);
 
   const std::string client_;
   Arena memory_;
   uint64_t last_ = 0;
-  NumberedMap<ArrayState> arrays_;  // goes first: they are charged there
+  NumberedMap<ArrayState> arrays_;  // destroyed first: charged to memory_
 };
 
 }  // namespace pathways

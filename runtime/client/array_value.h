@@ -23,14 +23,15 @@
 
 namespace pathways {
 
-// An array that a client has itself: its own, borrowed from who put it, or in
-// files. Of a partial array it may have the contributions, so that launches go
-// on from these, and not from their sum. Immutable, and shared by who needs it;
-// the last one gives borrowed memory back, and holds no lock then. Any thread.
+// Values of an array that a client holds: its own copy, memory borrowed from
+// the caller that put it, or files. A partial array may keep its contributions,
+// so that later launches continue from these instead of from their sum.
+// Immutable and shared; any thread may use it. The owner that drops it last
+// returns borrowed memory by calling `done`, and must hold no lock.
 class ArrayValue {
  public:
-  // The data of `array` are the `contributions`, one dense array behind the
-  // other by rank, each of the shape.
+  // The data of `array` are the `contributions`: one dense array of that shape
+  // per rank, in order.
   explicit ArrayValue(HostArray array, layout::Contributions contributions = {})
       : type_{array.element, std::move(array.shape)},
         contributions_(std::move(contributions)),
@@ -58,12 +59,13 @@ class ArrayValue {
 
   const ArrayType& type() const { return type_; }
   const layout::Contributions& contributions() const { return contributions_; }
-  // All contributions. Nothing when it is in files, or only sizes count.
+  // All contributions. Empty if the values are in files, or if only sizes
+  // count.
   absl::string_view data() const { return data_; }
-  // The size that the type says, which each contribution has.
+  // Bytes of each contribution, as the type says.
   uint64_t bytes() const { return bytes_; }
   bool borrowed() const { return borrowed_; }
-  // Null: it is in memory.
+  // Files that hold the values; null if the values are in memory.
   const std::shared_ptr<const SavedArray>& saved() const { return saved_; }
   // Returns a copy, with all contributions, of a value that is in memory.
   HostArray Copy() const {

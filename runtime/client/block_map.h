@@ -19,65 +19,70 @@
 
 namespace pathways {
 
-// Which bytes of an array, dense in a client's memory, are those that one host
-// holds of it, block after block. Contributions to a partial array are one
-// dense array behind the other there. A client that has one dense array of it
-// sends that as the first contribution, and nothing as the others. Immutable;
-// any thread.
+// Maps the bytes that one host holds of an array, block after block, to their
+// offsets in the client's dense array. A partial array has one dense array per
+// contribution there, in order of rank. A client with a single dense array
+// sends it as the first contribution, and the identity of the reduction as the
+// others. Immutable; any thread may call it.
 class BlockMap {
  public:
-  // Of a stepped array all `steps` steps of a block are together. With a
-  // `window` the client has only that box (without steps) of the array.
-  // `parts`, in the order of the host's, are those in it, and the bytes of its
-  // other parts are none of the array's. `sends_all`: what Contiguous, Gather
-  // and GatherRuns read has all contributions; else it is one dense array.
+  // All `steps` steps of a block are adjacent. `window`: the client's array is
+  // only this box (without steps) of the whole; `parts` are then those of the
+  // host's parts that lie in it, in the host's order, and the bytes of its
+  // other parts are not in the array. `sends_all`: the array that Contiguous,
+  // Gather and GatherRuns read has all contributions; otherwise it is one dense
+  // array.
   BlockMap(const ArrayPlacement& placement, const Parts& parts, uint64_t steps,
            const layout::Box* window = nullptr, bool sends_all = false);
 
-  // That the host holds.
+  // Bytes that the host holds.
   uint64_t bytes() const { return bytes_; }
-  // Where bytes [at, at + bytes) of the host are in the array, if they are
-  // there, as neighbours.
+  // Returns the offset in the array of bytes [at, at + bytes) of the host;
+  // nullopt if they are not contiguous there, or if the array lacks their
+  // contribution.
   std::optional<uint64_t> Contiguous(uint64_t at, uint64_t bytes) const;
-  // Copies them out of the array. They must be there, and those of a
-  // contribution that it does not have begin and end with an element.
+  // Copies these bytes of the host from the array to `to`. `parts` must include
+  // them. Bytes of a contribution that the array lacks must begin and end with
+  // an element; they become identities.
   void Gather(const char* array, uint64_t at, uint64_t bytes, char* to) const;
-  // Calls run(offset, bytes, at) for those of Gather that the array has, in
-  // turn: where neighbours are in it, how many there are, and where they are in
-  // `to`; fills in those of contributions that it does not have.
+  // Does what Gather does, but calls run(offset, bytes, at) for each contiguous
+  // range of the array instead of copying it: its offset in the array, its
+  // size, and its offset in `to`. Fills in contributions that the array lacks.
   template <typename Run>
   void GatherRuns(uint64_t at, uint64_t bytes, char* to, Run run) const;
-  // Copies them into `arrays`, of which there is one for each contribution.
+  // Copies these bytes of the host to `arrays`, which has one dense array per
+  // contribution.
   void Scatter(const char* from, uint64_t at, uint64_t bytes,
                char* arrays) const;
 
  private:
   struct Block {
-    uint64_t begin;  // in what the host holds
+    uint64_t begin;  // offset in the host's bytes
     int64_t contribution;
     layout::BlockRuns runs;
   };
 
-  // Whether an array that is sent has no values of the block: it is of a
-  // contribution of nothing.
+  // Returns true if the array to send has no values of the block, since it
+  // lacks the block's contribution.
   bool IsNothing(const Block& block) const {
     return block.contribution != 0 && !sends_all_;
   }
-  // Where the block's contribution begins in an array that is sent.
+  // Returns the offset of the block's contribution in the array to send.
   uint64_t BeginOf(const Block& block) const {
     return static_cast<uint64_t>(block.contribution) * array_bytes_;
   }
-  // The block that has the byte, or the last one before it.
+  // Returns the index of the block that has the byte, or of the last block
+  // before it.
   size_t IndexAt(uint64_t at) const;
-  // Calls `copy` with each block that has some of the bytes, where they begin
-  // in it, how many there are, and where they begin in the bytes.
+  // Calls copy(block, from, count, begin) for each block that has some of the
+  // bytes: their offset in the block, their number, and their offset from `at`.
   template <typename Copy>
   void Walk(uint64_t at, uint64_t bytes, Copy copy) const;
   void FillIdentities(uint64_t bytes, char* to) const;
 
   std::vector<Block> blocks_;  // ascending
   uint64_t bytes_ = 0;
-  uint64_t array_bytes_ = 0;  // of all steps
+  uint64_t array_bytes_ = 0;  // size of one contribution, with all steps
   layout::Reduction reduction_ = layout::Reduction::kNone;
   proto::ElementType element_ = proto::ELEMENT_TYPE_UNSPECIFIED;
   int64_t element_bytes_ = 0;

@@ -26,7 +26,7 @@ absl::Status CheckPriority(int32_t priority) {
 }  // namespace
 
 absl::Status CheckClientOptions(const ClientOptions& options) {
-  // NaN is in no range.
+  // NaN is out of every range, so it fails this test.
   if (!(options.weight >= kMinWeight && options.weight <= kMaxWeight)) {
     return absl::InvalidArgumentError(
         absl::StrCat("the weight is ", options.weight, ", expected ",

@@ -14,7 +14,8 @@
 
 namespace pathways {
 
-// InvalidArgument names the option that is out of range, and the range.
+// Both return InvalidArgument, with the name of the option and its range, if an
+// option is out of range.
 absl::Status CheckClientOptions(const ClientOptions& options);
 absl::Status CheckLaunchOptions(const LaunchOptions& options);
 

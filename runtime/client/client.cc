@@ -22,7 +22,8 @@
 namespace pathways {
 namespace {
 
-// Handles of clients that are gone must not fit another one.
+// Returns a number that no client of this process had before, so handles of
+// destroyed clients fit no other one.
 uint64_t NextOwner() {
   static std::atomic<uint64_t> last{0};
   return ++last;
@@ -76,7 +77,7 @@ void Client::Close() {
     MutexLock lock(&mutex_);
     request = ++actor_.numbers.request;
   }
-  // Before it is sent: the answer may be there before Send returns.
+  // Detach comes first, since the answer may arrive before Send returns.
   actor_.Detach(request);
   {
     MutexLock lock(&mutex_);
@@ -99,7 +100,7 @@ void Client::Number(const ControlRef& control) {
 void Client::Send(ControlRef control, ActorId from) {
   RuntimeContext& runtime = *context_.runtime;
   const Directory& directory = runtime.directory;
-  // Another process wants to know who says so.
+  // A controller in another process needs the sender's address.
   if (from == kNoActor && directory.place(-1).process != runtime.process) {
     from = directory.client(actor_.index());
   }
@@ -199,10 +200,11 @@ absl::Status Client::WaitFor(Completion& done,
 
 absl::Status Client::WaitUntil(absl::FunctionRef<bool()> done,
                                absl::FunctionRef<std::string()> what) {
-  // So many diagnoses end at least one launch of some client, if there is one.
+  // Enough diagnoses to end at least one launch of some client, if there is
+  // one.
   constexpr int kMaxDiagnoses = 4096 * StallDetector::kAsks;
   World& world = *context_.runtime->world;
-  // A condition may hold only for a moment. The call returns OK if it did.
+  // `done` may hold only for a moment; the call returns OK if it ever did.
   bool was_done = false;
   auto over = [&] {
     was_done = was_done || done();
@@ -210,8 +212,8 @@ absl::Status Client::WaitUntil(absl::FunctionRef<bool()> done,
   };
   for (int diagnoses = 0; !world.RunUntil(over); ++diagnoses) {
     if (stopping() || !world.simulated()) break;
-    // What this waits for may wait for a launch that another thread has not
-    // sent yet.
+    // The awaited event may depend on a launch that another thread has numbered
+    // and not sent yet.
     context_.sending.AwaitNobody();
     if (world.RunUntil(over)) break;
     if (diagnoses == kMaxDiagnoses) {

@@ -46,7 +46,7 @@ void ClientActor::OnLocal(const LocalMessage& message) {
         });
   }
   MutexLock lock(&mutex_);
-  if (tick_ != nullptr) tick_();  // perhaps of a client that is gone
+  if (tick_ != nullptr) tick_();  // null if the client is gone
 }
 
 void ClientActor::Detach(uint64_t request) {
@@ -79,7 +79,7 @@ void ClientActor::OnMessage(ActorId, ControlRef message) {
     MutexLock lock(&mutex_);
     if (handler_ != nullptr) return handler_(control);
     if (!leaving() || control.answer().request() != leaving_) return;
-    // Before the next client brings its own.
+    // Uploads of the last client end before the next client adds its own.
     transfers_.EndLaunches();
     taken_ = false;
     leaving_ = 0;

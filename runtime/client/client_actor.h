@@ -23,23 +23,24 @@
 
 namespace pathways {
 
-// Last numbers that were used at an address. Clients that have it one after the
-// other go on counting, so that nothing late is taken for something of theirs.
+// Last numbers used at an address. Successive clients of the address continue
+// to count from these, so that a late message is never taken for one of theirs.
 struct ClientNumbers {
-  uint64_t sequence = 0;  // of what was sent to the controller
+  uint64_t sequence = 0;  // last message to the controller
   uint64_t request = 0, run = 0, object = 0;
 };
 
-// What the world delivers to: it outlives the clients that have the address,
-// which is one at a time. An address is free again when its last client is gone
-// and the controller has said so. Any thread; a handler runs on the actor's
-// worker, and never after Detach has returned.
+// Actor to which the world delivers a client's messages. It outlives the
+// clients that have the address, which is one at a time. An address is free
+// again when its last client is gone and the controller has confirmed that. Any
+// thread may call it; a handler runs on the actor's worker, and never after
+// Detach has returned.
 class ClientActor final : public ControlActor {
  public:
   using Handler = std::function<void(const proto::Control&)>;
   using Tick = std::function<void()>;
 
-  // All outlive it.
+  // All arguments outlive the actor.
   ClientActor(World* world, const Directory* directory, ControlPool* controls,
               uint32_t index)
       : ControlActor(world, directory, controls, directory->client(index)),
@@ -47,23 +48,25 @@ class ClientActor final : public ControlActor {
         directory_(*directory),
         index_(index) {}
 
-  // As Control::client.
+  // Index of the address, as in Control::client.
   uint32_t index() const { return index_; }
 
-  // Gives the address to a client of that name; false: it is not free.
+  // Gives the address to a client of that name. Returns false if it is not
+  // free.
   bool Attach(const std::string& name);
-  // Who gets what comes, and is told the time.
+  // Sets the handlers of messages and of timers.
   void Listen(Handler handler, Tick tick = nullptr);
-  // Has it told after `delay`. From the handler.
+  // Calls the timer handler after `delay`. Must be called from a handler.
   void TickAfter(TimeNs delay);
-  // Tells the actor, from any thread that is no worker, that a FileReader has
-  // read something.
+  // Returns a function with which any thread that is no worker notifies the
+  // actor that a FileReader has read something.
   std::function<void()> FileTeller();
-  // No message reaches the client any more. The address is free when `request`
-  // has been answered; 0: at once.
+  // Stops delivery of messages to the client. The address is free when
+  // `request` has been answered; at once if it is 0.
   void Detach(uint64_t request);
-  // Whether a client is gone and the controller has not said so yet; of a name.
-  // The world is notified when that ends.
+  // Both return true if a client is gone and the controller has not confirmed
+  // that yet; the second one only if that client has the name. The world is
+  // notified when that ends.
   bool leaving() const { return leaving_.load() != 0; }
   bool leaving(const std::string& name);
 
@@ -74,15 +77,16 @@ class ClientActor final : public ControlActor {
     transfers_.HostGone(host);
   }
 
-  // What hosts read of clients that had the address, and the reverse.
+  // Transfers between hosts and the clients of this address, in either
+  // direction.
   ClientTransfers& transfers() { return transfers_; }
   const ClientTransfers& transfers() const { return transfers_; }
 
-  // The client's, under its lock.
+  // Guarded by the lock of the client.
   ClientNumbers numbers;
 
  private:
-  // Of local messages; others are timers.
+  // Kind of the local message that files were read; all others are timers.
   static constexpr uint16_t kFilesRead = 1;
 
   void OnMessage(ActorId from, ControlRef control) override;
@@ -91,7 +95,7 @@ class ClientActor final : public ControlActor {
   const Directory& directory_;
   const uint32_t index_;
   ClientTransfers transfers_;
-  std::atomic<uint64_t> leaving_{0};  // request
+  std::atomic<uint64_t> leaving_{0};  // request to answer; 0: none
   Mutex mutex_;
   bool taken_ ABSL_GUARDED_BY(mutex_) = false;
   std::string name_ ABSL_GUARDED_BY(mutex_);

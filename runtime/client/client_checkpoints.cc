@@ -21,15 +21,15 @@
 namespace pathways {
 namespace {
 
-// How an array is cut into what is saved.
+// Division of an array into the blocks to save.
 struct Cut {
   layout::Layout layout;
   layout::Mesh mesh;
   layout::Contributions contributions;
 };
 
-// The layout of what files have, without that of its contributions, which
-// become the first dimension, cut over `axes`.
+// Makes the contributions the first dimension of the saved layout, cut over
+// `axes`. The saved layout is not partial itself.
 void PutContributionsFirst(std::vector<std::string> axes, Cut* cut) {
   if (cut->contributions.count() == 1) return;
   cut->layout.shape.insert(cut->layout.shape.begin(),
@@ -37,7 +37,7 @@ void PutContributionsFirst(std::vector<std::string> axes, Cut* cut) {
   cut->layout.dims.insert(cut->layout.dims.begin(), std::move(axes));
 }
 
-// In one block.
+// Returns a cut into one block.
 Cut WholeOf(const std::vector<int64_t>& shape,
             const layout::Contributions& contributions) {
   Cut cut;
@@ -61,8 +61,8 @@ Cut CutOf(const ArrayPlacement& placement, const std::vector<int64_t>& shape) {
   return cut;
 }
 
-// For each block of `grid` the hosts that have it, and their parts with it:
-// each one once.
+// Returns for each block of `grid` the hosts that have it, each with its part
+// of the block. A block is taken from one part only.
 std::vector<std::vector<ArrayPlacement::Host>> HoldersOf(
     const ArrayPlacement& placement, const BlockGrid& grid) {
   std::vector<std::vector<ArrayPlacement::Host>> holders(grid.size());
@@ -89,10 +89,11 @@ std::vector<std::vector<ArrayPlacement::Host>> HoldersOf(
   return holders;
 }
 
-// So that, of narrow blocks, they do not take more memory than the values.
+// Bounds the ranges of one read, so that those of narrow blocks take no more
+// memory than the values.
 constexpr size_t kRangesAtATime = 4096;
 
-// From files to files, with one block in memory.
+// Copies an array from files to files, with one block in memory.
 absl::Status CopyBlocks(const SavedArray& from, ArrayWriter* to) {
   for (int64_t block = 0; block < to->grid().size(); ++block) {
     const layout::BlockRuns runs(from.layout().shape, to->grid().box(block),
@@ -185,7 +186,8 @@ absl::Status Client::WriteBlocks(const PlacedObject& placed,
                                  const std::string& what, ElementType element,
                                  ArrayWriter* writer) {
   const ArrayPlacement& all = *placed.placement;
-  // The placement of one block. Its contribution is an array of its own.
+  // Placement of one block, as an array that is not partial: its contribution
+  // is complete by itself.
   ArrayPlacement one = all;
   one.layout.partial.clear();
   one.layout.reduction = layout::Reduction::kNone;

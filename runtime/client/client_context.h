@@ -1,4 +1,4 @@
-//===- client_context.h - What all clients of a process share ---*- C++ -*-===//
+//===- client_context.h - State shared by all clients -----------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -19,15 +19,15 @@
 
 namespace pathways {
 
-// Outlives the clients.
+// State shared by the clients of a process. Outlives the clients.
 struct ClientContext {
   RuntimeContext* runtime = nullptr;
-  uint64_t memory_bytes = 0;  // most that a client holds itself
-  uint32_t trace_actor = 0;   // whose the events of clients are
-  // Told of what takes long in other processes; as in ClusterOptions.
+  uint64_t memory_bytes = 0;  // bound of what one client holds itself
+  uint32_t trace_actor = 0;   // trace actor of the events of clients
+  // Called for long work in other processes, as in ClusterOptions.
   std::function<void(const LongWork&)> on_long_work;
-  std::atomic<bool> stopping{false};  // nobody answers any more
-  absl::Status ended;                 // why; from then on
+  std::atomic<bool> stopping{false};  // true: requests get no answer any more
+  absl::Status ended;                 // reason; valid once `stopping` is true
   SendTracker sending;
 };
 

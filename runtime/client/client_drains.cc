@@ -1,4 +1,4 @@
-//===- client_drains.cc - Devices that are away, or are to be -------------===//
+//===- client_drains.cc - Offline devices and drains ----------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -83,7 +83,7 @@ void Client::MoveOffDrained(ProgramHandle handle) {
   if (!moves && !brings) return;
   const absl::StatusOr<std::vector<bool>> away = AwayDevices();
   if (!away.ok()) return;
-  // Where there are no others, or is no room, it stays.
+  // The program stays if there are no other devices, or no memory on them.
   if (moves) (void)Rebind(handle, *away, RebindOptions());
   if (!brings) return;
   (void)FetchToClient(WholeHosts(*context_.runtime->topology, *away),

@@ -32,23 +32,23 @@ void Refer(const PlacedObject& placed, proto::ObjectRef* ref) {
 
 }  // namespace
 
-// A launch from the call to what is sent. Lists are as long as they usually
-// are.
+// State of a launch from the call until it is sent. Inline capacities fit
+// common launches.
 struct Client::Draft {
   struct Argument {
-    uint64_t array = 0;  // 0: a value
+    uint64_t array = 0;  // 0: the argument is a value
     SharedValue value;   // null: hosts have it
-    // The value is made of the array's contributions, which the program cannot
-    // take as they are; the array keeps them.
+    // True if the value combines contributions that the program cannot take as
+    // they are. The array itself keeps them.
     bool combined = false;
   };
-  // An argument that lies on hosts in another way than the program wants it.
+  // An argument whose layout on hosts is not the one that the program wants.
   struct Elsewhere {
     int argument;
     PlacedObject placed;
     SharedType type;
   };
-  // What goes out with this launch.
+  // Values to send with this launch.
   struct Fresh {
     int argument;
     PlacedObject placed;
@@ -64,13 +64,13 @@ struct Client::Draft {
   const std::shared_ptr<const LoadedProgram> program;
   std::shared_ptr<RunState> run;
   absl::InlinedVector<Argument, 4> arguments;
-  std::optional<Elsewhere> elsewhere;  // the next one
-  std::optional<uint64_t> turn;        // to wait for: there is no room
+  std::optional<Elsewhere> elsewhere;  // the next one to fetch
+  std::optional<uint64_t> turn;        // turn to wait for, if there is no room
   ControlRef control;
   absl::InlinedVector<Fresh, 4> fresh;
-  // Arrays that it brings to hosts, and where they stay.
+  // Arrays that this launch brings to hosts, with their new placement.
   absl::InlinedVector<std::pair<ArrayState*, PlacedObject>, 4> placing;
-  // Objects that launches before it bring, perhaps still.
+  // Objects that earlier launches bring, perhaps still.
   absl::InlinedVector<uint64_t, 4> coming;
 };
 
@@ -181,7 +181,7 @@ absl::Status Client::Resolve(LaunchArguments arguments, Draft* draft) {
     Draft::Argument& argument = draft->arguments[from.argument];
     absl::Status good = AwaitArray(argument.array);
     if (!good.ok() && !HasFailed(argument.array)) return good;
-    if (!good.ok()) continue;  // it has no values to be brought
+    if (!good.ok()) continue;  // it has no values to fetch
     absl::StatusOr<SharedValue> value =
         Gather(from.placed, *from.type, absl::StrCat("array ", argument.array));
     if (!value.ok()) return value.status();
@@ -233,7 +233,7 @@ absl::Status Client::ResolveArgument(int index, LaunchArgument argument,
   const ArrayPlacement* wanted = draft->program->placement(index).get();
   if (wanted == nullptr) return absl::OkStatus();
   absl::StatusOr<ArrayState*> array = arrays_.Find(handle->id);
-  if (!array.ok()) return absl::OkStatus();  // Place says so
+  if (!array.ok()) return absl::OkStatus();  // Place returns the error
   to.value = (*array)->dense;
   const PlacedObject& placed = (*array)->placed;
   if (to.value == nullptr && placed.object != 0 &&
@@ -249,7 +249,7 @@ absl::Status Client::Place(Draft* draft) {
     absl::Status placed = PlaceArgument(static_cast<int>(i), draft);
     if (!placed.ok()) return placed;
   }
-  // From here on nothing fails.
+  // Nothing fails from here on.
   RunState& run = *draft->run;
   run.id = ++actor_.numbers.run;
   for (const auto& [array, placed] : draft->placing) {
@@ -307,8 +307,9 @@ absl::Status Client::PlaceArgument(int index, Draft* draft) {
     return absl::OkStatus();  // no bytes
   }
   if (failed != nullptr) {
-    // As if it had been asked for before that was known: what does not depend
-    // on it is there, wherever it should have gone.
+    // The launch is sent as if the failure were not known yet: results that do
+    // not depend on this argument are produced, whichever hosts it would have
+    // gone to.
     placed.object = ++actor_.numbers.object;
     Refer(placed, ref);
     ref->set_fresh(true);
@@ -322,7 +323,8 @@ absl::Status Client::PlaceArgument(int index, Draft* draft) {
   if (is_placed && array->placed.placement->Fits(*placed.placement)) {
     placed.object = array->placed.object;
   }
-  // The same array twice in one launch. It stays where the first one is.
+  // A launch may take the same array twice. The array keeps the first
+  // placement.
   for (const auto& [other, where] : draft->placing) {
     if (other != array) continue;
     is_placed = true;
@@ -330,7 +332,7 @@ absl::Status Client::PlaceArgument(int index, Draft* draft) {
   }
   if (placed.object != 0) {
     Refer(placed, ref);
-    // The launch that brings it may be over before it has.
+    // The launch that brings the object may end before all hosts have it.
     if (array->placing != 0) draft->coming.push_back(placed.object);
     return absl::OkStatus();
   }
@@ -350,7 +352,8 @@ void Client::SendLaunch(Draft* draft) {
   const bool has_values = context_.runtime->backends->has_values();
   for (Draft::Fresh& one : draft->fresh) {
     const bool stepped = draft->program->argument(one.argument).stepped();
-    // A simulation without values sends as much of what is not there.
+    // A simulation without values sends the same number of bytes, without
+    // content.
     const absl::string_view data = one.value->data();
     actor_.transfers().AddUpload(
         one.placed.object, run.id,
@@ -374,10 +377,10 @@ void Client::OnLaunchEnded(const proto::LaunchEnded& ended) {
   end.poisoned =
       absl::MakeConstSpan(ended.poisoned().data(), ended.poisoned_size());
   const absl::Status unread = actor_.transfers().EndLaunch(ended.launch());
-  // Hosts know only that values did not come.
+  // Hosts know only that values did not come; `unread` has the reason.
   if (!end.status.ok() && !unread.ok()) end.status = unread;
   std::shared_ptr<RunState> run;
-  SharedValues values;  // go without the lock
+  SharedValues values;  // destroyed without the lock
   InFlightLimiter::Next next;
   {
     MutexLock lock(&mutex_);
@@ -391,13 +394,13 @@ void Client::OnLaunchEnded(const proto::LaunchEnded& ended) {
     next = room_.OnEnd(runs_.unended());
   }
   if (runtime.trace != nullptr) {
-    // The client's actor is on the controller's worker.
+    // The client's actor runs on the controller's worker, which owns ring 0.
     TraceEvent event = NewTraceEvent(TraceKind::kRunEnded, context_.trace_actor,
                                      runtime.trace->Now());
     event.other = TraceLaunch(IdOf(run->id));
     runtime.trace->ring(0)->Record(event);
   }
-  values.clear();  // whoever waits may count on it
+  values.clear();  // waiting threads may rely on that
   if (next == InFlightLimiter::Next::kRearm) {
     actor_.TickAfter(InFlightLimiter::kPatienceNs);
   }

@@ -22,7 +22,7 @@
 namespace pathways {
 namespace {
 
-// What a program needs of devices like those that it is on.
+// Fills in what a program needs of devices like those that it is on.
 void FillNeed(const PreparedPlan& plan, const Topology& topology,
               proto::SliceNeed* need) {
   need->set_name(plan.name());
@@ -33,7 +33,7 @@ void FillNeed(const PreparedPlan& plan, const Topology& topology,
     proto::IslandNeed* on_island = need->add_islands();
     for (int64_t device : devices) {
       const auto found = bytes.find(device);
-      // None at all would be all that the device has.
+      // At least 1 byte, since 0 would mean all memory of the device.
       const uint64_t count =
           std::max<uint64_t>(1, found == bytes.end() ? 0 : found->second);
       const int last = on_island->devices_size() - 1;
@@ -55,7 +55,7 @@ void FillNeed(const PreparedPlan& plan, const Topology& topology,
   }
 }
 
-// Replaces the devices of a plan, island by island, by `devices`.
+// Replaces the devices of a plan by `devices`, island by island.
 PlanSlices PlaceOn(const PreparedPlan& plan, const Topology& topology,
                    const std::vector<int64_t>& devices) {
   std::map<int64_t, int64_t> place;
@@ -76,7 +76,7 @@ absl::StatusOr<std::shared_ptr<const PreparedPlan>> Client::MakePlan(
                            runtime.backends->has_values(),
                            [&](int32_t host) { return runtime.IsHere(host); });
   if (!made.ok()) return made.status();
-  // Whoever lacks it asks for it while a load waits.
+  // Hosts that lack the plan request it while a load waits.
   return runtime.plans.Put(name, *std::move(made));
 }
 
@@ -84,7 +84,7 @@ absl::StatusOr<Client::Candidate> Client::Prepare(PlanData plan) {
   const absl::StatusOr<PlanName> name = NameOf(plan);
   Candidate candidate;
   if (name.ok()) candidate.plan = context_.runtime->plans.Find(name->hash);
-  // One that is here was checked.
+  // A plan that is here was checked before.
   if (candidate.plan == nullptr) {
     absl::Status checked = CheckPlan(plan);
     if (checked.ok()) checked = name.status();
@@ -131,7 +131,7 @@ absl::Status Client::AwaitOrCancel(std::shared_ptr<Request> request,
   absl::Status waited = WaitFor(request->done, what);
   if (waited.ok()) return request->TakeStatus();
   if (stopping()) return waited;
-  // It may wait for what will never be.
+  // Cancels the request, since it may wait for memory that will never be free.
   ControlRef control = NewControl();
   control->mutable_load_cancel()->set_request(number);
   MutexLock lock(&mutex_);
@@ -142,7 +142,7 @@ absl::Status Client::AwaitOrCancel(std::shared_ptr<Request> request,
 
 absl::StatusOr<std::vector<std::shared_ptr<const LoadedProgram>>>
 Client::Submit(std::vector<Candidate> candidates, const LoadOptions& options) {
-  // What was released makes room.
+  // Released memory makes room for this load.
   absl::Status released = AwaitReleases();
   if (!released.ok()) return released;
   auto request = std::make_shared<Request>();
@@ -224,12 +224,12 @@ absl::StatusOr<std::vector<ProgramHandle>> Client::Load(
     slices.push_back(candidate.slice);
   }
   auto loaded = Submit(candidates, options);
-  // A host was lost meanwhile: it is awaited like one that was gone before.
+  // A host was lost meanwhile: wait for it as for hosts that were gone before.
   while (options.await_devices && absl::IsUnavailable(loaded.status()) &&
          !stopping()) {
     loaded = Submit(candidates, options);
   }
-  // They have what they took.
+  // The programs have taken their memory from the slices.
   for (uint64_t slice : slices) SendRelease(slice);
   if (!loaded.ok()) return loaded.status();
   return Adopt(*std::move(loaded));
@@ -284,7 +284,8 @@ absl::Status Client::LeaveAway(std::vector<Candidate>* candidates,
     const absl::StatusOr<PlanSlices> slices =
         RebindPlan(candidate.plan->plan(), *context_.runtime->topology, *away,
                    oversubscribe);
-    // The controller says what it lacks where it was compiled for.
+    // The controller reports which devices are missing where the program was
+    // compiled for.
     if (absl::IsResourceExhausted(slices.status())) continue;
     if (!slices.ok()) return slices.status();
     absl::StatusOr<Candidate> placed = Prepare(candidate.origin, *slices);

@@ -1,4 +1,4 @@
-//===- client_rebind.cc - Programs go to other devices --------------------===//
+//===- client_rebind.cc - Moving programs to other devices ----------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -59,7 +59,8 @@ absl::StatusOr<std::shared_ptr<const LoadedProgram>> Client::Begin(
       name = (*program)->name();
       ended = rebinds_ended_.load();
     }
-    // It may be rebound again at once.
+    // Another rebinding may begin at once, so the wait is for one that has
+    // ended, not for a moment without any.
     absl::Status waited = WaitUntil(
         [&] { return rebinds_ended_.load() > ended; },
         [&] { return absl::StrCat("the rebinding of program '", name, "'"); });
@@ -183,7 +184,7 @@ absl::Status Client::Restore(ProgramHandle handle,
   absl::Status status = slices.status();
   if (status.ok()) status = AwaitLaunches(old);
   if (status.ok()) {
-    // It may be unloaded already, or its hosts may be silent.
+    // The program may be unloaded already, or its hosts may be silent.
     (void)UnloadProgram(old);
     auto next = LoadPlan(old.origin(), *slices, options.load);
     status = next.status();
@@ -218,7 +219,7 @@ absl::Status Client::RebindTo(ProgramHandle handle,
     return next.status();
   }
   absl::Status drained = AwaitLaunches(*old);
-  if (!drained.ok()) return drained;  // this client ends
+  if (!drained.ok()) return drained;  // the client was closed
   if (next.ok()) {
     if (!Replace(handle, *std::move(next))) return absl::OkStatus();
     MutexLock lock(&mutex_);

@@ -1,4 +1,4 @@
-//===- client_reports.cc - What processes tell a client -------------------===//
+//===- client_reports.cc - Reports of processes to a client ---------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -19,7 +19,7 @@ namespace pathways {
 
 namespace {
 
-// The shortest round trip of so many counts.
+// Round trips to measure clocks; the shortest one counts.
 constexpr int kClockRounds = 16;
 
 }  // namespace
@@ -52,7 +52,7 @@ absl::StatusOr<ClusterStats> Client::Stats() {
   if (!request.ok()) return request.status();
   std::vector<const proto::ProcessStats*> processes;
   for (const auto& parts : (*request)->reports->Parts()) {
-    // One that is gone counts nothing.
+    // A process that is gone has no counts.
     if (!parts.front()->has_stats()) continue;
     processes.push_back(&parts.front()->stats());
   }
@@ -67,8 +67,8 @@ absl::StatusOr<ProcessClocks> Client::ReadClocks() {
   const RuntimeContext& runtime = *context_.runtime;
   ProcessClocks clocks;
   if (runtime.directory.processes().size() == 1) return clocks;
-  // Beside the controller its clock is the one here, and the trip to it is no
-  // part of what is measured.
+  // In the controller's process both have the same clock, and the measurement
+  // leaves out the trip to the controller.
   const bool is_near = runtime.directory.place(-1).process == runtime.process;
   for (int round = 0; round < kClockRounds; ++round) {
     const TimeNs asked = runtime.world->Now();
@@ -114,7 +114,7 @@ absl::Status Client::ReadTrace(TraceLog* log, TraceFacts* facts) {
     facts->workers += static_cast<int>(first.workers());
   }
   facts->topology = FormatTopology(*context_.runtime->topology);
-  // A process that came to a running cluster has a clock that began then.
+  // A process that joined a running cluster has a clock that began then.
   absl::StatusOr<TraceLog> joined =
       context_.runtime->trace == nullptr
           ? JoinTraceLogs(std::move(logs), /*since=*/0)

@@ -1,4 +1,4 @@
-//===- client_suspend.cc - A client gives way, and comes back -------------===//
+//===- client_suspend.cc - Suspending and resuming a client ---------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -57,7 +57,7 @@ absl::Status Client::SuspendAll(const std::string& folder) {
   for (ProgramHandle handle : programs) {
     absl::StatusOr<std::shared_ptr<const LoadedProgram>> program =
         BeginRebind(handle);
-    // One that was given up meanwhile has nothing to leave.
+    // A program that was given up meanwhile has nothing to suspend.
     if (absl::IsFailedPrecondition(program.status())) continue;
     status = program.status();
     if (!status.ok()) break;
@@ -75,10 +75,10 @@ absl::Status Client::SuspendAll(const std::string& folder) {
     EndSuspension();
     return status;
   }
-  // One whose hosts are silent goes when they do.
+  // Hosts that are silent drop their programs when they are gone.
   for (const auto& program : begun) (void)UnloadProgram(*program);
   status = AwaitReleases();
-  if (!status.ok()) EndSuspension();  // this client ends
+  if (!status.ok()) EndSuspension();  // the client was closed
   return status;
 }
 
@@ -107,11 +107,11 @@ absl::Status Client::FetchToClient(const std::vector<bool>& hosts,
     if (!made.ok()) return made.status();
     folder = *std::move(made);
   }
-  std::vector<std::pair<uint64_t, std::string>> saved;  // and in which folder
+  std::vector<std::pair<uint64_t, std::string>> saved;  // array, and its folder
   for (uint64_t id : arrays) {
     const ArrayHandle handle{id, owner_};
-    // What was lost, or is the result of a launch that failed, stays as it is;
-    // so does what was released meanwhile.
+    // Arrays that were lost, are results of failed launches, or were released
+    // meanwhile stay as they are.
     if (!AwaitArray(id).ok()) continue;
     if (folder != nullptr) {
       const std::string name = absl::StrCat("array-", id);

@@ -102,7 +102,7 @@ void ClientTransfers::OnPull(int32_t host, const WireMessage& message,
       payload = uploads_.Piece(object, host, piece);
     }
   }
-  if (is_read_later) return OnRead(send);  // perhaps it was read at once
+  if (is_read_later) return OnRead(send);  // pieces may have been read at once
   Answer(message.step, host, piece, payload, send);
 }
 
@@ -157,7 +157,7 @@ void ClientTransfers::OnBlock(int32_t host, const WireMessage& message,
     auto found = fetches_.find(request);
     if (found != fetches_.end()) fetch = found->second;
   }
-  if (fetch == nullptr) return;  // it is over, and may be gone
+  if (fetch == nullptr) return;  // the fetch is over
   FetchAssembly& assembly = fetch->assembly;
   if (message.flags & kPoisoned) {
     EndFetch(request);
@@ -170,7 +170,8 @@ void ClientTransfers::OnBlock(int32_t host, const WireMessage& message,
   }
   if (!assembly.Accept(host, PieceOf(message), payload)) {
     if (message.item != assembly.first(host)) return;
-    // The host was told again to begin: what it was asked for may be lost.
+    // A repeated first piece means that the host was told again to begin, so
+    // requests in flight may be lost; repeat them.
     for (const PulledPiece& piece : assembly.UnderWay(host)) {
       send(host, TransferMessage(kPullMessage, request, piece), {});
     }

@@ -29,61 +29,65 @@
 
 namespace pathways {
 
-// An array on its way from hosts to a client.
+// A fetch of an array from hosts to a client.
 struct ArrayFetch {
   explicit ArrayFetch(FetchAssembly parts) : assembly(std::move(parts)) {}
 
   FetchAssembly assembly;
-  // Told once, on the worker of the client's actor: all has come, or why not.
+  // Called once, on the worker of the client's actor: OK when all pieces have
+  // come, or an error.
   std::function<void(const absl::Status&)> on_end;
 };
 
-// The transfers of one client's address: they outlive the client, since hosts
-// may read what they were sent until they say otherwise. Any thread may begin
-// or end one; messages come on the worker of the address.
+// Transfers of one client's address. They outlive the client, since hosts may
+// read what they were sent until they say that they are done. Any thread may
+// begin or end a transfer; messages come on the worker of the address.
 class ClientTransfers {
  public:
-  // Sends to a host; the payload is read until it says that it has all.
+  // Sends to a host. The payload must stay valid until the host says that it
+  // has all.
   using Send =
       absl::FunctionRef<void(int32_t host, const WireMessage&, Payload)>;
 
-  // Hosts that are sent `launch` will ask for the object. Both are the client's
-  // own numbers; hosts use ids (client_id.h).
+  // Adds an object that the hosts of `launch` will ask for. Both numbers are
+  // the client's own; hosts use ids (client_id.h).
   void AddUpload(uint64_t object, uint64_t launch, ClientValues values,
                  std::shared_ptr<const ArrayPlacement> placement,
                  uint64_t steps);
-  // Those of another launch need it, too, if it is here.
+  // Adds a launch whose hosts need the object, too, if it is still here.
   void AddLaunch(uint64_t object, uint64_t launch);
-  // The launch has ended; all have, since the client is gone. Returns why
-  // values of it were not read from their files, if they were not.
+  // EndLaunch returns why values of the launch could not be read from their
+  // files, or OK. EndLaunches ends all launches of a client that is gone.
   absl::Status EndLaunch(uint64_t launch);
   void EndLaunches();
-  // A host is gone: it reads nothing any more.
+  // Records that a host is gone, which reads nothing any more.
   void HostGone(int32_t host);
   void AddFetch(uint64_t request, std::shared_ptr<ArrayFetch> fetch);
-  // Nobody waits for it: what still comes is not read.
+  // Ends a fetch that nobody waits for: pieces that still come are ignored.
   void EndFetch(uint64_t request);
 
   void OnWire(int32_t host, const WireMessage& message, Payload payload,
               Send send);
 
-  // From now on `reader` reads what hosts ask for of arrays in files, and tells
-  // the actor, which calls OnRead; until StopReading has returned, or another
-  // one does. Without one they are read at once, while a handler waits.
+  // Sets the reader of arrays in files that hosts ask for. It notifies the
+  // actor, which calls OnRead. It is used until StopReading returns or another
+  // reader is set. Without a reader, files are read at once, while a handler
+  // waits.
   void ReadWith(FileReader* reader);
   void StopReading(FileReader* reader);
   void OnRead(Send send);
 
-  // Bytes that were copied here: out of arrays whose blocks are no neighbours,
-  // and into arrays that were fetched.
+  // Bytes copied here: gathered from arrays whose blocks are not contiguous,
+  // and fetched into arrays.
   uint64_t bytes_gathered() const;
   uint64_t bytes_fetched() const { return bytes_fetched_.get(); }
-  // Uploads and fetches that are not over.
+  // Number of uploads and fetches in progress.
   size_t size() const;
 
  private:
   void OnPull(int32_t host, const WireMessage& message, Send send);
-  // Sends a piece, or that there is none.
+  // Sends a piece, or that there is none if `payload` is nullopt; sends nothing
+  // if it has no bytes.
   static void Answer(uint64_t id, int32_t host, PulledPiece piece,
                      const std::optional<Payload>& payload, Send send);
   void OnBlock(int32_t host, const WireMessage& message, Payload payload,

@@ -72,7 +72,7 @@ absl::StatusOr<ArrayHandle> Client::Keep(RunHandle handle, int64_t index) {
     if (!good.ok()) return good;
     if ((*run)->results[index].placed.object != 0) {
       const uint64_t kept = arrays_.Keep(*run, index);
-      // With the run here, its own hold is there, if it did not fail.
+      // The run still holds the object, if it did not fail.
       holds_.Hold((*arrays_.Find(kept))->placed.object);
       return ArrayHandle{kept, owner_};
     }
@@ -217,7 +217,7 @@ absl::Status Client::Release(ArrayHandle handle) {
   WorldCall call(context_.runtime->world);
   absl::Status owned = CheckOwner(handle, "array");
   if (!owned.ok()) return owned;
-  SharedValues values;  // go without the lock
+  SharedValues values;  // destroyed without the lock
   MutexLock lock(&mutex_);
   ObjectList objects;
   absl::Status released = arrays_.Release(handle.id, &objects, &values);
@@ -270,7 +270,7 @@ absl::StatusOr<HostArray> Client::Join(uint64_t object,
   auto request = std::make_shared<Request>();
   fetch->on_end =
       [request, world = context_.runtime->world](const absl::Status& status) {
-        if (request->done.load()) return;  // answered
+        if (request->done.load()) return;  // has an answer already
         request->status = status;
         if (request->done.Set()) world->Notify();
       };

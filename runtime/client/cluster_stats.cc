@@ -1,4 +1,4 @@
-//===- cluster_stats.cc - What the processes of a cluster count -----------===//
+//===- cluster_stats.cc - Counts of all processes -------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- cluster_stats.h - What all processes count ---------------*- C++ -*-===//
+//===- cluster_stats.h - Counts of all processes ----------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -20,7 +20,7 @@
 
 namespace pathways {
 
-// Of all processes of a cluster, each at the time when it was asked.
+// Counts of all processes of a cluster, each from when that process was asked.
 struct ClusterStats {
   struct Device {
     std::string name;           // "island0/host1/device3"
@@ -29,17 +29,18 @@ struct ClusterStats {
     uint64_t peak_bytes = 0;    // most ever held
     uint64_t gangs_run = 0;     // gang entries
     uint64_t kernels_run = 0;   // segments, per shard
-    // Copied by feeds and fetches; by sends, into the buffers of other devices
-    // of the host and to where hosts take them from.
+    // Bytes copied by feeds and fetches. `moved_bytes`: by sends, into buffers
+    // of other devices of the host and to where the hosts send them from.
     uint64_t fed_bytes = 0, fetched_bytes = 0, moved_bytes = 0;
-    // Traced clusters, all that ran, whatever the trace has room for: in gangs,
-    // less their waits for others, and in movements; and while the head of the
-    // queue missed tokens, or others in a collective.
+    // Traced clusters only; counts everything that ran, even if the trace had
+    // no room for it. `busy_ns`: time in gangs, without their waits for other
+    // devices, and in movements. `waiting_ns`: time in which the head of the
+    // queue missed tokens, or other members of a collective.
     TimeNs busy_ns = 0, waiting_ns = 0;
   };
   struct Host {
     std::string name;
-    uint64_t own_shards = 0;     // of all slices of loaded programs
+    uint64_t own_shards = 0;     // shards of all slices of loaded programs
     uint64_t action_shards = 0;  // counters: own shards times their actions
     uint64_t queue_entries = 0;  // gangs of the devices' queues
     uint64_t edge_entries = 0;   // incoming edge ends of action shards
@@ -47,13 +48,13 @@ struct ClusterStats {
     uint64_t bytes_sent = 0;
     uint64_t duplicates_dropped = 0;
     uint64_t stale_dropped = 0;
-    uint64_t memory_used_bytes = 0;  // by programs and by what follows
-    uint64_t object_bytes = 0;       // its parts of arrays and results
-    uint64_t stored_bytes = 0;       // copied into those, from clients
-    // Of pieces of other hosts, copied into buffers: those that did not come
-    // right there.
+    uint64_t memory_used_bytes = 0;  // programs and object_bytes
+    uint64_t object_bytes = 0;       // blocks of arrays and results
+    uint64_t stored_bytes = 0;       // copied into these blocks, from clients
+    // Bytes of other hosts' pieces that were copied into buffers, since they
+    // were not received directly in place.
     uint64_t placed_bytes = 0;
-    uint64_t spilled_bytes = 0;  // of arrays that are in files now
+    uint64_t spilled_bytes = 0;  // arrays that are in files now
   };
   struct Process {
     uint32_t process = 0;
@@ -63,33 +64,33 @@ struct ClusterStats {
   };
   std::vector<Device> devices;
   std::vector<Host> hosts;
-  // That have hosts or the controller, ascending.
+  // Processes that have hosts or the controller, ascending.
   std::vector<Process> processes;
-  // Sent so far, by kind of message, in a fixed order ("token", "piece", ...).
+  // Messages sent so far, by kind, in a fixed order ("token", "piece", ...).
   std::vector<std::pair<std::string, uint64_t>> messages;
-  // Received by the controller, but for what asks for this and for the end of
-  // releases.
+  // Messages that the controller received, except those that ask for these
+  // counts and those about the end of releases.
   uint64_t controller_messages = 0;
-  uint64_t controller_bytes = 0;  // of all that it received
-  // Copied by clients: out of values whose blocks are no neighbours, and into
-  // arrays that they fetched.
+  uint64_t controller_bytes = 0;  // of all messages to it
+  // Bytes copied by clients: from values whose blocks are not contiguous, and
+  // into arrays that they fetched.
   uint64_t gathered_bytes = 0, received_bytes = 0;
-  // Of plans, to and from other processes; what processes that have clients
-  // alone send is counted where it comes.
+  // Bytes of plans to and from other processes. What processes with only
+  // clients send is counted at the receiver.
   uint64_t plan_bytes_sent = 0, plan_bytes_received = 0;
   uint64_t firings = 0;     // of action shards
-  uint64_t steps_done = 0;  // of all launches that ended
-  // Arrays and results: on all hosts, and with the client that asks.
+  uint64_t steps_done = 0;  // steps of all launches that ended
+  // Bytes of arrays and results: on all hosts, and with the client that asks.
   uint64_t object_bytes = 0;
   uint64_t programs = 0;        // loaded
-  uint64_t worker_wakeups = 0;  // threads: of workers that slept
-  uint64_t events = 0;          // simulation
-  uint64_t event_hash = 0;      // simulation
-  TimeNs now_ns = 0;            // when asked: virtual or real, since creation
+  uint64_t worker_wakeups = 0;  // threads only: of sleeping workers
+  uint64_t events = 0;          // simulation only
+  uint64_t event_hash = 0;      // simulation only
+  TimeNs now_ns = 0;            // when asked: virtual, or real since creation
 };
 
-// `processes`: of all processes of the cluster, each once. What a client holds
-// itself, and the time, are left out.
+// Joins the counts of all processes of the cluster, each given once. Leaves out
+// what a client holds itself, and the time.
 ClusterStats JoinStats(
     const std::vector<const proto::ProcessStats*>& processes);
 

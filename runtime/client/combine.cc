@@ -1,4 +1,4 @@
-//===- combine.cc - One array of its contributions ------------------------===//
+//===- combine.cc - Reduction of an array's contributions -----------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

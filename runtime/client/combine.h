@@ -1,4 +1,4 @@
-//===- combine.h - One array of its contributions ---------------*- C++ -*-===//
+//===- combine.h - Reduction of an array's contributions --------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -18,21 +18,23 @@
 
 namespace pathways {
 
-// Combines `contributions`, which are one behind the other in `values`, to
-// `result`, which has as many bytes as each of them, with the bits that a
-// reduction on the devices has.
+// Combines `contributions`, which are in order of rank in `values`, into
+// `result`, with the bits of a reduction on the devices. Each contribution and
+// the result have `bytes` bytes.
 void CombineInto(const layout::Contributions& contributions,
                  ElementType element, const char* values, uint64_t bytes,
                  char* result);
 
-// An array of the shape of `array`, whose data are `contributions`; itself, if
-// there is one rank only. ResourceExhausted: there is no memory for it.
+// Combines the contributions in the data of `array` into one array of its
+// shape. Returns `array` itself if there is only one rank. Returns
+// ResourceExhausted if there is no memory for the result.
 absl::StatusOr<HostArray> Combine(HostArray array,
                                   const layout::Contributions& contributions);
 
-// One line for whoever goes on from `had`, of the array that `what` names, with
-// a program that has other contributions to it; empty: the bits are the same,
-// since there is one rank on either side, or the ranks are the same.
+// Returns a line that tells the user that a program with the contributions
+// `has` resumes with the contributions `had` of the array `what`. Returns an
+// empty string if the bits are the same, since either has one rank or the ranks
+// are the same.
 std::string CombinedText(const std::string& what,
                          const layout::Contributions& had,
                          const layout::Contributions& has);

@@ -1,4 +1,4 @@
-//===- completion.h - That something has ended ------------------*- C++ -*-===//
+//===- completion.h - Flag that an operation has ended ----------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -13,19 +13,20 @@
 
 namespace pathways {
 
-// That something has ended, and whether anybody waits for it: most launches and
-// releases end unwatched, and to wake a thread costs more than they do. One
-// thread sets it, once; any number wait.
+// Flag that an operation has ended, and whether a thread waits for that: most
+// launches and releases end unwatched, and to wake a thread costs more than
+// they do. One thread sets it, once; any number wait.
 class Completion {
  public:
-  // After it, everything that was written before Set is seen.
+  // Returns true after Set. The caller then sees everything that was written
+  // before Set.
   bool load() const { return done_.load(std::memory_order_seq_cst); }
-  // Whether waiters must be notified.
+  // Returns true if waiters must be notified.
   bool Set() {
     done_.store(true, std::memory_order_seq_cst);
     return awaited_.load(std::memory_order_seq_cst);
   }
-  // Before the waiter looks.
+  // Announces a waiter, before it calls load.
   void Await() { awaited_.store(true, std::memory_order_seq_cst); }
 
  private:

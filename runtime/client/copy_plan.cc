@@ -21,7 +21,7 @@
 namespace pathways {
 namespace {
 
-// Devices of an island, by their numbers in it, that copies may be on.
+// Devices that copies may use, by island and by their numbers in it.
 using SpareDevices = std::map<int, std::vector<int64_t>>;
 
 SpareDevices FindSpares(const PreparedPlan& plan, const Topology& topology,
@@ -43,7 +43,7 @@ SpareDevices FindSpares(const PreparedPlan& plan, const Topology& topology,
   return spares;
 }
 
-// The same mesh, on those devices.
+// Returns the same mesh, on `devices` of the island.
 proto::Slice SliceOn(const proto::Slice& slice, int island,
                      const std::vector<int64_t>& devices) {
   proto::Slice copy = slice;
@@ -53,7 +53,7 @@ proto::Slice SliceOn(const proto::Slice& slice, int island,
   int64_t shards = 1;
   for (const proto::Axis& axis : slice.axes()) shards *= axis.size();
   const auto count = static_cast<int64_t>(devices.size());
-  // Neighbours are together.
+  // Neighbouring shards share a device if there are too few.
   for (int64_t s = 0; s < shards; ++s) {
     copy.mutable_binding()->mutable_list()->add_devices(
         devices[shards <= count ? s : s * count / shards]);

@@ -18,12 +18,13 @@
 
 namespace pathways {
 
-// A program that takes what each carried argument of `plan` is after a step, in
-// their order, where `plan` leaves it, and returns it, checkpoint in the same
-// way, on hosts that `plan` does not use and whose devices are not `away`, by
-// global device: of the island that it is on if that has such hosts, else of
-// the first that has. Shards are dealt out evenly. It runs no code.
-// ResourceExhausted: no island has another host of that kind of device.
+// Returns a program that copies what each carried argument of `plan` is after a
+// step, in their order, from where `plan` leaves it to hosts that `plan` does
+// not use and whose devices are not `away` (by global device). The copies are
+// laid out in the same way, on the same island if that has such hosts,
+// otherwise on the first island that does; shards are distributed evenly. The
+// program runs no code. Returns ResourceExhausted if no island has another host
+// with that kind of device.
 absl::StatusOr<PlanData> MakeCopyPlan(const PreparedPlan& plan,
                                       const Topology& topology,
                                       const std::vector<bool>& away);

@@ -1,4 +1,4 @@
-//===- fetch_assembly.cc - An array that comes from hosts -----------------===//
+//===- fetch_assembly.cc - Assembly of an array from hosts ----------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -22,13 +22,13 @@
 namespace pathways {
 namespace {
 
-// From here on an array is taken to be in memory that nobody used before.
+// Arrays of at least this size are assumed to be in fresh memory.
 constexpr uint64_t kFreshBytes = uint64_t{2} << 20;
-// What is touched between two chances for others to run.
+// Bytes that are touched before the thread yields.
 constexpr uint64_t kTouchedBytes = uint64_t{1} << 14;
 
-// Touches what is large, so that the worker which takes the pieces need not: it
-// serves others too.
+// Touches the pages of large arrays on the caller's thread, so that the worker
+// that receives the pieces, and serves other actors too, need not.
 void TouchFresh(char* data, uint64_t bytes) {
   if (bytes < kFreshBytes) return;
   for (uint64_t at = 0; at < bytes; at += kTouchedBytes) {
@@ -65,7 +65,7 @@ FetchAssembly::FetchAssembly(const ArrayPlacement& placement,
     }
     TouchFresh(data(), all);
   }
-  // Whose contribution blocks are, and where they begin.
+  // Blocks that are covered, by contribution and begin.
   std::set<std::pair<int64_t, std::vector<int64_t>>> covered;
   for (const ArrayPlacement::Host& host : placement.hosts) {
     std::vector<BlockPull::Range> ranges;
@@ -76,7 +76,7 @@ FetchAssembly::FetchAssembly(const ArrayPlacement& placement,
       const uint64_t begin = part.offset * steps;
       const uint64_t first = begin / kPieceBytes;
       const uint64_t end = NumPieces(begin + part.bytes * steps);
-      // A piece may hold the end of one block and the begin of the next.
+      // One piece may hold the end of a block and the beginning of the next.
       if (!ranges.empty() && first <= ranges.back().end) {
         ranges.back().end = end;
       } else {

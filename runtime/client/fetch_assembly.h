@@ -1,4 +1,4 @@
-//===- fetch_assembly.h - An array that comes from hosts --------*- C++ -*-===//
+//===- fetch_assembly.h - Assembly of an array from hosts -------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -23,45 +23,46 @@
 
 namespace pathways {
 
-// Joins the blocks of an array that hosts hold, each asked for once, from the
-// first host that has it. Contributions are kept, or combined when all are
-// there, with the bits of a reduction on the devices. Pieces are copied to
-// where they belong; what comes twice, or was not asked for, changes nothing.
-// One owner at a time calls it.
+// Joins the blocks of an array that hosts hold, each requested once, from the
+// first host that has it. Contributions are kept, or combined when all have
+// come, with the bits of a reduction on the devices. Pieces are copied to where
+// they belong; duplicates, and pieces that were not requested, are ignored. One
+// owner at a time calls it.
 class FetchAssembly {
  public:
-  // One host that is asked; it sends its first piece of its own accord.
+  // A host to ask. It sends its first piece without a pull.
   struct Source {
     int32_t host = 0;
-    uint32_t first = 0;  // that piece
+    uint32_t first = 0;  // number of that piece
   };
 
-  // `shape` has the steps of a stepped array. Without `has_values` pieces have
-  // none either, and so does the array. With a `window` only that box (without
-  // steps) is joined, which has that shape, and the placement has no other
-  // parts than those in it (BlockMap). kKeep: the array's data are the
-  // contributions to it, one dense array behind the other by rank.
+  // `shape`: includes the steps of a stepped array. `has_values`: if false,
+  // pieces and the array have no bytes. `window`: only this box (without
+  // steps), which has that shape, is joined, and the placement has no parts
+  // outside it (BlockMap). kKeep: the array's data are its contributions, one
+  // dense array per rank, in order.
   enum class Partial { kCombine, kKeep };
   FetchAssembly(const ArrayPlacement& placement, ElementType element,
                 std::vector<int64_t> shape, bool has_values = true,
                 const layout::Box* window = nullptr,
                 Partial partial = Partial::kCombine);
 
-  // Ascending by host.
+  // Returns the hosts to ask, ascending.
   std::vector<Source> sources() const;
-  // The first piece of one that is asked.
+  // Returns the first piece of a host that is asked.
   uint32_t first(int32_t host) const;
-  // Takes a piece. False: it was not asked for, or has come before.
+  // Takes a piece. Returns false if it was not requested, or has come before.
   bool Accept(int32_t host, PulledPiece piece, Payload payload);
-  // What to ask a host for now, and what it was asked for and has not sent.
+  // Next returns a piece to request from the host now; UnderWay returns the
+  // pieces that were requested from it and have not come.
   std::optional<PulledPiece> Next(int32_t host);
   std::vector<PulledPiece> UnderWay(int32_t host) const;
 
-  // All has come, from one host or all of them. True of a host that is not
-  // asked.
+  // Both return true if everything has come, from one host or from all of them.
+  // `over` is also true for a host that is not asked.
   bool over(int32_t host) const;
   bool complete() const { return hosts_left_ == 0; }
-  // The array, when all has come; once.
+  // Returns the array when all has come; may be called once.
   HostArray Take();
 
  private:
@@ -75,14 +76,14 @@ class FetchAssembly {
   Host* Find(int32_t host);
   const Host* Find(int32_t host) const;
 
-  // Where pieces go.
+  // Returns the memory that pieces are copied to.
   char* data() {
     return combined_.sizes.empty() ? array_.data.data() : values_.data();
   }
 
   const bool has_values_;
   HostArray array_;
-  // Contributions that are to be combined, one behind the other; else empty.
+  // Contributions to combine, in order of rank; empty if there are none.
   ArrayBytes values_;
   layout::Contributions combined_;
   std::vector<Host> hosts_;  // ascending

@@ -1,4 +1,4 @@
-//===- file_reader.cc - Reads what hosts ask for from files ---------------===//
+//===- file_reader.cc - Reader of saved arrays for hosts ------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -18,7 +18,7 @@ namespace pathways {
 
 namespace {
 
-// Pieces that are read together: files are then opened once for all of them.
+// Most pieces that are read together; files are opened once for all of them.
 constexpr size_t kMaxTogether = 16;
 
 }  // namespace
@@ -64,7 +64,7 @@ void FileReader::Add(PieceRead read) {
     if (!thread_.joinable()) {
       try {
         thread_ = std::thread([this] { ReadAll(); });
-      } catch (const std::system_error&) {  // there are no more threads
+      } catch (const std::system_error&) {  // no more threads
         done_.push_back(std::move(waiting_.back()));
         waiting_.pop_back();
         ReadPieces(absl::MakeSpan(&done_.back(), 1));

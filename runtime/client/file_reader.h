@@ -1,4 +1,4 @@
-//===- file_reader.h - Reads what hosts ask for from files ------*- C++ -*-===//
+//===- file_reader.h - Reader of saved arrays for hosts ---------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -27,47 +27,47 @@
 
 namespace pathways {
 
-// One piece of an array in files that a host asks for.
+// A request of a host for one piece of an array in files.
 struct PieceRead {
-  uint64_t id = 0;  // by which hosts know the object
+  uint64_t id = 0;  // object's id, as hosts know it
   uint64_t object = 0;
   int32_t host = 0;
   PulledPiece piece;
-  std::shared_ptr<const void> owner;  // of `saved`
+  std::shared_ptr<const void> owner;  // keeps `saved` alive
   const SavedArray* saved = nullptr;
   std::shared_ptr<const BlockMap> map;
-  // What reading leaves: all of the piece, or why not.
+  // Results of reading: all of the piece, or an error.
   std::unique_ptr<char[]> buffer;
   absl::Status status;
 
   uint64_t bytes() const { return piece.BytesOf(map->bytes()); }
 };
-// Reads pieces of one array. Errors as of SavedArray::Read, for all of them;
-// ResourceExhausted: there is no memory.
+// Reads pieces of one array and sets their status, the same for all of them:
+// errors of SavedArray::Read, or ResourceExhausted if there is no memory.
 void ReadPieces(absl::Span<PieceRead> reads);
 
-// Reads pieces, in the order in which they are asked for and those of one array
-// together, on a thread of its own, which begins with the first one: handlers
-// must not wait for a disk. It belongs to a client of a
-// world of threads; in a simulation files take no time. Any thread calls it.
+// Reads pieces on a thread of its own, which starts with the first one, since
+// handlers must not wait for a disk. It reads in the order of the requests, and
+// pieces of one array together. It belongs to a client of a world of threads;
+// in a simulation files take no time. Any thread may call it.
 class FileReader {
  public:
-  // `on_read` is called on that thread when there is something to take; it must
-  // not wait.
+  // `on_read` is called on that thread when Take has something to return; it
+  // must not wait.
   explicit FileReader(std::function<void()> on_read)
       : on_read_(std::move(on_read)) {}
-  // Waits for what is being read, and drops the rest.
+  // Waits for the read in progress, and drops the rest.
   ~FileReader();
   FileReader(const FileReader&) = delete;
   FileReader& operator=(const FileReader&) = delete;
 
   void Add(PieceRead read);
-  // Those that were read since the last call, in the order of Add.
+  // Returns the pieces that were read since the last call, in the order of Add.
   std::vector<PieceRead> Take();
 
  private:
   void ReadAll();
-  // The next ones to read together.
+  // Returns the next pieces to read together.
   std::vector<PieceRead> Next() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const std::function<void()> on_read_;

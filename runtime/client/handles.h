@@ -1,4 +1,4 @@
-//===- handles.h - Names of what a client holds -----------------*- C++ -*-===//
+//===- handles.h - Handles of what a client holds ---------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -19,9 +19,10 @@
 
 namespace pathways {
 
-// Names of things that a client holds. Plain values: copying one does not keep
-// the thing alive, and using one after its end, or with another client, is an
-// error. `owner` is another number for each client of a process, 0 for none.
+// Handles of things that a client holds. They are plain values: a copy does not
+// keep the thing alive, and using a handle after the thing's end, or with
+// another client, is an error. `owner` differs for each client of a process; 0:
+// none.
 struct ProgramHandle {
   uint64_t id = 0, owner = 0;
 };
@@ -35,16 +36,16 @@ struct SliceHandle {
   uint64_t id = 0, owner = 0;
 };
 
-// What an array is.
+// Type of an array.
 struct ArrayType {
   ElementType element = ElementType::kInvalid;
   std::vector<int64_t> shape;
 };
-// That of a program's results is also that of its runs and of arrays that were
-// kept.
+// A program's results, those of its runs, and arrays kept from them share one
+// type.
 using SharedType = std::shared_ptr<const ArrayType>;
 
-// One argument: a value, or an array that was put (or kept) before.
+// An argument of a launch: a value, or an array that was put or kept before.
 using LaunchArgument = std::variant<HostArray, ArrayHandle>;
 using LaunchArguments = absl::InlinedVector<LaunchArgument, 4>;
 

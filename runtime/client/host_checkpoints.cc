@@ -34,7 +34,7 @@ absl::Status HostCheckpoints::Prepare(const LoadOptions& load) {
 
 absl::StatusOr<std::vector<ArrayHandle>> HostCheckpoints::Copy(
     const std::vector<ArrayHandle>& arrays) {
-  // Nobody waits for a checkpoint.
+  // A checkpoint does not wait for memory.
   LoadOptions at_once;
   at_once.wait_ns = 0;
   const auto plan = client_.PlanOf(program_);
@@ -46,7 +46,7 @@ absl::StatusOr<std::vector<ArrayHandle>> HostCheckpoints::Copy(
   }
   auto copied = CopyOnce(arrays);
   if (copied.ok() || is_new || client_.stopping()) return copied;
-  // Perhaps a host of the copies is gone.
+  // A host of the copies may be gone, so the copy program is loaded anew.
   absl::Status prepared = Prepare(at_once);
   return prepared.ok() ? CopyOnce(arrays) : prepared;
 }

@@ -23,11 +23,11 @@ namespace pathways {
 class Client;
 class PreparedPlan;
 
-// Puts arrays that a program carries from step to step by on hosts that it is
-// not on, by a program of its own (MakeCopyPlan), so that they go from host to
-// host, in their turn on the devices. That is loaded, and so has its memory,
-// from Prepare on, and anew where the program has moved or a host of the copies
-// is gone. One thread calls it; both outlive it.
+// Checkpoints arrays that a program carries from step to step, on hosts that it
+// is not on. A program of its own (MakeCopyPlan) copies them from host to host,
+// scheduled on the devices like any other. It is loaded, and so has its memory,
+// from Prepare on, and is reloaded if the program has moved or a host of the
+// copies is gone. One thread calls it; the client and the program outlive it.
 class HostCheckpoints {
  public:
   HostCheckpoints(Client* client, ProgramHandle program)
@@ -36,18 +36,19 @@ class HostCheckpoints {
   HostCheckpoints(const HostCheckpoints&) = delete;
   HostCheckpoints& operator=(const HostCheckpoints&) = delete;
 
-  // As MakeCopyPlan and Client::Load.
+  // Loads the copy program. Returns errors of MakeCopyPlan and Client::Load.
   absl::Status Prepare(const LoadOptions& load);
-  // Copies `arrays`, by argument of the program that is carried. Waits until
-  // they are there. The caller releases them. As Prepare, or why they could not
-  // be copied; nothing is left then.
+  // Copies those of `arrays`, which are by argument, that the program carries.
+  // Waits until they are complete. The caller releases the copies. Returns
+  // errors of Prepare, or why the arrays could not be copied; no copy is left
+  // then.
   absl::StatusOr<std::vector<ArrayHandle>> Copy(
       const std::vector<ArrayHandle>& arrays);
-  // Gives up its memory until the next call. Copies stay.
+  // Unloads the copy program until the next call. Copies stay.
   void Drop();
 
  private:
-  // Of what the copies are for.
+  // Returns true if that argument of the program is carried, and so copied.
   bool IsCarried(size_t argument) const;
   absl::StatusOr<std::vector<ArrayHandle>> CopyOnce(
       const std::vector<ArrayHandle>& arrays);
@@ -55,7 +56,7 @@ class HostCheckpoints {
   Client& client_;
   const ProgramHandle program_;
   std::optional<ProgramHandle> copies_;
-  std::shared_ptr<const PreparedPlan> source_;  // what that is for
+  std::shared_ptr<const PreparedPlan> source_;  // plan that `copies_` is for
 };
 
 }  // namespace pathways

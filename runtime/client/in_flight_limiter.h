@@ -1,4 +1,4 @@
-//===- in_flight_limiter.h - Who waits for launches to end ------*- C++ -*-===//
+//===- in_flight_limiter.h - Bound on launches in flight --------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -18,27 +18,28 @@
 
 namespace pathways {
 
-// When threads that found no room for a launch look again. To wake one costs
-// more than a launch does, so it is not woken for each that ends. Invariants:
-// (1) who waits is told when fewer than half have not ended, whichever they
-// are; (2) and when there has been room for kPatienceNs, however much: others
-// may never end. Told, it may find that somebody else was quicker. One owner
-// calls it, but for CanRetry, which is any thread's.
+// Decides when threads that found no room for a launch check again. To wake a
+// thread costs more than a launch does, so threads are not woken for each
+// launch that ends. Invariants: (1) waiting threads are notified when fewer
+// than half of the launches have not ended, whichever these are; (2) they are
+// also notified when there has been any room for kPatienceNs, since the other
+// launches may never end. A notified thread may find that another one was
+// quicker. One owner calls it, except CanRetry, which any thread may call.
 class InFlightLimiter {
  public:
-  // About as long as it takes that half of them end, when they are short.
+  // About the time in which half of the launches end if they are short.
   static constexpr TimeNs kPatienceNs = 1'000'000;
   enum class Next {
     kNothing,
-    kWake,   // those who wait may look
+    kWake,   // waiting threads may check
     kRearm,  // call OnTick after kPatienceNs
   };
 
-  // For so many launches that have not ended.
+  // `bound`: the most launches that have not ended.
   explicit InFlightLimiter(size_t bound = kMaxLaunches) : bound_(bound) {}
 
   bool IsThere(size_t unended) const { return unended < bound_; }
-  // There is none: the caller waits until CanRetry of this.
+  // Called if there is no room. The caller waits until CanRetry of the result.
   uint64_t Await() {
     awaited_ = true;
     return told_.load(std::memory_order_relaxed);
@@ -46,7 +47,7 @@ class InFlightLimiter {
   bool CanRetry(uint64_t turn) const {
     return told_.load(std::memory_order_seq_cst) != turn;
   }
-  // A launch has ended, and so many have not.
+  // Called when a launch has ended; `unended` launches have not.
   Next OnEnd(size_t unended) {
     if (!awaited_) return Next::kNothing;
     if (unended < (bound_ + 1) / 2) return Notify();
@@ -54,7 +55,7 @@ class InFlightLimiter {
     ticking_ = true;
     return Next::kRearm;
   }
-  // What OnEnd asked for.
+  // Called when OnEnd asked for it.
   Next OnTick(size_t unended) {
     ticking_ = false;
     return awaited_ && IsThere(unended) ? Notify() : Next::kNothing;

@@ -1,4 +1,4 @@
-//===- input_digests.cc - Which inputs a run had --------------------------===//
+//===- input_digests.cc - Checksums of a run's inputs ---------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -19,7 +19,7 @@
 namespace pathways {
 namespace {
 
-// Read at a time of what is in files; whole elements.
+// Bytes read from files at a time; a multiple of all element sizes.
 constexpr uint64_t kChunkBytes = 1 << 20;
 
 // Adds bytes [begin, end) of a value to `*crc`.
@@ -57,7 +57,7 @@ absl::Status InputDigests::Add(const std::string& name, SharedValue value,
 
 absl::Status InputDigests::Advance(Input* input, int64_t steps) {
   if (input->value == nullptr) return absl::OkStatus();
-  if (input->before > steps) {  // a run that went back
+  if (input->before > steps) {  // the run resumed from an earlier step
     input->before = 0;
     input->said.crc_before = 0;
   }
@@ -89,8 +89,8 @@ absl::Status InputDigests::Check(const std::string& path,
         inputs_.begin(), inputs_.end(),
         [&](const Input& input) { return input.said.name == then.name; });
     if (now == inputs_.end()) continue;
-    // What the run of the checkpoint would have read later is not known of a
-    // part.
+    // If the number of steps differs, only the part that both runs have read
+    // can be compared.
     const bool whole = now->said.steps == then.steps;
     if (!whole) {
       absl::Status advanced = Advance(&*now, facts.steps);

@@ -1,4 +1,4 @@
-//===- input_digests.h - Which inputs a run had -----------------*- C++ -*-===//
+//===- input_digests.h - Checksums of a run's inputs ------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -20,31 +20,33 @@
 
 namespace pathways {
 
-// Checksums of the inputs of a run, which its checkpoints have, so that a run
-// that goes on from one is known to have the same. One owner calls it.
+// Checksums of the inputs of a run. Checkpoints record them, so that a run that
+// resumes from one is known to have the same inputs. One owner calls it.
 class InputDigests {
  public:
-  // An input, which this keeps if it is stepped. Errors as SavedArray::Read.
+  // Adds an input, and keeps its value if it is stepped. Returns errors of
+  // SavedArray::Read.
   absl::Status Add(const std::string& name, SharedValue value, bool stepped);
 
-  // What a checkpoint after `steps` steps says of them. Errors as
+  // Returns what a checkpoint after `steps` steps records. Returns errors of
   // SavedArray::Read.
   absl::StatusOr<std::vector<CheckpointInput>> After(int64_t steps);
 
-  // Of each input that a checkpoint and this run know, whether it is the same:
-  // all of it, or, where the runs have other numbers of steps, what the
-  // checkpoint's steps have read. InvalidArgument names the first that is not,
-  // and both checksums; or as SavedArray::Read.
+  // Compares each input that both a checkpoint and this run have: all of it or,
+  // if the runs have different numbers of steps, the part that the checkpoint's
+  // steps have read. Returns InvalidArgument, with the first input that differs
+  // and both checksums, or errors of SavedArray::Read. `path` names the
+  // checkpoint.
   absl::Status Check(const std::string& path, const CheckpointFacts& facts);
 
  private:
   struct Input {
     CheckpointInput said;
-    SharedValue value;   // null: it is not stepped
-    int64_t before = 0;  // steps that said.crc_before is of
+    SharedValue value;   // null if it is not stepped
+    int64_t before = 0;  // steps in said.crc_before
   };
 
-  // Has said.crc_before be of so many steps.
+  // Makes said.crc_before that of the first `steps` steps.
   static absl::Status Advance(Input* input, int64_t steps);
 
   std::vector<Input> inputs_;

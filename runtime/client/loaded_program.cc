@@ -20,7 +20,8 @@ namespace {
 
 constexpr uint64_t kMaxLoadedBytes = uint64_t{1} << 50;
 
-// Bytes of an array; kMaxLoadedBytes + 1 when it is larger than that.
+// Returns the bytes of an array, or kMaxLoadedBytes + 1 if it is larger than
+// kMaxLoadedBytes.
 uint64_t BytesOf(ElementType element, const std::vector<int64_t>& shape) {
   unsigned __int128 bytes = ElementBytes(element);
   for (int64_t size : shape) {
@@ -33,14 +34,14 @@ uint64_t BytesOf(ElementType element, const std::vector<int64_t>& shape) {
   return static_cast<uint64_t>(bytes);
 }
 
-// What is stepped, of so many steps.
+// Returns the type of a stepped array with that many steps.
 ArrayType WithSteps(const ArrayType& one, int64_t steps) {
   ArrayType type = one;
   type.shape[0] = steps;
   return type;
 }
 
-// Whether it is what is stepped, of so many steps.
+// Returns true if `type` is that of a stepped array with that many steps.
 bool HasSteps(const ArrayType& type, const ArrayType& one, int64_t steps) {
   return type.element == one.element && type.shape.size() == one.shape.size() &&
          type.shape[0] == steps &&
@@ -90,7 +91,8 @@ LoadedProgram::LoadedProgram(uint64_t handle,
     Port port =
         MakePort(plan_->result_placement(index),
                  tables.actions(out.action()).operands(0), out.stepped());
-    // What lies as an argument does is known for it at a glance.
+    // Results that lie as an argument does share its placement, so that Fits
+    // compares only pointers.
     for (const Port& argument : arguments_) {
       if (port.placement == nullptr ||
           !port.placement->Fits(*argument.placement)) {

@@ -26,57 +26,60 @@
 
 namespace pathways {
 
-// InvalidArgument: it has no element type, a negative size, or more bytes than
-// any memory.
+// Returns the size of an array. Returns InvalidArgument if the element type is
+// invalid, a dimension is negative, or the array is larger than any memory.
 absl::StatusOr<uint64_t> BytesOfArray(ElementType element,
                                       const std::vector<int64_t>& shape);
 
-// What a client knows of a program that it has loaded: what a launch takes and
-// returns, and where that lies. Immutable but for lost(), calls() and
-// is_to_leave(); any thread.
+// A client's view of a program that it has loaded: the arguments and results of
+// a launch, and where they lie. Immutable except lost(), calls() and
+// is_to_leave(); any thread may use it.
 class LoadedProgram {
  public:
-  // `handle`: the controller's. Without kernels nothing lies anywhere.
-  // `origin`: the plan on the devices that it was first loaded for.
+  // `handle`: the controller's number. `origin`: the plan on the devices for
+  // which it was first loaded. `has_values`: false without kernels; then no
+  // host holds arrays.
   LoadedProgram(uint64_t handle, std::shared_ptr<const PreparedPlan> plan,
                 std::shared_ptr<const PreparedPlan> origin, bool has_values);
 
   uint64_t handle() const { return handle_; }
   const PreparedPlan& plan() const { return *plan_; }
   const std::shared_ptr<const PreparedPlan>& origin() const { return origin_; }
-  // OK, or why no host has it any more; of one that may be loaded again.
-  // Guarded by who has it.
+  // Returns why no host has the program any more, although it may be loaded
+  // again; OK if it is loaded. The client's lock guards it.
   const absl::Status& lost() const { return lost_; }
   void Lose(const absl::Status& why) const { lost_ = why; }
-  // Launches of it that are being called: who gives it up waits for them.
+  // Number of calls of Launch in progress. Whoever gives the program up waits
+  // for them.
   std::atomic<int64_t>& calls() const { return calls_; }
-  // It is on devices that are drained.
+  // True if the program is on drained devices.
   std::atomic<bool>& is_to_leave() const { return is_to_leave_; }
   const std::string& name() const { return plan_->name(); }
   int num_arguments() const { return static_cast<int>(arguments_.size()); }
   const proto::Argument& argument(int index) const;
-  // Where the blocks of an argument lie; null without kernels.
+  // Placement of the blocks of an argument; null without kernels.
   const std::shared_ptr<const ArrayPlacement>& placement(int argument) const {
     return arguments_[argument].placement;
   }
   // "argument 'x' of program 'p'"
   std::string Describe(int argument) const;
 
-  // InvalidArgument: a launch cannot have so many steps or arguments, or its
-  // last step would have a number above kMaxSteps. `first_step` is not
-  // negative.
+  // Returns InvalidArgument if a launch cannot have so many steps or arguments,
+  // or if the number of its last step would exceed kMaxSteps. `first_step` is
+  // not negative.
   absl::Status CheckLaunch(int64_t first_step, int64_t steps,
                            size_t arguments) const;
-  // InvalidArgument names the argument and both types.
+  // Returns InvalidArgument, with the argument and both types, if they differ.
   absl::Status CheckArgument(int index, const ArrayType& type, uint64_t bytes,
                              int64_t steps) const;
-  // A run of so many steps, with results that have no objects yet, in `memory`.
-  // ResourceExhausted: one is larger than any memory.
+  // Returns a run of `steps` steps, allocated from `memory`, whose results have
+  // no objects yet. Returns ResourceExhausted if a result is larger than any
+  // memory.
   absl::StatusOr<std::shared_ptr<RunState>> MakeRun(int64_t steps,
                                                     SpareMemory* memory) const;
 
  private:
-  // An argument or a result, of a launch of one step.
+  // An argument or a result of a launch of one step.
   struct Port {
     std::shared_ptr<const ArrayPlacement> placement;
     SharedType type;

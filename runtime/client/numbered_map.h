@@ -18,16 +18,16 @@
 
 namespace pathways {
 
-// Values that come with ascending numbers and go in any order. Invariants: (1)
-// a value stays where it is until it is erased; (2) while about as many come as
-// go, nothing is allocated: the memory of some that went waits for others to
-// come. One owner calls it.
+// Map of values that are added with ascending numbers and erased in any order.
+// Invariants: (1) a value does not move until it is erased; (2) while about as
+// many values are added as erased, nothing is allocated: the memory of some
+// erased ones is reused. One owner calls it.
 template <typename T>
 class NumberedMap {
  public:
   NumberedMap() { spare_.reserve(kMaxSpare); }
 
-  // A new value; its number is above all others.
+  // Adds a value. Its number must be above all others.
   T& Add(uint64_t number) {
     if (spare_.empty()) {
       return values_.emplace_hint(values_.end(), number, T())->second;
@@ -37,7 +37,7 @@ class NumberedMap {
     node.key() = number;
     return values_.insert(values_.end(), std::move(node))->second;
   }
-  // Null: there is none.
+  // Returns null if there is none.
   T* Find(uint64_t number) {
     auto found = values_.find(number);
     return found == values_.end() ? nullptr : &found->second;
@@ -46,7 +46,7 @@ class NumberedMap {
     auto found = values_.find(number);
     return found == values_.end() ? nullptr : &found->second;
   }
-  // One that is there.
+  // Erases a value, which must exist.
   void Erase(uint64_t number) {
     Node node = values_.extract(number);
     if (spare_.size() == kMaxSpare) return;
@@ -55,12 +55,12 @@ class NumberedMap {
     spare_.push_back(std::move(node));
   }
   size_t size() const { return values_.size(); }
-  // In order of their numbers.
+  // Returns the values in order of their numbers.
   const std::map<uint64_t, T>& values() const { return values_; }
 
  private:
   using Node = typename std::map<uint64_t, T>::node_type;
-  // Values that wait, at most.
+  // Most erased values whose memory is kept.
   static constexpr size_t kMaxSpare = 256;
 
   std::map<uint64_t, T> values_;

@@ -1,4 +1,4 @@
-//===- object_holds.cc - Who of a client has values on hosts --------------===//
+//===- object_holds.cc - Objects that a client holds ----------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- object_holds.h - Who of a client has values on hosts -----*- C++ -*-===//
+//===- object_holds.h - Objects that a client holds -------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -20,30 +20,30 @@
 
 namespace pathways {
 
-// Values that hosts hold in blocks. Without an object no host holds any: the
-// array is empty, or kernels do not run.
+// Values that hosts hold in blocks. `object` is 0 if no host holds any, since
+// the array is empty or kernels do not run.
 struct PlacedObject {
   uint64_t object = 0;
   std::shared_ptr<const ArrayPlacement> placement;
 };
 
-// As many as a call usually gives up.
+// Inline capacity: as many as a call usually gives up.
 using ObjectList = absl::InlinedVector<uint64_t, 8>;
 
-// Per object: how many runs and arrays of the client have its values. The
-// controller has one reference for all of them. Nothing depends on the order of
-// the map but that of All, which is sorted. One owner calls it.
+// Counts for each object how many runs and arrays of the client have its
+// values. The controller has one reference for all of them. The order of the
+// map is never visible, since Clear sorts. One owner calls it.
 class ObjectHolds {
  public:
-  // One hold more; 0 is no object.
+  // Adds one hold; 0 is no object.
   void Hold(uint64_t object) {
     if (object != 0) ++holds_[object];
   }
   bool Holds(uint64_t object) const { return holds_.count(object) != 0; }
-  // Gives up one hold of each that is held; returns those that have none left,
-  // in the order given: the controller is to release them.
+  // Gives up one hold of each object that is held. Returns those without
+  // another hold, in the order given, for the controller to release.
   ObjectList Unhold(absl::Span<const uint64_t> objects);
-  // Gives up all, ascending.
+  // Gives up all holds and returns the objects, ascending.
   std::vector<uint64_t> Clear();
   size_t size() const { return holds_.size(); }
 

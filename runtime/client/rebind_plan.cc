@@ -23,7 +23,7 @@
 namespace pathways {
 namespace {
 
-// Binds a slice that is bound so to what takes the place of its devices.
+// Rebinds a slice, which is bound as `bound` says, to the devices of `places`.
 void Bind(const SliceBinding& bound, const Topology& topology,
           const std::map<int64_t, int64_t>& places, proto::Slice* slice) {
   auto place = [&](int64_t device) {
@@ -42,7 +42,7 @@ void Bind(const SliceBinding& bound, const Topology& topology,
   const size_t runs = 1 + static_cast<size_t>(binding.more_size());
   const size_t run = bound.device_of.size() / runs;
   proto::DeviceList list;
-  // By run, how much further in the island all its devices are.
+  // Per run, the distance by which all its devices move within the island.
   std::vector<int64_t> further;
   bool is_affine = binding.has_affine();
   for (size_t r = 0; r < runs; ++r) {
@@ -86,7 +86,7 @@ class Rebinder {
         avoid_(avoid),
         oversubscribe_(oversubscribe) {}
 
-  // What takes the place of each device of the plan.
+  // Chooses the device that replaces each device of the plan.
   absl::Status Choose() {
     used_ = DevicesByIsland(binding_, topology_);
     for (const auto& [island, devices] : used_) {
@@ -120,14 +120,14 @@ class Rebinder {
     return topology_.FromGlobalDevice(device).first;
   }
 
-  // Whether one can do what the other does, with the same bits.
+  // Returns true if one device can run the other's kernels, with the same bits.
   bool IsAlike(int64_t one, int64_t other) const {
     const proto::Device& a = topology_.global_device(one);
     const proto::Device& b = topology_.global_device(other);
     return DeviceKind(a) == DeviceKind(b) &&
            IsSameTarget(a.target(), b.target());
   }
-  // Those of an island that may take the place of `device`, in order.
+  // Returns devices of an island that may replace `device`, in order.
   std::vector<int64_t> Alike(int island, int64_t device) const {
     std::vector<int64_t> alike;
     const int64_t first = topology_.GlobalDevice(island, 0);
@@ -137,7 +137,7 @@ class Rebinder {
     return alike;
   }
 
-  // Takes for each of `devices` one of the island that nothing is on.
+  // Replaces each of `devices` by a free device of the island.
   bool TakeFree(int island, const std::vector<int64_t>& devices) {
     std::set<int64_t> taken;
     std::vector<int64_t> places;
@@ -155,7 +155,7 @@ class Rebinder {
     return true;
   }
 
-  // Others of the same island.
+  // Replaces avoided devices by others of the same island.
   bool Fill(int island, const Devices& devices) {
     std::vector<int64_t> missing;
     for (int64_t device : devices) {
@@ -164,7 +164,7 @@ class Rebinder {
     return TakeFree(island, missing);
   }
 
-  // Another island, that nothing of the plan is on.
+  // Moves all devices to an island that the plan does not use.
   bool MoveAway(const Devices& devices) {
     std::set<int> taken;
     for (const auto& [island, its] : used_) taken.insert(island);
@@ -177,8 +177,8 @@ class Rebinder {
     return false;
   }
 
-  // The island of most devices that may be used, this one if it has any; what
-  // may stay does.
+  // Shares devices of this island, if any may be used, or of the island with
+  // the most usable devices. Devices of this island that may stay do.
   bool Share(int island, const Devices& devices) {
     auto usable = [&](int of) {
       int64_t least = INT64_MAX;
@@ -250,9 +250,9 @@ class Rebinder {
   const Topology& topology_;
   const std::vector<bool>& avoid_;
   const bool oversubscribe_;
-  std::map<int, Devices> used_;       // of the plan, by island
-  std::map<int64_t, int64_t> place_;  // of a device of the plan
-  std::map<int64_t, int64_t> load_;   // devices of the plan on one
+  std::map<int, Devices> used_;       // devices of the plan, by island
+  std::map<int64_t, int64_t> place_;  // replacement of each device of the plan
+  std::map<int64_t, int64_t> load_;   // devices of the plan on a device
 };
 
 }  // namespace

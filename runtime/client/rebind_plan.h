@@ -21,28 +21,28 @@
 
 namespace pathways {
 
-// The slices of `plan`, which must have passed VerifyPlan and fit the cluster,
-// without the devices that `avoid` says, by global device. What was on one
-// device is on one device, what was on one island on one island, and on another
-// island than what was not, so movements and memory are the same; nothing moves
-// that need not. Other devices of the island come first, then an island that
-// the plan does not use. With `oversubscribe`, where neither has enough,
-// several of its devices become one, and islands may become one too. Only
-// devices of the same kind and target take the place of each other, so the bits
-// stay. ResourceExhausted: there are too few, with both numbers.
-// InvalidArgument: it does not fit.
+// Returns the slices of `plan`, which must have passed VerifyPlan and fit the
+// cluster, without the devices that `avoid` marks (by global device). What was
+// on one device stays on one device, what was on one island on one island, and
+// different islands stay different, so movements and memory are the same; only
+// what must move does. Other devices of the island are tried first, then an
+// island that the plan does not use. With `oversubscribe`, if neither has
+// enough devices, several of the plan's devices become one, and islands may
+// become one, too. A device is only replaced by one of the same kind and
+// target, so the bits stay. Returns ResourceExhausted, with both numbers, if
+// there are too few devices; InvalidArgument if the plan does not fit.
 absl::StatusOr<PlanSlices> RebindPlan(const proto::Plan& plan,
                                       const Topology& topology,
                                       const std::vector<bool>& avoid,
                                       bool oversubscribe);
 
-// What of a cluster a plan is on, by island.
+// Returns the devices that a plan is on, by island.
 std::map<int, std::set<int64_t>> DevicesByIsland(const PlanBinding& binding,
                                                  const Topology& topology);
 
-// The slices of `plan`, which is bound so, with each of its devices replaced by
-// what `place` says: those of an island by different ones of one island, of the
-// same kind and target.
+// Returns the slices of `plan`, which is bound as `binding` says, with each
+// device replaced by that of `place`, if it has one. Devices of one island must
+// go to devices of one island, of the same kind and target.
 PlanSlices PlacePlan(const proto::Plan& plan, const PlanBinding& binding,
                      const Topology& topology,
                      const std::map<int64_t, int64_t>& place);

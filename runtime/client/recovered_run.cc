@@ -24,12 +24,12 @@
 namespace pathways {
 namespace {
 
-// Intervals that are open at a time, so that devices have the next one while
-// the checkpoint behind the last one is made.
+// Open intervals, so that devices have the next one to run while the checkpoint
+// after the last one is made.
 constexpr size_t kOpenIntervals = 2;
 
-// What may go well on other devices, or later. FailedPrecondition: a launch of
-// a program that was given up.
+// Returns true if a failure may go away on other devices, or later.
+// FailedPrecondition comes from launches of a program that was given up.
 bool IsLoss(const absl::Status& status) {
   return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status) ||
          absl::IsFailedPrecondition(status);
@@ -37,7 +37,7 @@ bool IsLoss(const absl::Status& status) {
 
 constexpr char kOfSteps[] = "pathways/steps";
 
-// `bytes` of a value that is in memory, from `offset` on, as an array of these
+// Returns `bytes` of a value in memory, from `offset` on, as an array of these
 // contributions.
 SharedValue Borrow(const SharedValue& value, std::vector<int64_t> shape,
                    uint64_t offset, uint64_t bytes,
@@ -52,7 +52,8 @@ SharedValue Borrow(const SharedValue& value, std::vector<int64_t> shape,
                                             std::move(contributions));
 }
 
-// To be put, as often as it is needed, without a charge to the client's memory.
+// Returns the value for a put that is not charged to the client's memory; it
+// can be put any number of times.
 SharedValue Whole(const SharedValue& value) {
   if (value->saved() != nullptr) return value;
   return Borrow(value, value->type().shape, 0, value->data().size(),
@@ -70,7 +71,7 @@ std::vector<int64_t> WithSteps(std::vector<int64_t> shape, int64_t steps) {
   return shape;
 }
 
-// The last step of what is stepped, with its contributions.
+// Returns the last step of a stepped array, with its contributions.
 SharedValue LastStepOf(const ArrayValue& rows) {
   HostArray last{rows.type().element, rows.type().shape, {}};
   last.shape.erase(last.shape.begin());
@@ -206,7 +207,7 @@ absl::Status RecoveredRun::KeepArguments(LaunchArguments arguments) {
   bool any_on_hosts = false;
   for (int i = 0; i < count; ++i) {
     const bool carried = plan_->argument(i).carried();
-    if (carried && !checkpoint_.folder.empty()) {  // it has them
+    if (carried && !checkpoint_.folder.empty()) {  // the folder has it
       SharedValue given;
       absl::Status noted =
           KeepArgument(&arguments[i], /*in_files=*/true, &given);
@@ -302,7 +303,8 @@ absl::Status RecoveredRun::RunFromCheckpoint() {
     absl::StatusOr<ArrayHandle> put = client_.PutValue(Whole(value));
     if (!put.ok()) return put.status();
     (argument.carried() ? carried_ : constants_)[i] = Held(&client_, *put);
-    // It is in the last row of a result, which is looked at here.
+    // The carried array is the last row of a stepped result, which is extracted
+    // in this process.
     if (argument.carried() && IsStepped(argument.from())) most = 1;
   }
   done_ = launched_ = checkpoint_.steps;
@@ -310,7 +312,8 @@ absl::Status RecoveredRun::RunFromCheckpoint() {
     while (!moving_ && launched_ < steps_ && open_.size() < most) {
       absl::StatusOr<Interval> interval = Launch(launched_);
       if (!interval.ok() && open_.empty()) return interval.status();
-      if (!interval.ok()) break;  // one before it may have failed, and says why
+      // An earlier interval may have failed and has the reason.
+      if (!interval.ok()) break;
       launched_ += interval->steps;
       open_.push_back(*std::move(interval));
     }
@@ -373,7 +376,7 @@ LaunchOptions RecoveredRun::LaunchOptionsAfter(int64_t steps) const {
   LaunchOptions options = launch_;
   options.first_step += steps;
   if (options.deadline_ns > 0) {
-    // One that has passed is the most urgent; 0 would be none.
+    // A deadline that has passed is the most urgent; 0 would mean none.
     const TimeNs passed = client_.context_.runtime->world->Now() - begin_;
     options.deadline_ns = std::max<int64_t>(options.deadline_ns - passed, 1);
   }
@@ -387,7 +390,7 @@ absl::StatusOr<RecoveredRun::Interval> RecoveredRun::Launch(int64_t first) {
   const std::vector<Held>& carried =
       open_.empty() ? carried_ : open_.back().carried;
   LaunchArguments arguments;
-  std::vector<Held> stepped;  // the launch has them then
+  std::vector<Held> stepped;  // released once launched
   for (int i = 0; i < plan_->num_arguments(); ++i) {
     const proto::Argument& argument = plan_->argument(i);
     if (argument.stepped()) {
@@ -449,7 +452,7 @@ absl::StatusOr<SharedValue> RecoveredRun::FetchValue(const Interval& interval,
 
 absl::Status RecoveredRun::TakeSteps(Interval* interval) {
   if (interval->steps == steps_)
-    return absl::OkStatus();  // TakeResults has all
+    return absl::OkStatus();  // TakeResults takes all steps
   const proto::Interface& interface = plan_->plan().plan().interface();
   stepped_.resize(interface.results_size());
   for (int r = 0; r < interface.results_size(); ++r) {
@@ -548,7 +551,7 @@ absl::Status RecoveredRun::MakeCheckpoint(const Interval& interval) {
   if (!away.ok()) return away.status();
   if (away_ == *away) return absl::OkStatus();
   away_ = *std::move(away);
-  // What is in the way, Move says.
+  // Move reports what prevents a move.
   const absl::StatusOr<bool> moves =
       client_.Moves(program_, *away_, options_.oversubscribe);
   moving_ = moving_ || !moves.ok() || *moves;
@@ -659,7 +662,7 @@ absl::Status RecoveredRun::SaveCheckpoint(
 
 absl::Status RecoveredRun::Move() {
   moving_ = false;
-  // It may need that memory.
+  // The new place may need that memory.
   host_checkpoints_.Drop();
   RebindOptions rebind;
   rebind.oversubscribe = options_.oversubscribe;
@@ -711,7 +714,7 @@ absl::Status RecoveredRun::Recover(const absl::Status& why) {
     }
     status = client_.Restore(program_, rebinds ? &*away_ : nullptr, rebind);
     if (rebinds && absl::IsResourceExhausted(status)) {
-      // Too few are left: those that are away may come again.
+      // Too few devices are left, so it waits for offline ones to come back.
       status = client_.Restore(program_, nullptr, rebind);
     }
     const bool is_late =

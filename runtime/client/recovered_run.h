@@ -33,32 +33,32 @@ namespace pathways {
 class Client;
 class LoadedProgram;
 
-// What Client::RunToEnd returns.
+// Results of Client::RunToEnd.
 struct RecoveredResults {
-  // By result, in this process, so that no loss takes them; those that are not
-  // stepped, of a run that recovers from none, are where the last step left
-  // them. Stepped ones have the steps that this run made. The caller releases
-  // them.
+  // Arrays by result. They are in this process, so that no loss destroys them;
+  // without recovery (kFail), those that are not stepped stay where the last
+  // step left them. Stepped ones have the steps that this run made. The caller
+  // releases the arrays.
   std::vector<ArrayHandle> arrays;
   RecoveryReport report;
 };
 
-// Whether the error of Client::RunToEnd is that of its steps, not of what it
-// was given or of a folder.
+// Returns true if the error of Client::RunToEnd comes from its steps, not from
+// its arguments or a folder.
 bool IsOfSteps(const absl::Status& status);
 
-// One Client::RunToEnd. A run is a row of launches, its intervals, of which two
-// are open at a time; where one ends and the next begins all shards are at one
-// step, and the arrays that are carried over are what a checkpoint is made of:
-// nobody writes to them any more, so steps that run meanwhile cannot tear it.
+// One Client::RunToEnd. A run is a series of launches, its intervals, of which
+// two are open at a time. Where one ends and the next begins, all shards are at
+// one step, and the arrays that are carried over are the checkpoint: nothing
+// writes to them any more, so steps that run meanwhile cannot tear it.
 // Invariants: (1) the checkpoint, and all arguments that are not carried, are
 // in this process, in files, or on hosts that the program is not on, so the run
-// can begin there on any devices; (2) a checkpoint is whole before the one
-// before it goes; (3) whatever comes of it, no array and no launch of it stays
-// but the results. One thread calls it, once.
+// can begin there on any devices; (2) a checkpoint is complete before the
+// previous one is removed; (3) however the run ends, no array and no launch of
+// it stays except the results. One thread calls it, once.
 class RecoveredRun {
  public:
-  // All outlive it.
+  // All arguments outlive it.
   RecoveredRun(Client* client, ProgramHandle program,
                const RecoveryOptions& options, const LaunchOptions& launch)
       : client_(*client),
@@ -71,7 +71,7 @@ class RecoveredRun {
                                        int64_t steps);
 
  private:
-  // Given up at its end.
+  // An array that is released with this handle.
   class Held {
    public:
     Held() = default;
@@ -85,7 +85,7 @@ class RecoveredRun {
     }
     ~Held();
     ArrayHandle handle() const { return handle_; }
-    // The caller has it then.
+    // Passes the array to the caller, who releases it.
     ArrayHandle Take() {
       client_ = nullptr;
       return handle_;
@@ -95,7 +95,7 @@ class RecoveredRun {
     Client* client_ = nullptr;
     ArrayHandle handle_;
   };
-  // An open launch. At its end nobody wants it any more.
+  // An open launch. The destructor cancels and releases it.
   struct Interval {
     Interval() = default;
     Interval(Interval&& other) noexcept
@@ -105,54 +105,59 @@ class RecoveredRun {
           steps(other.steps),
           carried(std::move(other.carried)) {}
     ~Interval();
-    Client* client = nullptr;  // of one that was launched
+    Client* client = nullptr;  // null if nothing was launched
     RunHandle run;
     int64_t first = 0, steps = 0;
     std::vector<Held> carried;  // by argument
   };
-  // What a run begins with, after so many steps.
+  // State that a run begins with, after `steps` steps.
   struct Checkpoint {
     int64_t steps = 0;
-    std::vector<SharedValue> values;  // by argument that is carried
-    std::string folder;               // has them instead; empty: it does not
-    std::vector<Held> arrays;         // so do these; empty: they do not
+    std::vector<SharedValue> values;  // index: argument; carried ones only
+    std::string folder;               // has the values instead, if not empty
+    std::vector<Held> arrays;         // have the values instead, if not empty
   };
 
   absl::Status CheckOptions() const;
   bool IsStepped(int64_t result) const;
-  // Copies to this process what is not in it, or in files.
+  // Copies arguments to this process that are neither in it nor in files.
   absl::Status KeepArguments(LaunchArguments arguments);
-  // `in_files`: one that is on hosts, so null, will be.
+  // `in_files`: files have or will have the values, so those of an array on
+  // hosts are not fetched, and `*value` is null.
   absl::Status KeepArgument(LaunchArgument* argument, bool in_files,
                             SharedValue* value);
-  // Of a run with a folder: that it has this input, which the one to be resumed
-  // has as well. Null: it is not in this process.
+  // Adds an input to inputs_, if the run has a folder, for its checkpoints and
+  // for the comparison with the run to resume. `value`: null if it is not in
+  // this process; it is not added then.
   absl::Status NoteInput(int argument, const SharedValue& value);
-  // Makes the beginning a checkpoint like others.
+  // Saves the beginning as a checkpoint.
   absl::Status SaveBeginning(const LaunchArguments& arguments);
-  // Looks for a checkpoint to begin with.
+  // Looks for a checkpoint to resume from.
   absl::Status OpenFolder();
 
-  // From the checkpoint to the end, or until it is to move.
+  // Runs from the checkpoint to the end. Moves the program when it should move
+  // and no interval is open.
   absl::Status RunFromCheckpoint();
-  // The run's options for a launch that begins after so many of its steps: what
-  // is said from the run's beginning on, said from the launch's on.
+  // Returns the options of a launch after the first `steps` steps of the run:
+  // first_step and deadline_ns count from the beginning of the launch, not of
+  // the run.
   LaunchOptions LaunchOptionsAfter(int64_t steps) const;
   absl::StatusOr<Interval> Launch(int64_t first);
-  // A stepped argument's part for an interval.
+  // Puts the rows of a stepped argument that an interval needs.
   absl::StatusOr<Held> PutSteps(int argument, int64_t first, int64_t steps);
   // Waits for the oldest interval, takes its results and makes the next
   // checkpoint.
   absl::Status FinishInterval();
   absl::Status TakeSteps(Interval* interval);
-  // A stepped result's rows of an interval.
+  // Copies the rows of an interval to a stepped result.
   absl::Status TakeRows(const Interval& interval, int result,
                         const ArrayValue& rows);
   // Returns a result of an interval as it is, with its contributions.
   absl::StatusOr<SharedValue> FetchValue(const Interval& interval, int result);
   absl::Status TakeResults(const Interval& interval);
   absl::Status MakeCheckpoint(const Interval& interval);
-  // Of arrays by argument, those that are carried.
+  // The next three checkpoint the carried ones of `handles`, which are by
+  // argument.
   absl::Status CopyCheckpoint(const std::vector<ArrayHandle>& handles,
                               Checkpoint* checkpoint);
   absl::Status SaveCheckpoint(const std::vector<ArrayHandle>& handles,
@@ -160,17 +165,17 @@ class RecoveredRun {
   absl::Status KeepCheckpointOnHosts(const std::vector<ArrayHandle>& handles,
                                      Checkpoint* checkpoint);
   uint64_t BytesOf(int argument, ArrayHandle array) const;
-  // Returns the contributions that the program has of an argument.
+  // Returns the contributions to an argument in the program's layout.
   layout::Contributions ContributionsOf(int argument) const;
-  // A checkpoint that is on hosts comes to this process; one that is lost with
-  // them is the beginning.
+  // Copies a checkpoint on hosts to this process. If it was lost with them, the
+  // beginning becomes the checkpoint.
   void FetchCheckpoint();
 
-  // After a loss, so that RunFromCheckpoint may be called again; or the error
-  // that ends the run.
+  // Recovers from a loss, so that RunFromCheckpoint may be called again.
+  // Otherwise returns the error that ends the run.
   absl::Status Recover(const absl::Status& why);
   absl::Status Move();
-  // The number of the step behind so many steps of the run.
+  // Returns the number of the step after the first `steps` steps of the run.
   int64_t NumberOf(int64_t steps) const { return launch_.first_step + steps; }
   void Notify(const std::string& what) const;
 
@@ -178,31 +183,32 @@ class RecoveredRun {
   const ProgramHandle program_;
   const RecoveryOptions& options_;
   const LaunchOptions& launch_;
-  std::shared_ptr<const LoadedProgram> plan_;  // as it was first
-  TimeNs begin_ = 0;                           // of Run, in the world's time
-  int64_t steps_ = 0, interval_steps_ = 0;     // of all; of an interval
-  std::vector<SharedValue> arguments_;  // those that are not carried; or null
+  std::shared_ptr<const LoadedProgram> plan_;  // as first loaded
+  TimeNs begin_ = 0;  // when Run began, in the world's time
+  int64_t steps_ = 0, interval_steps_ = 0;  // steps of the run; of an interval
+  std::vector<SharedValue> arguments_;      // null for carried ones
   Checkpoint checkpoint_;
   std::vector<SharedValue>
-      beginning_;  // its values, of a run with checkpoints on hosts
+      beginning_;  // carried values, if checkpoints are on hosts
   std::optional<CheckpointFacts>
-      resumed_;  // of the checkpoint that it begins with
+      resumed_;  // facts of the checkpoint to begin with
   InputDigests inputs_;
   HostCheckpoints host_checkpoints_;
-  int64_t done_ = 0, launched_ = 0;  // steps
-  int losses_ = 0;                   // since the checkpoint
-  // That it knows of; nullopt: it has not asked.
+  int64_t done_ = 0, launched_ = 0;  // steps ended; steps launched
+  int losses_ = 0;                   // since the last checkpoint
+  // Devices that are offline, as far as known; nullopt: not asked yet.
   std::optional<std::vector<bool>> away_;
-  bool moving_ = false;          // when all intervals have ended
-  std::vector<Held> constants_;  // by argument that is neither
-  std::vector<Held> carried_;    // into the first interval
+  bool moving_ = false;          // once all open intervals have ended
+  std::vector<Held> constants_;  // not carried, not stepped; index: argument
+  std::vector<Held> carried_;    // into the oldest open interval
   std::deque<Interval> open_;
-  // The rows of all intervals, which are put as one array.
+  // Rows of all intervals, which are put as one array.
   struct SteppedResult {
     HostArray rows;  // with all contributions
     layout::Contributions contributions;
   };
-  std::vector<std::shared_ptr<SteppedResult>> stepped_;  // by result; or null
+  // Index: result; null if not stepped.
+  std::vector<std::shared_ptr<SteppedResult>> stepped_;
   std::vector<Held> results_;
   RecoveryReport report_;
 };

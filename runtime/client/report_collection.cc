@@ -1,4 +1,4 @@
-//===- report_collection.cc - What processes tell of themselves -----------===//
+//===- report_collection.cc - Reports of all processes --------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

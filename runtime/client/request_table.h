@@ -1,4 +1,4 @@
-//===- request_table.h - What a client waits to be answered -----*- C++ -*-===//
+//===- request_table.h - Requests of a client in flight ---------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -24,38 +24,39 @@
 
 namespace pathways {
 
-// A request. What comes of it is written before `done` is set.
+// A request to the controller. Results are written before `done` is set.
 struct Request {
   absl::Status status;
-  // Of a load: its handle, and those of what was loaded with it.
+  // Handles of a loaded program, and of those loaded with it.
   uint64_t program = 0;
   std::vector<uint64_t> more_programs;
-  // Of slices: their handles, and the devices of each.
+  // Handles of slices, with the devices of each.
   std::vector<std::pair<uint64_t, std::vector<int64_t>>> slices;
-  std::vector<uint32_t> devices;  // of a DevicesRequest
+  std::vector<uint32_t> devices;  // answer to a DevicesRequest
   std::optional<ReportCollection> reports;
-  // Of a load, from before it is sent: told why it waits.
+  // Called with the reason why a load waits. Set before the request is sent.
   std::function<void(const std::string& why)> on_waiting;
   Completion done;
 
-  // For who waited until it was done, once. What it refers to is then of that
-  // thread alone, whichever thread drops the request last.
+  // Returns the status, once, to the thread that waited until it was done. What
+  // the status refers to then belongs to that thread alone, whichever thread
+  // drops the request last.
   absl::Status TakeStatus() { return std::move(status); }
 };
 
-// The requests of one client that were not answered. Each ends once. One owner
-// calls it.
+// Requests of one client without an answer yet. Each ends once. One owner calls
+// it.
 class RequestTable {
  public:
   void Add(uint64_t id, std::shared_ptr<Request> request) {
     requests_[id] = std::move(request);
   }
-  // Null: it has ended.
+  // Returns null if it has ended.
   std::shared_ptr<Request> Find(uint64_t id) const {
     auto found = requests_.find(id);
     return found == requests_.end() ? nullptr : found->second;
   }
-  // It is over; null as of Find.
+  // Ends a request and returns it; null if it has ended before.
   std::shared_ptr<Request> Take(uint64_t id) {
     auto found = requests_.find(id);
     if (found == requests_.end()) return nullptr;

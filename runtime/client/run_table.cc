@@ -87,7 +87,8 @@ absl::Status RunTable::Release(uint64_t id, ObjectList* objects) {
   const std::shared_ptr<RunState>* const found = runs_.Find(id);
   if (found == nullptr || (*found)->released) return NoRun(id);
   (*found)->released = true;
-  if (!(*found)->ended) return absl::OkStatus();  // goes when it ends
+  // The run is erased when it ends.
+  if (!(*found)->ended) return absl::OkStatus();
   TakeResults(found->get(), objects);
   runs_.Erase(id);
   return absl::OkStatus();

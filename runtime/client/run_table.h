@@ -25,19 +25,20 @@
 
 namespace pathways {
 
-// Names for messages, the same for all launches of a program.
+// Names for messages, shared by all launches of a program.
 struct ProgramNames {
   std::string program;
   std::vector<std::string> results;
 };
 
-// A launch. What is not said to be the table's is written before it is in the
-// table, or before `done` is set; so who has seen `done` may read it.
+// A launch. Fields other than the table's are written before the run is in the
+// table, or before `done` is set, so a thread that has seen `done` may read
+// them.
 struct RunState {
   struct Result {
     PlacedObject placed;
     SharedType type;     // with steps
-    uint64_t bytes = 0;  // likewise, on no host twice
+    uint64_t bytes = 0;  // all steps; replicas count once
     bool poisoned = false;
   };
   uint64_t id = 0;
@@ -45,52 +46,53 @@ struct RunState {
   std::shared_ptr<const ProgramNames> names;
   absl::InlinedVector<Result, 4> results;
   uint64_t steps = 1;
-  // Arrays that it brings to the hosts.
+  // Arrays that the run brings to hosts.
   absl::InlinedVector<uint64_t, 4> placing;
   absl::Status status;
-  absl::Status told;       // by the controller; `status` may know more
-  bool completed = false;  // all its firings are over
-  bool granted = false;    // it had all its grants
+  absl::Status told;       // from the controller; `status` may know more
+  bool completed = false;  // all its firings have ended
+  bool granted = false;    // it got all its grants
   Completion done;
-  // The table's: it has ended, so what follows from that is there; nobody asks
-  // for it then; it holds its results.
+  // The table's. `ended`: the run has ended, and its tables reflect that.
+  // `released`: its handle is no longer valid. `holds`: it holds its results.
   bool ended = false, released = false, holds = true;
 
   const std::string& program() const { return names->program; }
   // "a run of program 'p'"
   std::string Describe() const;
-  // InvalidArgument: there is no such result.
+  // Both return InvalidArgument if there is no such result.
   absl::Status CheckIndex(int64_t index) const;
   absl::StatusOr<int64_t> IndexOf(const std::string& name) const;
-  // Whether a result is good, of a run that has ended.
+  // Returns OK if the result of an ended run is good; otherwise the error.
   absl::Status CheckResult(int64_t index) const;
 };
 
-// How a launch ended.
+// The end of a launch.
 struct RunEnd {
   absl::Status status, told;
   bool completed = false, granted = false;
   absl::Span<const uint32_t> poisoned;  // results
 };
 
-// The runs of one client, until they are released and have ended. Invariants:
-// (1) a run ends once; (2) its results are given up once: when it was released
-// and has ended, or when it did not complete. One owner calls it.
+// Runs of one client, until they are released and have ended. Invariants: (1) a
+// run ends once; (2) its results are given up once: when it was released and
+// has ended, or when it did not complete. One owner calls it.
 class RunTable {
  public:
-  // One that begins; its number is above all others.
+  // Adds a new run. Its number must be above all others.
   void Add(const std::shared_ptr<RunState>& run);
-  // NotFound: there is none, or it was released.
+  // Returns NotFound if there is no such run, or if it was released.
   absl::StatusOr<std::shared_ptr<RunState>> Find(uint64_t id) const;
-  // A launch is over. Null: it is not known, or had ended before. Adds the
-  // objects that it gives up. The caller sets `done`.
+  // Ends a run and returns it; null if it is not known, or had ended before.
+  // Adds the objects that it gives up. The caller sets `done`.
   std::shared_ptr<RunState> End(uint64_t id, RunEnd end, ObjectList* objects);
-  // Nobody asks for it any more. NotFound as of Find.
+  // Releases a run, and adds the objects that it gives up. Returns NotFound as
+  // Find does.
   absl::Status Release(uint64_t id, ObjectList* objects);
-  // The first one that has not ended; null: all have.
+  // Returns the oldest run that has not ended; null if all have.
   std::shared_ptr<RunState> Oldest() const;
   size_t unended() const { return unended_.size(); }
-  // Likewise of one program.
+  // Returns the oldest run of one program that has not ended.
   std::shared_ptr<RunState> OldestOf(uint64_t program_handle) const;
   size_t size() const { return runs_.size(); }
 

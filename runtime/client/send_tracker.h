@@ -1,4 +1,4 @@
-//===- send_tracker.h - Who is between asking and sending -------*- C++ -*-===//
+//===- send_tracker.h - Launches between numbering and sending --*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -16,16 +16,16 @@
 
 namespace pathways {
 
-// A launch takes its place among the requests of its client before it is cut
-// and sent. A simulation in which nothing is left to happen is over only when
-// nobody is between the two; other worlds need no gate. Any thread; who sends
-// never waits for who asks.
+// A launch gets its place among the requests of its client before it is
+// complete and sent. A simulation without events left is over only when no
+// launch is between the two; other worlds need no gate. Any thread may call it;
+// a sender never waits for AwaitNobody.
 class SendTracker {
  public:
-  // Between taking a place and having sent what it is for.
+  // Exists from when a request gets its place until it has been sent.
   class Sender {
    public:
-    // Null: there is no gate.
+    // `gate`: null if there is none.
     explicit Sender(SendTracker* gate) : gate_(gate) {
       if (gate_ == nullptr) return;
       MutexLock lock(&gate_->mutex_);

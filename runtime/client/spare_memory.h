@@ -18,11 +18,11 @@
 
 namespace pathways {
 
-// Blocks of one size, that of the first which was given back: some of those
-// that nobody has wait for others to come. Any thread; outlives its blocks.
+// Blocks of one size, that of the first block given back. Some free blocks are
+// kept for reuse. Any thread may call it; it outlives its blocks.
 class SpareMemory {
  public:
-  // Most that wait.
+  // Most free blocks.
   static constexpr size_t kMaxSpare = 256;
 
   SpareMemory() = default;
@@ -36,7 +36,8 @@ class SpareMemory {
   SpareMemory(const SpareMemory&) = delete;
   SpareMemory& operator=(const SpareMemory&) = delete;
 
-  // Aligned as of operator new. `bytes`: of a pointer at least.
+  // Returns a block aligned as by operator new. `bytes`: at least the size of a
+  // pointer.
   void* Take(size_t bytes) {
     {
       MutexLock lock(&mutex_);
@@ -71,7 +72,7 @@ class SpareMemory {
   size_t spare_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
-// For std::allocate_shared: one block holds the object and its count.
+// Allocator for std::allocate_shared: one block holds the object and its count.
 template <typename T>
 class SpareAllocator {
  public:

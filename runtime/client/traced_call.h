@@ -1,4 +1,4 @@
-//===- traced_call.h - A call of a client, for the trace --------*- C++ -*-===//
+//===- traced_call.h - Trace event of a client's call -----------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -16,7 +16,7 @@
 
 namespace pathways {
 
-// From its making to its end, when there is a trace.
+// Traces a call from construction to destruction, if there is a trace.
 class Client::TracedCall {
  public:
   TracedCall(const Client* client, TraceCall call, uint64_t run = 0)

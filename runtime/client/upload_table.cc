@@ -1,4 +1,4 @@
-//===- upload_table.cc - Values that hosts ask a client for ---------------===//
+//===- upload_table.cc - Values that hosts pull ---------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -54,7 +54,7 @@ UploadTable::Asked UploadTable::Ask(uint64_t object, int32_t host,
 bool UploadTable::Take(Host* host, PulledPiece piece) {
   Slot& slot = host->slots[piece.slot];
   if (slot.piece.has_value() && piece.number <= *slot.piece) {
-    // A second copy of the question, or the first answer was lost.
+    // The request is a duplicate, or the first answer was lost.
     if (piece.number < *slot.piece) return false;
     host->old.push_back(std::move(slot.buffer));
   }
@@ -162,7 +162,7 @@ std::vector<std::shared_ptr<const void>> UploadTable::HostGone(int32_t host) {
   std::vector<uint64_t> ended;
   for (auto& [object, upload] : uploads_) {
     auto asked = upload.hosts.find(host);
-    // One that has not asked may be of its next life.
+    // A host that has not requested it may be a replacement.
     if (asked == upload.hosts.end() || asked->second.map == nullptr) continue;
     asked->second.gone = true;
     if (upload.ended) ended.push_back(object);

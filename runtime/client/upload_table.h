@@ -1,4 +1,4 @@
-//===- upload_table.h - Values that hosts ask a client for ------*- C++ -*-===//
+//===- upload_table.h - Values that hosts pull ------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -26,10 +26,10 @@
 
 namespace pathways {
 
-// Values in a client's memory, dense and row-major, or in files, which stay as
-// they are while `owner` is held. Both null: only their size counts. `all`:
-// they are the contributions that the placement has, one dense array behind the
-// other.
+// Values in a client's memory, dense and row-major, or in files, which do not
+// change while `owner` is held. `data` and `saved` are both null if only sizes
+// count. `all`: the values are the contributions of the placement, one dense
+// array per rank, in order.
 struct ClientValues {
   const char* data = nullptr;
   std::shared_ptr<const void> owner;
@@ -37,79 +37,83 @@ struct ClientValues {
   bool all = false;
 };
 
-// The objects of one client that hosts are still to ask for, or ask for now.
-// Invariants: (1) the values of an object are held until each host that began
-// to ask has said that it reads them no more; (2) a piece that was handed out
-// stays as it is until its host asks for another one at that slot. One owner
+// Objects of one client that hosts will request, or request now. Invariants:
+// (1) the values of an object are held until each host that began to request
+// them has said that it reads them no more; (2) a piece that was handed out
+// does not change until its host requests another one at that slot. One owner
 // calls it.
 class UploadTable {
  public:
-  // `object` goes to the hosts of `placement`, for `launch`.
+  // Adds an object that goes to the hosts of `placement`, for `launch`.
   void Add(uint64_t object, uint64_t launch, ClientValues values,
            std::shared_ptr<const ArrayPlacement> placement, uint64_t steps);
-  // Another launch needs it, too, if it is here.
+  // Adds a launch that needs the object, too, if it is still here.
   void AddLaunch(uint64_t object, uint64_t launch);
-  // What a host asks for; nullopt: there is no such object, or piece. No bytes:
-  // it asked long ago, and has it.
+  // Returns the piece that a host requests; nullopt if there is no such object
+  // or piece. The payload has no bytes if the host has requested a later piece,
+  // and so has this one.
   std::optional<Payload> Piece(uint64_t object, int32_t host,
                                PulledPiece piece);
-  // Of what is in files: how to read it; nullopt: it is not.
+  // Returns how to read a piece that is in files; nullopt if it is not.
   std::optional<PieceRead> Read(uint64_t object, int32_t host,
                                 PulledPiece piece);
-  // It was read. As Piece; nullopt also when it was not.
+  // Ends a read. Returns what Piece does; nullopt also if the read failed.
   std::optional<Payload> EndRead(PieceRead read);
-  // A host reads no value of the object any more. Returns what kept the values
-  // with the last one, to be let go where that may take time.
+  // Records that a host reads no value of the object any more. Returns the
+  // owner of the values after the last host, for the caller to drop where that
+  // may take time.
   std::shared_ptr<const void> Pulled(uint64_t object, int32_t host);
-  // The launch is over: hosts that never asked will not, but for another one.
-  // As Pulled.
+  // Ends a launch: hosts that have not requested its objects will not, unless
+  // another launch needs them. Returns owners of values as Pulled does.
   std::vector<std::shared_ptr<const void>> EndLaunch(uint64_t launch);
-  // Why values of the launch were not read from files, if they were not; once.
+  // Returns why values of the launch could not be read from files, once; OK if
+  // they could.
   absl::Status TakeFailure(uint64_t launch);
-  // So are all launches.
+  // Ends all launches.
   std::vector<std::shared_ptr<const void>> EndAll();
-  // A host is gone: of what it has asked for it reads no more than the launches
-  // that are over need.
+  // Records that a host is gone. Objects that it has requested are held for it
+  // only until their launches have ended.
   std::vector<std::shared_ptr<const void>> HostGone(int32_t host);
 
   size_t size() const { return uploads_.size(); }
-  // Bytes copied because they are no neighbours in the client's memory.
+  // Bytes copied because they are not contiguous in the client's memory.
   uint64_t bytes_gathered() const { return bytes_gathered_; }
 
  private:
   using Owners = std::vector<std::shared_ptr<const void>>;
   using Buffer = std::unique_ptr<char[]>;
   struct Slot {
-    std::optional<uint32_t> piece;  // the last one; they ascend
+    std::optional<uint32_t> piece;  // the last one; numbers ascend
     Buffer buffer;
   };
   struct Host {
     const Parts* parts = nullptr;         // of the placement
-    std::shared_ptr<const BlockMap> map;  // when it has asked
+    std::shared_ptr<const BlockMap> map;  // null until it requests
     std::array<Slot, kPullWindow> slots;
-    bool gone = false;  // since it asked
-    // Of pieces that were asked for again: one who asked may still read them.
+    bool gone = false;  // since it requested
+    // Buffers of pieces that were requested again: the host may still read
+    // them.
     std::vector<Buffer> old;
   };
   struct Upload {
     ClientValues values;
     std::shared_ptr<const ArrayPlacement> placement;
     uint64_t steps = 1;
-    std::map<int32_t, Host> hosts;  // that have not said that they are done
-    bool ended = false;             // its launches are over
+    std::map<int32_t, Host> hosts;  // those that are not done
+    bool ended = false;             // its launches have ended
     uint64_t launch = 0;            // the first one
-    int launches = 1;               // that are not over
+    int launches = 1;               // that have not ended
   };
 
-  // A piece of an object that a host may ask for; nulls: there is none.
+  // A piece of an object that a host may request; null if there is none.
   struct Asked {
     Upload* upload = nullptr;
     Host* host = nullptr;
   };
   Asked Ask(uint64_t object, int32_t host, PulledPiece piece);
-  // Makes the piece the slot's; false: the host has had a later one.
+  // Puts the piece in its slot. Returns false if the host has had a later one.
   static bool Take(Host* host, PulledPiece piece);
-  // Forgets the hosts that never asked, and those that are gone.
+  // Drops hosts that never requested the object, and hosts that are gone.
   void End(uint64_t object, Owners* owners);
 
   std::map<uint64_t, Upload> uploads_;           // by object

@@ -1,4 +1,4 @@
-//===- cluster.cc - What runs programs, in this process -------------------===//
+//===- cluster.cc - The part of a cluster in one process ------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -51,7 +51,7 @@ Cluster::Cluster(Topology topology, const ClusterOptions& options,
 
 Cluster::~Cluster() {
   Shutdown();
-  // Kernels that did not return may still use what hosts and devices hold.
+  // Kernels that did not return may still use memory of hosts and devices.
   if (has_lost_workers()) KeepValueForEver(std::move(actors_));
 }
 
@@ -124,12 +124,12 @@ absl::Status Cluster::Start(const ClusterOptions& options,
   runtime_.on_worker_lost = part.on_worker_lost;
   runtime_.traced = options.trace_events > 0;
   if (absl::Status opened = OpenSpillDisks(); !opened.ok()) return opened;
-  // No message is sent before a client asks for something, so all tables are
-  // complete when anybody reads them.
+  // No message is sent before a client's first request, so all tables are
+  // complete before an actor reads them.
   actors_ = std::make_unique<LocalActors>(&runtime_, options, places_);
   reporter_ = std::make_unique<ProcessReporter>(&runtime_, &world_,
                                                 actors_.get(), options.seed);
-  // Nobody asks a process that has clients alone.
+  // A process with only clients gets no questions, so it needs no reporter.
   if (actors_->controller() == nullptr && actors_->hosts().empty()) {
     return absl::OkStatus();
   }
@@ -150,7 +150,8 @@ absl::Status Cluster::Start(const ClusterOptions& options,
 
 absl::Status Cluster::OpenSpillDisks() {
   if (runtime_.spill.folder.empty()) return absl::OkStatus();
-  // The same machines are the same cluster, whose hosts may have been killed.
+  // Equal descriptions name the same cluster, whose hosts may have been killed
+  // and left files there.
   const std::string cluster = absl::StrCat(absl::Hex(
       Crc32(0, topology_.cluster().SerializeAsString()), absl::kZeroPad8));
   for (int h = 0; h < topology_.num_hosts(); ++h) {
@@ -205,8 +206,8 @@ void Cluster::ReportKernel(const KernelCall& call, TimeNs ns) {
   }
 }
 
-// Past the workers of this world: the one that would send it may be in a kernel
-// that does not return.
+// Bypasses the workers of this world, since the worker that would send the
+// message may be in a kernel that does not return.
 void Cluster::NotifyLongWork(const LongWork& work) {
   if (!world_.send_control) return;
   proto::Control control;
@@ -220,7 +221,8 @@ absl::StatusOr<std::unique_ptr<Client>> Cluster::Connect(
     const std::string& name, const ClientOptions& options) {
   absl::Status checked = CheckClientOptions(options);
   if (!checked.ok()) return checked;
-  // What it wants could overtake what says that the last one of its name left.
+  // The new client's requests could overtake the message that the last client
+  // of this name left.
   const auto leaving = actors_->LeavingClients(name);
   runtime_.world->RunUntil([&] {
     return clients_.stopping.load() ||

@@ -1,4 +1,4 @@
-//===- cluster.h - What runs programs, in this process ----------*- C++ -*-===//
+//===- cluster.h - The part of a cluster in one process ---------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A controller, a scheduler per island, an executor per host and a queue per
-// device, those of them that are in this process, on threads or in a
-// simulation; and the clients that this process has. Clients load plans, launch
-// them asynchronously and fetch results.
+// The actors of this process: a controller, a scheduler per island, an executor
+// per host and a queue per device, on threads or in a simulation; and the
+// clients of this process, which load plans, launch them asynchronously and
+// fetch results.
 //
 //===----------------------------------------------------------------------===//
 
@@ -43,95 +43,98 @@ namespace pathways {
 
 class MemoryDisk;
 
-// Which part of a cluster is in this process; without more, all of it.
+// The part of a cluster that is in this process; by default, all of it.
 struct ProcessPart {
-  // Where everybody is, the same in all processes; nullopt: all is here.
+  // Locations of all actors, the same in all processes; nullopt: all are here.
   std::optional<Directory> directory;
-  uint32_t process = 0;  // this one, of the directory's; another: clients alone
+  uint32_t process = 0;  // number in the directory; a new one has only clients
   ClientPlaces places;
-  // The world, which brings what actors of other processes send when Create has
-  // returned, and not before; empty: one of its own, as the options say.
+  // Makes the world, which delivers messages from other processes only after
+  // Create has returned. Empty: the cluster makes one as the options say.
   std::function<absl::StatusOr<ProcessWorld>(WorldListeners)> make_world;
-  // In the controller's process: a worker of a host was lost with a kernel that
-  // did not return, in that life of the host. On a worker, perhaps more than
-  // once.
+  // Called in the controller's process when a worker of a host was lost with a
+  // kernel that did not return, in epoch `life` of the host. Runs on a worker,
+  // perhaps more than once.
   std::function<void(int32_t host, uint32_t life, const absl::Status& why)>
       on_worker_lost;
 };
 
-// Makes the world and the actors that live in this process, and stops them at
-// its end, whatever is under way. Outlives its clients. Thread-safe.
+// Makes the world and the actors of this process. The destructor stops them,
+// even while work is in flight. Outlives its clients. Thread-safe.
 class Cluster {
  public:
-  // InvalidArgument: the cluster or an option is wrong. ResourceExhausted: the
-  // system refused threads, or memory for the trace.
+  // Returns InvalidArgument if the cluster or an option is wrong;
+  // ResourceExhausted if the system refused threads, or memory for the trace.
   static absl::StatusOr<std::unique_ptr<Cluster>> Create(
       const proto::Cluster& cluster, const ClusterOptions& options = {},
       const ProcessPart& part = {});
-  // Shutdown.
+  // Calls Shutdown.
   ~Cluster();
 
-  // A new client. Waits; for a name whose client was closed, until all that was
-  // that client's is given back. AlreadyExists: another client has the name.
-  // ResourceExhausted: the places of this process are taken. InvalidArgument:
-  // an option is out of range.
+  // Returns a new client. Waits; if a client of that name was closed, until
+  // everything that it had is given back. Returns AlreadyExists if another
+  // client has the name; ResourceExhausted if this process has no place for
+  // another client; InvalidArgument if an option is out of range.
   absl::StatusOr<std::unique_ptr<Client>> Connect(
       const std::string& name, const ClientOptions& options = {});
 
-  // In a simulation, from a handler: a host of this process has only so many
-  // bytes for programs and arrays; more than its bound: all that it has.
+  // Limits the memory of a host of this process for programs and arrays; a
+  // limit above the host's bound restores all of it. Must be called in a
+  // simulation, from a handler.
   void LimitHostMemory(int32_t host, uint64_t bytes);
 
-  // Firings of action shards so far, on the hosts of this process, for who
-  // shows progress: unlike Client::Stats it sends nothing.
+  // Returns how often action shards have fired on the hosts of this process, to
+  // show progress: unlike Client::Stats it sends nothing.
   uint64_t firings() const { return reporter_->firings(); }
 
-  // All clients of that process, which was linked to this one, are gone: what
-  // they had is given up. In the controller's process; any thread.
+  // Gives up what the clients of a process had, since all of them are gone.
+  // Must be called in the controller's process, which that process was linked
+  // to; any thread.
   void ReportClientsGone(uint32_t process);
 
-  // Whether files of arrays that leave the memory of a simulated host, of this
-  // process, can be written and read.
+  // Makes a simulated host of this process fail, or no longer fail, to write
+  // and read the files of spilled arrays.
   void FailSpillDisk(int32_t host, bool writes, bool reads);
 
-  // What the controller, in this process, has. DeadlineExceeded: it has not
-  // said so in time. Any thread.
+  // Returns the state of the controller, which must be in this process. Returns
+  // DeadlineExceeded if it does not answer in time. Any thread.
   absl::StatusOr<proto::ControllerStatus> Describe(absl::Duration timeout);
 
-  // The plans that came from other processes, for another cluster of the same
-  // machines, hosts of this process and options. Of one that is shut down, and
-  // of one that nothing has come to yet.
+  // Passes plans that came from other processes to another cluster of the same
+  // machines, hosts of this process and options. TakePlans takes them from a
+  // cluster that is shut down; KeepPlans gives them to one that has received
+  // none yet.
   std::vector<KeptPlan> TakePlans() { return runtime_.plans.TakeKept(); }
   void KeepPlans(std::vector<KeptPlan> plans);
 
-  // Stops all work. Calls of clients that wait, and later ones that would,
-  // return `why`, of the first call. Any thread.
+  // Stops all work. Calls of clients that wait, and later ones that would wait,
+  // return the `why` of the first Shutdown. Any thread.
   void Shutdown(
       absl::Status why = absl::CancelledError("the runtime was shut down"));
 
-  // A kernel here did not return for the time that it may take. Any thread.
+  // Returns true if a kernel here exceeded its time limit. Any thread.
   bool has_lost_workers() const {
     return world_.threads != nullptr && world_.threads->lost() > 0;
   }
   const Topology& topology() const { return topology_; }
-  // ClusterOptions::trace_events of the cluster are some.
+  // Returns true if ClusterOptions::trace_events is not 0.
   bool traced() const { return runtime_.traced; }
-  // Of the world of this process: virtual or real, since creation.
+  // Returns the time of this process's world: virtual, or real since creation.
   TimeNs Now() const { return world_.world->Now(); }
-  // Its number.
+  // Returns the number of this process.
   uint32_t process() const { return runtime_.process; }
 
  private:
   Cluster(Topology topology, const ClusterOptions& options,
           const ProcessPart& part);
   absl::Status Start(const ClusterOptions& options, const ProcessPart& part);
-  // Of the hosts of this process, if they spill.
+  // Opens the disks of this process's hosts, if they spill arrays.
   absl::Status OpenSpillDisks();
   Placement ReporterPlacement() const;
   void TraceCrossing(const SimCrossing& crossing);
-  // Tells the controller, which is in another process. Any thread.
+  // Reports long work to the controller in another process. Any thread.
   void NotifyLongWork(const LongWork& work);
-  // On the watchdog's thread.
+  // Runs on the watchdog's thread.
   void ReportKernel(const KernelCall& call, TimeNs ns);
 
   const Topology topology_;
@@ -139,11 +142,11 @@ class Cluster {
   PlanKernels plan_kernels_;
   RuntimeContext runtime_;
   ClientContext clients_;
-  // Of simulated hosts, whose executors own them; by host.
+  // Disks of simulated hosts, by host; their executors own them.
   std::map<int32_t, MemoryDisk*> memory_disks_;
   std::unique_ptr<LocalActors> actors_;
   std::unique_ptr<ProcessReporter> reporter_;
-  std::unique_ptr<Trace> trace_;  // null: not asked for
+  std::unique_ptr<Trace> trace_;  // null: not requested
   Mutex shutdown_;
   ProcessWorld world_;  // destroyed first
 };

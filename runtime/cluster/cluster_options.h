@@ -1,4 +1,4 @@
-//===- cluster_options.h - How a cluster runs -------------------*- C++ -*-===//
+//===- cluster_options.h - Options of a cluster -----------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -28,49 +28,50 @@ class DeviceBackends;
 class KernelResolver;
 struct SimOptions;
 
-// How a cluster runs, and parts of it that whoever embeds one may replace.
+// Options of a cluster, and parts of it that its embedder may replace.
 struct ClusterOptions : RunOptions {
   // Called once for each kernel, and each preparation of an action by a host,
-  // that takes longer than the stall timeout: the run goes on, but may never
-  // end. On any thread, perhaps one that waits for the cluster; it must not
-  // call that or a client. In a simulation time is virtual, and a kernel that
-  // never returns is not found.
+  // that takes longer than the stall timeout: the run continues, but may never
+  // end. Runs on any thread, perhaps one that waits for the cluster, so it must
+  // not call the cluster or a client. In a simulation time is virtual, and a
+  // kernel that never returns is not found.
   std::function<void(const LongWork&)> on_long_work;
-  // Longest time without an answer of the hosts that a call waits for, before
-  // it ends with DeadlineExceeded, which names them; 0: the stall timeout.
-  // Hosts that have something to run are waited for: they may be in a kernel.
+  // Longest time that a call waits without an answer of its hosts before it
+  // ends with DeadlineExceeded, which names them; 0: the stall timeout. A host
+  // with something to run does not time out, since it may be in a kernel.
   TimeNs answer_timeout_ns = 0;
   // False, in a simulation only: kernels and copies cost time, but do nothing
-  // and need no memory. Arrays have the right shapes and no values; whatever is
-  // said between hosts and clients is the same.
+  // and need no memory. Arrays have the right shapes and no values; hosts and
+  // clients exchange the same messages.
   bool run_kernels = true;
-  // What devices are made of; null: what `run_kernels` says. Not owned.
+  // Implementation of devices; null: as `run_kernels` says. Not owned.
   const DeviceBackends* backends = nullptr;
-  // Where kernels come from; null: from the plan's object code. Not owned.
+  // Source of kernels; null: the plan's object code. Not owned.
   KernelResolver* kernels = nullptr;
 
-  // Threads: whose time they go by; null: the machine's.
+  // Clock of a world of threads; null: the machine's.
   std::shared_ptr<Clock> clock;
 
-  // For tests of the protocol. Probabilities, per message between hosts; in a
-  // simulation only.
+  // For tests of the protocol, in a simulation only: probabilities per message
+  // between hosts.
   double duplicate_probability = 0;
   double reorder_probability = 0;
-  // Of control messages alone: a hot one that is lost stalls its program.
+  // Applies to control messages alone: a lost hot message stalls its program.
   double drop_probability = 0;
   std::vector<HostStop> host_stops;
-  // Called for every message between hosts, hot and control; on threads by
+  // Called for every message between hosts, hot and control; on threads, by
   // several workers.
   FaultHook fault_hook;
   ControlFaultHook control_fault_hook;
-  // Called with what a simulation is made of, before it is.
+  // Called with the options of a simulation before it is made.
   std::function<void(SimOptions*)> edit_simulation;
   // False: islands grant in the order of arrival. Programs may then deadlock;
-  // exists to show that the detector names it.
+  // tests use this to show that the detector names the deadlock.
   bool ticket_order = true;
 };
 
-// InvalidArgument names what is out of range, and the range.
+// Returns InvalidArgument, with the option and its range, if one is out of
+// range.
 absl::Status CheckOptions(const ClusterOptions& options);
 
 }  // namespace pathways

@@ -1,4 +1,4 @@
-//===- fault_driver.cc - Does what a schedule of faults says --------------===//
+//===- fault_driver.cc - Injection of scheduled faults --------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -255,7 +255,8 @@ void FaultDriver::Spoil(const proto::Fault& fault) {
     link.controls = RatesOf(controls, Ns(controls.max_extra_seconds()));
   } else {
     between(fault.partition());
-    // What is kept until it ends, if it does not end, is lost.
+    // A partition that never ends never delivers the messages that it holds, so
+    // it loses them.
     link.cut = fault.partition().loses() || fault.for_seconds() <= 0
                    ? LinkFault::kLoses
                    : LinkFault::kHolds;

@@ -1,4 +1,4 @@
-//===- fault_driver.h - Does what a schedule of faults says -----*- C++ -*-===//
+//===- fault_driver.h - Injection of scheduled faults -----------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -21,57 +21,59 @@
 
 namespace pathways {
 
-// Lets happen in a simulation what a schedule says, at its times. Invariants:
-// (1) what happens is a function of the schedule, the seed and the history;
-// (2) what ends a fault keeps a simulation going, what begins one does not;
-// (3) a host that is down is not hit again before it is up. An actor of the
-// controller's place, which no message of the cluster reaches.
+// Injects the faults of a schedule into a simulation, at their times.
+// Invariants: (1) what happens is a function of the schedule, the seed and the
+// history; (2) events that end a fault keep a simulation running, those that
+// begin one do not; (3) a host that is down is not hit again before it is up.
+// It is an actor at the controller's place, which no message of the cluster
+// reaches.
 class FaultDriver final : public Actor {
  public:
-  // What a fault does to a host or a client, in a handler of this.
+  // Applies faults to hosts and clients. Called in handlers of the driver.
   class Hosts {
    public:
     virtual ~Hosts() = default;
     virtual bool is_up(int32_t host) const = 0;
-    // For ever; others are told after that time, or not (negative).
+    // Stops a host permanently. Its peers are notified after `tell_after`, or
+    // never if that is negative.
     virtual void Stop(int32_t host, TimeNs tell_after) = 0;
-    // It stands still, and others are told that it is gone.
+    // Notifies peers that a host, which is suspended, is gone.
     virtual void TakeForGone(int32_t host) = 0;
-    // Its next life begins.
+    // Starts the next epoch of a host.
     virtual void Restart(int32_t host) = 0;
     virtual void LimitMemory(int32_t host, uint64_t bytes) = 0;
-    // From now on; neither: it works.
+    // Sets which accesses fail from now on; neither: the disk works.
     virtual void FailDisk(int32_t host, bool writes, bool reads) = 0;
     virtual void ClientDies(const std::string& client) = 0;
-    // Of what NamesClients() is true of; none: they are where the controller
-    // is.
+    // Returns the places of the clients of a name for which NamesClients() is
+    // true; none if they are at the controller's place.
     virtual std::vector<int32_t> PlacesOfClients(
         const std::string& name) const = 0;
-    // The connection between the controller and who is there has ended.
+    // Ends the connection between the controller and the clients of a place.
     virtual void Disconnect(int32_t place) = 0;
   };
 
-  // A fault that happened.
+  // A fault that has begun.
   struct Event {
     TimeNs begin = 0;
-    TimeNs end = 0;  // kFarAway: does not end
+    TimeNs end = 0;  // kFarAway: never ends
     const proto::Fault* fault = nullptr;
-    std::vector<int32_t> hosts;  // places that it hit; none: any
+    std::vector<int32_t> hosts;  // places that it hit; none: any place
   };
 
-  // Registers itself. `schedule` is checked, and `world` and `hosts` outlive
-  // it.
+  // Registers itself with `world`. `schedule` was checked; `world` and `hosts`
+  // outlive the driver.
   FaultDriver(SimWorld* world, Hosts* hosts, Topology topology,
               proto::FaultSchedule schedule, uint64_t seed);
 
-  // In the simulation's hook of that name.
+  // Called by the simulation's hook before_control.
   void BeforeControl(uint64_t control);
   void OnLocal(const LocalMessage& message) override;
 
-  // Nothing goes wrong any more but what has begun.
+  // Begins no more faults. Those that have begun still end.
   void Stop() { stopped_ = true; }
 
-  // In the order in which they began.
+  // Returns the faults in the order in which they began.
   const std::vector<Event>& events() const { return events_; }
 
  private:
@@ -82,9 +84,11 @@ class FaultDriver final : public Actor {
   void DrawNext(uint32_t hazard);
   void Begin(const proto::Fault& fault);
   void End(uint32_t event);
-  // The host of that name, or one that is drawn; -1: none is up.
+  // Returns the host of that name, or a random one if it is empty; -1 if it is
+  // not up.
   int32_t HostOf(const std::string& name);
-  // The places of these names; whether there are any, or no names.
+  // Adds the places of these names. Returns false if there are names but no
+  // places.
   bool FindPlaces(const google::protobuf::RepeatedPtrField<std::string>& names,
                   std::vector<int32_t>* places) const;
   // Adds an event that ends when the fault says.
@@ -102,8 +106,8 @@ class FaultDriver final : public Actor {
   const proto::FaultSchedule schedule_;
   SplitMix random_;
   std::vector<Event> events_;
-  // What is to be undone at the end of an event, by event: a link's number, or
-  // the name of a device.
+  // State to undo at the end of an event, by event: number of a link fault, or
+  // name of a device.
   std::vector<int> links_;
   std::vector<std::string> devices_;
   bool stopped_ = false;

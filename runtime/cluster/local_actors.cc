@@ -27,7 +27,8 @@ LocalActors::LocalActors(RuntimeContext* context, const ClusterOptions& options,
     AddHost(h, worker, options);
     worker += context_.topology->num_host_devices(h);
   }
-  // On the controller's worker, so that an answer takes no other thread.
+  // Clients share the controller's worker, so that an answer needs no other
+  // thread.
   for (uint32_t c = places.first; c < places.first + places.count; ++c) {
     clients_.emplace_back(&world, &directory, &context_.controls, c);
     world.Register(&clients_.back(), {places.host, 0, -1},
@@ -45,7 +46,7 @@ void LocalActors::AddController(const ClusterOptions& options) {
   how.answer_timeout_ns = options.answer_timeout_ns > 0
                               ? options.answer_timeout_ns
                               : options.stall_timeout_ns;
-  // CheckOptions has seen the name.
+  // CheckOptions has checked the name.
   how.policy = *MakePolicy(options.policy);
   controller_ = std::make_unique<Controller>(&context_, std::move(how));
   world.Register(controller_.get(), {-1, 0, -1}, "controller",
@@ -54,7 +55,7 @@ void LocalActors::AddController(const ClusterOptions& options) {
   for (int i = 0; i < topology.num_islands(); ++i) {
     schedulers_.push_back(std::make_unique<IslandScheduler>(
         &world, &directory, &context_.controls, i, options.ticket_order));
-    // On the island, where that is in this process.
+    // A scheduler is placed on its island if that is in this process.
     const int first = topology.first_host(i);
     const bool is_near = directory.place(first).process == context_.process;
     world.Register(schedulers_.back().get(), {is_near ? first : -1, i, i},
@@ -75,8 +76,9 @@ void LocalActors::AddHost(int h, int worker, const ClusterOptions& options) {
       host.executor.get(), {h, worker, island, epoch},
       topology.HostName(h) + "/executor", context_.directory.executor(h));
   world.WatchPeers(host.actors.executor);
-  // Devices of the host that share a worker. In a simulation whose workers
-  // nobody asked for each has its own, so that more may come between them.
+  // A cohort has the devices of the host that share a worker. In a simulation
+  // with the default workers, each device is a cohort, so that more events may
+  // interleave.
   const bool alone = world.simulated() && options.workers == 0;
   std::map<int, uint32_t> cohort_of;
   for (int d = 0; d < topology.num_host_devices(h); ++d, ++worker) {

@@ -27,19 +27,19 @@
 
 namespace pathways {
 
-// Numbers of the clients that a process may have at one time
-// (Directory::client), which no other process gives.
+// Range of client numbers (Directory::client) that are reserved for a process;
+// it bounds the number of its clients.
 struct ClientPlaces {
   uint32_t first = 0;
   uint32_t count = kMaxProcessClients;
-  int32_t host = -1;  // where they are (Placement::host)
+  int32_t host = -1;  // place of the clients (Placement::host)
 };
 
-// The actors that live in one process: those of the hosts that the context's
-// directory places there, the controller with all schedulers if that is its
-// place, and the places of clients. They know each other by messages alone:
-// what a host needs is here for that host, and nothing here needs what a client
-// has. Outlives the world's last event.
+// Actors of one process: those of the hosts that the context's directory places
+// there, the controller with all schedulers if it is placed there, and the
+// addresses of clients. They communicate only by messages: a host has all that
+// it needs here, and no actor depends on a client's data. Outlives the world's
+// last event.
 class LocalActors {
  public:
   // An executor and the devices of its host.
@@ -51,25 +51,27 @@ class LocalActors {
     std::vector<std::unique_ptr<Device>> devices;
   };
 
-  // Makes and registers them with the context's world, in the order of the
-  // cluster, before its first message.
+  // Makes the actors and registers them with the context's world, in the order
+  // of the cluster, before its first message.
   LocalActors(RuntimeContext* context, const ClusterOptions& options,
               ClientPlaces places = {});
 
-  // Has them record to `trace`, and names them there.
+  // StopSpilling stops the executors' threads that spill arrays. StartTrace
+  // names the actors in `trace` and has them record to it.
   void StopSpilling();
   void StartTrace(Trace* trace);
 
-  // Null: it is in another process.
+  // Returns null if the controller is in another process.
   const Controller* controller() const { return controller_.get(); }
-  // Ascending.
+  // Returns the hosts, ascending by number.
   const std::deque<Host>& hosts() const { return hosts_; }
-  // By its number in the cluster; null: it is in another process.
+  // Returns a host by its number in the cluster; null if it is in another
+  // process.
   const Host* FindHost(int number) const;
   const std::deque<ClientActor>& clients() const { return clients_; }
-  // A place for a client of that name; null: all are taken.
+  // Returns an address for a client of that name; null if all are in use.
   ClientActor* TakeClient(const std::string& name);
-  // Of clients of that name that are leaving. Any thread.
+  // Returns the addresses of clients of that name that are leaving. Any thread.
   std::vector<const ClientActor*> LeavingClients(const std::string& name);
 
  private:

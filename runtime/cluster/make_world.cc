@@ -16,7 +16,7 @@
 namespace pathways {
 namespace {
 
-// The cluster's numbers where it has them; others stay.
+// Overwrites numbers of `model` that the cluster specifies.
 void Apply(const proto::Link& link, LinkModel* model) {
   if (link.latency_seconds() > 0) {
     model->latency_ns = static_cast<TimeNs>(link.latency_seconds() * 1e9);
@@ -70,7 +70,7 @@ ThreadOptions WorkerOptions(const Topology& topology,
   }
   if (options.bind_workers) {
     threads.on_worker_start = [](int worker) {
-      // Without the right to bind, the worker runs anywhere.
+      // If binding is not permitted, the worker may run on any core.
       (void)BindThisThreadToCore(worker % std::max(1, NumPhysicalCores()));
     };
   }

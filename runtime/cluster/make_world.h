@@ -22,38 +22,41 @@
 
 namespace pathways {
 
-// One world, and which of the two it is; the other pointer is null.
+// A world with its concrete type; the other pointer is null.
 struct ProcessWorld {
   std::shared_ptr<World> world;
   SimWorld* sim = nullptr;
   ThreadWorld* threads = nullptr;
-  // Of the links to other processes, on any thread; empty: there are none.
+  // Counts of links to other processes, callable on any thread; empty: no
+  // links.
   std::function<LinkStats()> link_stats;
   std::function<void(ActorId from, ActorId to, std::string bytes)> send_control;
 };
 
-// Who is told of what a world sees. Each may be empty.
+// Callbacks of a world. Each may be empty.
 struct WorldListeners {
-  // A message between hosts of a simulation.
+  // Called for a message between hosts of a simulation.
   std::function<void(const SimCrossing&)> on_crossing;
-  // Threads: a kernel took longer than the stall timeout; on the watchdog's.
+  // Threads: called on the watchdog's thread for a kernel that takes longer
+  // than the stall timeout.
   std::function<void(const KernelCall&, TimeNs)> on_long;
-  // Threads: who is lost with a worker whose kernel took longer than it may,
-  // and that it is; likewise.
+  // Threads: called on the watchdog's thread for a kernel that exceeds its time
+  // limit. `victims` returns the actors that are lost with its worker;
+  // `on_lost` is called for the loss.
   std::function<std::vector<LocalId>(const KernelCall&)> victims;
   std::function<void(const KernelCall&)> on_lost;
 };
 
-// What a process has besides what its cluster says: the way to others, and
-// whether it has hosts. Without any its threads enter no kernel, so that those
-// of clients may do what they would wait for.
+// Properties of a process that the cluster does not describe: its channel to
+// others, and whether it has hosts. Without hosts its threads run no kernel, so
+// client threads may do the work that they would wait for.
 struct ProcessTraits {
   RemoteChannel remote_channel;
   bool has_hosts = true;
 };
 
-// A world with the links that `topology` says. InvalidArgument: an option;
-// ResourceExhausted: no threads.
+// Makes a world with the links of `topology`. Returns InvalidArgument for an
+// option; ResourceExhausted if there are no threads.
 absl::StatusOr<ProcessWorld> MakeWorld(const Topology& topology,
                                        const ClusterOptions& options,
                                        WorldListeners listeners,

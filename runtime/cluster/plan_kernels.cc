@@ -1,4 +1,4 @@
-//===- plan_kernels.cc - Code from the plan itself ------------------------===//
+//===- plan_kernels.cc - Kernels from the plan's object code --------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- plan_kernels.h - Code from the plan itself ---------------*- C++ -*-===//
+//===- plan_kernels.h - Kernels from the plan's object code -----*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -13,7 +13,7 @@
 
 namespace pathways {
 
-// Links the object code in the plan's blobs.
+// Resolves kernels by linking the object code in the plan's blobs.
 class PlanKernels final : public KernelResolver {
  public:
   absl::StatusOr<ResolvedKernel> Resolve(const proto::Kernel& kernel,

@@ -1,4 +1,4 @@
-//===- process_reporter.cc - What happened in a process -------------------===//
+//===- process_reporter.cc - Reports of one process -----------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -39,7 +39,8 @@ void CountHost(const HostExecutor& executor, proto::HostStats* out) {
   out->set_stale_dropped(host.stale.get());
   const uint64_t used = executor.host_arena().used();
   out->set_memory_used_bytes(used);
-  // Read at two times: programs may come between.
+  // `used` and program_bytes are read at different times, so programs may come
+  // between; std::min prevents an underflow.
   out->set_stored_bytes(host.stored_bytes.get());
   out->set_placed_bytes(host.placed_bytes.get());
   out->set_spilled_bytes(host.spilled_bytes.get());
@@ -90,7 +91,7 @@ void ProcessReporter::OnMessage(ActorId from, ControlRef message) {
 void ProcessReporter::OnPlanWanted(ActorId from,
                                    const proto::Control& control) {
   const int32_t host = context_.directory.HostOfExecutor(from);
-  // Its own, in the life that ends with this process.
+  // Answers only hosts of this process, in their current epoch.
   if (host < 0 || control.restarts() != ReplacedOf(host)) return;
   Send(plans_.Want(static_cast<uint32_t>(host), control.plan_wanted().load()));
 }

@@ -1,4 +1,4 @@
-//===- process_reporter.h - What happened in a process ----------*- C++ -*-===//
+//===- process_reporter.h - Reports of one process --------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -19,14 +19,14 @@
 
 namespace pathways {
 
-// Speaks for its process: answers what that has counted and traced
-// (proto::Collect), and fetches the plans that its hosts lack. It alone reads
-// the counters of other actors, which are of the same process. Its handler
-// takes as long as a copy of the trace, or as a plan takes to be verified and
-// its code to be linked.
+// Represents its process: returns its counts and its trace (proto::Collect),
+// and fetches the plans that its hosts lack. It is the only actor that reads
+// counters of other actors, which are of the same process. Its handler takes as
+// long as a copy of the trace, or as the verification of a plan and the linking
+// of its code.
 class ProcessReporter final : public ControlActor {
  public:
-  // All outlive it. `seed`: of the world.
+  // All arguments outlive it. `seed`: seed of the world.
   ProcessReporter(RuntimeContext* context, const ProcessWorld* world,
                   const LocalActors* actors, uint64_t seed)
       : ControlActor(context->world, &context->directory, &context->controls,
@@ -37,7 +37,7 @@ class ProcessReporter final : public ControlActor {
         seed_(seed),
         plans_(context) {}
 
-  // Firings of action shards of this process so far; any thread.
+  // Returns how often action shards of this process have fired; any thread.
   uint64_t firings() const;
 
  private:
@@ -45,7 +45,7 @@ class ProcessReporter final : public ControlActor {
   void OnCollect(const proto::Control& control);
   void SendTrace(uint32_t client, proto::Collected collected);
   void OnPlanWanted(ActorId from, const proto::Control& control);
-  // How often a host of this process was before.
+  // Returns how often a host of this process was replaced before.
   uint32_t ReplacedOf(int32_t host) const;
   void Send(HostPlans::Outcome outcome);
   proto::ProcessStats Count() const;

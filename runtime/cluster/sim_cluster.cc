@@ -20,7 +20,7 @@ SimCluster::SimCluster(const proto::Cluster& cluster,
                        const ClusterOptions& options, Parts parts)
     : cluster_(cluster), options_(options), parts_(std::move(parts)) {}
 
-// Nothing runs any more when the first process goes.
+// Stops the world first, so nothing runs any more when processes are destroyed.
 SimCluster::~SimCluster() {
   if (world_.world != nullptr) world_.world->Stop();
 }
@@ -121,7 +121,7 @@ void SimCluster::Restart(int32_t host) {
   ++places_[host].epoch;
   absl::StatusOr<std::unique_ptr<Cluster>> next =
       Open(places_[host].process, {0, 0}, world_);
-  if (!next.ok()) return;  // it was made once, so there is no more room
+  if (!next.ok()) return;  // it was made once, so memory is short
   past_.push_back(std::exchange(of_host_[host], *std::move(next)));
   up_[host] = true;
   world_.sim->ReportPeerUp(host, places_[host].epoch);
@@ -175,7 +175,7 @@ absl::StatusOr<std::shared_ptr<Cluster>> OpenSimulation(
   absl::StatusOr<proto::FaultSchedule> faults =
       ReadFaults(options.faults, *topology);
   if (!faults.ok()) return faults.status();
-  // Goes in the other order.
+  // Members are destroyed in reverse order.
   struct Opened {
     std::unique_ptr<SimCluster> cluster;
     std::unique_ptr<Cluster> clients;

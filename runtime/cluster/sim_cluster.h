@@ -24,27 +24,29 @@
 
 namespace pathways {
 
-// A simulated cluster whose hosts may go and come again. Its processes share
-// the world and nothing else: each has tables, plans and code of its own, and
-// what one knows of another came by messages. Process 0 has the controller and
-// clients. A host that is lost takes its process with it, so hosts of process 0
-// do not come again. Of one thread; outlives its clients.
+// A simulated cluster whose hosts may be lost and come back. Its processes
+// share only the world: each has its own tables, plans and code, and learns of
+// the others by messages. Process 0 has the controller and clients. A lost host
+// takes its process with it, so hosts of process 0 do not come back. One thread
+// calls it; it outlives its clients.
 class SimCluster final : public FaultDriver::Hosts {
  public:
   struct Parts {
     proto::FaultSchedule faults;  // checked
-    // Every host in a process of its own; else all in process 0.
+    // True: each host is in a process of its own. False: all are in process 0.
     bool apart = true;
-    // Processes of clients alone have links with the controller and with hosts;
-    // else they are where the controller is.
+    // True: processes with only clients have links with the controller and with
+    // hosts. False: they are at the controller's place.
     bool clients_apart = true;
-    uint32_t places_for_clients = 2;  // in each of these
-    // In a handler, of a client that is to die, or has no connection with the
-    // controller any more: what its calls end with. Empty: process 0 ends.
+    uint32_t places_for_clients = 2;  // per process with only clients
+    // Called in a handler for a client that must die, or has lost its
+    // connection with the controller; its calls end with `why`. Empty: process
+    // 0 is shut down.
     std::function<void(const std::string& client, const absl::Status& why)>
         on_client_death;
   };
-  // InvalidArgument: as Cluster::Create, or no simulation.
+  // Returns errors of Cluster::Create, and InvalidArgument if the options ask
+  // for no simulation.
   static absl::StatusOr<std::unique_ptr<SimCluster>> Create(
       const proto::Cluster& cluster, const ClusterOptions& options,
       Parts parts);
@@ -54,14 +56,15 @@ class SimCluster final : public FaultDriver::Hosts {
   SimWorld& world() { return *world_.sim; }
   FaultDriver& faults() { return *driver_; }
   uint32_t EpochOf(int32_t host) const { return places_[host].epoch; }
-  // The n-th process of clients alone, from 0, in a world that `wrap` makes of
-  // the shared one. Before the first message; in the order of n. Faults find
-  // it by the name of a client; empty: of any.
+  // Returns the n-th process with only clients, from 0, in a world that `wrap`
+  // makes of the shared one. Must be called before the first message, in the
+  // order of n. Faults find the process by the name of a client; empty: of any
+  // client.
   absl::StatusOr<std::unique_ptr<Cluster>> OpenClients(
       uint32_t n, const std::string& client,
       const std::function<std::shared_ptr<World>(std::shared_ptr<World>)>&
           wrap);
-  // Its clients are gone, and nobody speaks for them any more.
+  // Reports that the clients of the process are gone.
   void EndClients(uint32_t n);
 
  private:
@@ -93,18 +96,19 @@ class SimCluster final : public FaultDriver::Hosts {
   ClusterOptions options_;
   const Parts parts_;
   std::vector<int32_t> first_hosts_;
-  std::vector<HostLocation> places_;  // now
-  std::vector<bool> up_;              // by host
-  std::vector<std::string> clients_;  // by process of clients alone
+  std::vector<HostLocation> places_;  // current ones
+  std::vector<bool> up_;              // index: host
+  std::vector<std::string> clients_;  // index: process with only clients
   ProcessWorld world_;
   std::unique_ptr<FaultDriver> driver_;
   std::unique_ptr<Cluster> front_;
-  std::vector<std::unique_ptr<Cluster>> of_host_;  // now; null: in process 0
-  std::vector<std::unique_ptr<Cluster>> past_;     // that were replaced
+  // Current; null: in process 0.
+  std::vector<std::unique_ptr<Cluster>> of_host_;
+  std::vector<std::unique_ptr<Cluster>> past_;  // processes that were replaced
 };
 
-// A simulated cluster that suffers from what its options say (`faults`), for
-// one program and its client.
+// Returns a simulated cluster that suffers the faults of its options
+// (`faults`), for one program and its client.
 absl::StatusOr<std::shared_ptr<Cluster>> OpenSimulation(
     const proto::Cluster& cluster, const ClusterOptions& options);
 

@@ -22,19 +22,19 @@
 
 namespace pathways {
 
-// Loads that a client may have open whose plans are awaited.
+// Largest number of loads of one client that may await a plan.
 inline constexpr size_t kMaxAwaitedLoads = 64;
 
-// Loads whose plans this process lacks, each of which is asked of a client that
-// named it: of one after the other, until it is here or nobody is left.
-// Invariants: (1) each load is over once: its plan is here, or it failed; (2)
-// what a client sends counts for a plan only while that client is asked for it,
-// so none spoils another's load. One owner calls it; it sends nothing, and is
-// told the time.
+// Loads whose plan this process lacks. Each plan is requested from a client
+// that named it, one client after the other, until the plan is here or no such
+// client is left. Invariants: (1) each load ends once: its plan has come, or it
+// failed; (2) parts of a plan count only from the client that is being asked
+// for it, so no client can spoil another client's load. One owner calls it; it
+// sends nothing, and is told the time.
 class AwaitedPlans {
  public:
-  // `context` outlives it. A load fails when its client has sent nothing new
-  // for `timeout_ns`.
+  // `context` must outlive the object. A load fails if its client has sent
+  // nothing new for `timeout_ns`.
   AwaitedPlans(RuntimeContext* context, TimeNs timeout_ns)
       : timeout_ns_(timeout_ns), fetches_(context, /*serves=*/true) {}
 
@@ -48,7 +48,7 @@ class AwaitedPlans {
     absl::Status status;
     std::shared_ptr<const PreparedPlan> plan;  // if OK
   };
-  // What is to be sent, and which loads are over.
+  // The messages to send, and the loads that have ended.
   struct Outcome {
     std::vector<Question> questions;
     std::vector<Ended> ended;
@@ -56,12 +56,12 @@ class AwaitedPlans {
 
   void Add(TimeNs now, ClientRequest request, const PlanName& name,
            Outcome* outcome);
-  // What `client` sent.
+  // Takes a part of a plan that `client` sent.
   void Take(TimeNs now, uint32_t client, const proto::PlanPart& part,
             Outcome* outcome);
-  // A client goes: nobody waits for its loads.
+  // Ends the loads of a client that leaves.
   void Leave(TimeNs now, uint32_t client, Outcome* outcome);
-  // Asks again; ends what took too long.
+  // Asks again, and ends loads whose client took too long.
   void Tick(TimeNs now, Outcome* outcome);
   bool empty() const { return plans_.empty(); }
 
@@ -71,13 +71,13 @@ class AwaitedPlans {
     PlanName name;
   };
   struct Plan {
-    std::vector<Load> loads;  // the first one's client is asked
-    TimeNs since = 0;         // it was, or sent something new
+    std::vector<Load> loads;  // the client of the first one is asked
+    TimeNs since = 0;         // time of the question, or of the last new part
   };
   using Plans = std::map<PlanHash, Plan>;
 
-  // Ends the loads of `client`, which is asked for a plan, and asks the next
-  // one. Returns what comes after it.
+  // Ends the loads of `client`, which is asked for the plan, and asks the next
+  // client. Returns the plan after this one.
   Plans::iterator Fail(TimeNs now, Plans::iterator plan, uint32_t client,
                        const absl::Status& why, Outcome* outcome);
   void Ask(const Plan& plan, Outcome* outcome);

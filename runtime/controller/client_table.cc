@@ -1,4 +1,4 @@
-//===- client_table.cc - Clients, and what is theirs ----------------------===//
+//===- client_table.cc - Clients, their names and programs ----------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -18,7 +18,7 @@ namespace pathways {
 
 absl::StatusOr<ClientTerms> ReadTerms(const proto::ConnectRequest& request) {
   const double weight = request.weight() == 0 ? 1 : request.weight();
-  // NaN is in no range.
+  // NaN fails this test, too.
   if (!(weight >= kMinWeight && weight <= kMaxWeight)) {
     return absl::InvalidArgumentError(
         absl::StrCat("the weight of client '", request.name(), "' is ", weight,

@@ -1,4 +1,4 @@
-//===- client_table.h - Clients, and what is theirs -------------*- C++ -*-===//
+//===- client_table.h - Clients, their names and programs -------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -25,30 +25,32 @@
 
 namespace pathways {
 
-// A request that is over, and how.
+// A request that has ended, with its status.
 struct ClientAnswer {
   ClientRequest request;
   absl::Status status;
 };
 
-// A client's place among others, as in ClientOptions.
+// The claims of a client beside others, as in ClientOptions.
 struct ClientTerms {
   double weight = 1;
   int32_t priority = 0;
   uint64_t quota_bytes = 0;
 };
-// What it asks for. InvalidArgument names what is out of range, and the range.
+// Reads the terms from a request. Returns InvalidArgument, which names the
+// value and its range, if one is out of range.
 absl::StatusOr<ClientTerms> ReadTerms(const proto::ConnectRequest& request);
 
-// The clients from their connection to their end. A client that leaves keeps
-// its name until its last program is gone; who wants the name waits for that.
-// Invariants: (1) a name has one client; (2) what a client sends is taken in
-// its order, each once, whoever has the number; (3) each connection and each
-// leave is answered once. One owner calls it; it sends nothing.
+// The clients from connection to end. A client that leaves keeps its name until
+// its last program is gone; a client that wants the name waits for that.
+// Invariants: (1) a name belongs to one client; (2) a client's messages are
+// taken in order, each once, even if the client's number is reused; (3) each
+// connection and each leave is answered once. One owner calls it; it sends
+// nothing.
 class ClientTable {
  public:
-  // Calls `handle` for what `client` sent, in order: its threads and its actor
-  // send at their own times.
+  // Calls `handle` for the messages of `client` in their order. They may arrive
+  // out of order, since a client's threads and its actor send independently.
   void Take(uint32_t client, ControlRef control,
             absl::FunctionRef<void(proto::Control*)> handle) {
     const uint64_t sequence = control->sequence();
@@ -56,28 +58,29 @@ class ClientTable {
                         [&](const ControlRef& next) { handle(&*next); });
   }
 
-  // A client has come. Adds the answer: OK, or AlreadyExists naming the name;
-  // none yet when the name's client is leaving.
+  // Connects a client. Appends its answer: OK, or AlreadyExists, which names
+  // the name. Appends none yet if the name's client is leaving.
   void Connect(ClientRequest request, const std::string& name,
                const ClientTerms& terms, std::vector<ClientAnswer>* answers);
   // Returns the client's terms, or null if it is not connected.
   const ClientTerms* TermsOf(uint32_t client) const;
-  // Its name; null: it is not connected.
+  // Returns the client's name, or null if it is not connected.
   const std::string* NameOf(uint32_t client) const;
   bool IsLeaving(uint32_t client) const;
 
   void AddProgram(uint32_t client, uint64_t program);
-  // It is gone.
+  // Records that the program is gone.
   void RemoveProgram(uint32_t client, uint64_t program,
                      std::vector<ClientAnswer>* answers);
-  // The client goes when its programs, which are returned, are gone.
+  // Starts the leave of a client and returns its programs. The client is gone
+  // when they are.
   std::vector<uint64_t> Leave(ClientRequest request,
                               std::vector<ClientAnswer>* answers);
-  // Whoever had this place is gone with all that it sent: a next one begins
-  // anew. Nobody waits for a name in its stead.
+  // Forgets the message order and the waiting connections of a client whose
+  // process is gone, so that the next client with this number starts anew.
   void Forsake(uint32_t client);
   size_t size() const { return clients_.size(); }
-  // By number.
+  // Returns the connected clients, ascending.
   std::vector<uint32_t> Numbers() const;
   // Returns the number of its programs; 0 if it is not connected.
   size_t ProgramsOf(uint32_t client) const;
@@ -86,12 +89,13 @@ class ClientTable {
   struct Client {
     std::string name;
     ClientTerms terms;
-    std::set<uint64_t> programs;  // handles, also of those that load
+    // Handles, including those of programs that are loading.
+    std::set<uint64_t> programs;
     bool leaving = false;
-    ClientRequest request;  // of the leave
+    ClientRequest request;  // the leave
   };
 
-  // Frees the name of a client that leaves, if it has no program any more.
+  // Removes a leaving client, and frees its name, if it has no program left.
   void Forget(uint32_t client, std::vector<ClientAnswer>* answers);
 
   std::map<uint32_t, ControlSequence> order_;
@@ -101,7 +105,7 @@ class ClientTable {
     ClientRequest request;
     ClientTerms terms;
   };
-  std::map<std::string, std::deque<Coming>> waiting_;  // for a name
+  std::map<std::string, std::deque<Coming>> waiting_;  // connections, by name
 };
 
 }  // namespace pathways

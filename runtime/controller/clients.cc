@@ -1,4 +1,4 @@
-//===- clients.cc - Clients that come and go ------------------------------===//
+//===- clients.cc - Clients that connect and leave ------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -15,7 +15,7 @@
 namespace pathways {
 namespace {
 
-// The request that stands for the end of a client: not one of its own.
+// The request id that stands for the end of a client; clients do not use it.
 constexpr uint64_t kLeaving = UINT64_MAX;
 
 }  // namespace
@@ -32,7 +32,8 @@ void Controller::OnConnect(uint32_t client,
   if (!terms.ok()) {
     return Answer({client, request.request()}, terms.status());
   }
-  // Another one may have had its number; it itself is not forgiven what it had.
+  // The number may have belonged to another client, whose device time must not
+  // count. A client that is connected already keeps its own.
   if (clients_.NameOf(client) == nullptr) grants_.ForgetClient(client);
   std::vector<ClientAnswer> answers;
   clients_.Connect({client, request.request()}, request.name(), *terms,
@@ -47,7 +48,7 @@ void Controller::OnDisconnect(uint32_t client,
 }
 
 void Controller::OnClientGone(uint32_t client) {
-  // It waits for no answer.
+  // A client that is gone waits for no answer.
   if (clients_.NameOf(client) != nullptr) {
     Leave({client, /*id=*/0}, objects_.HeldBy(client));
   }
@@ -57,9 +58,9 @@ void Controller::OnClientGone(uint32_t client) {
 void Controller::Leave(ClientRequest request,
                        absl::Span<const uint64_t> objects) {
   const uint32_t client = request.client;
-  // What the client waits for is dropped before its programs are released. The
-  // end of its last program can end the client, and whatever ends then, or is
-  // tried again then, must not belong to a client that is no longer known.
+  // The client's waits are dropped before its programs are released. The end of
+  // its last program can end the client, and whatever ends then, or is tried
+  // again then, must not belong to a client that is no longer known.
   loads_.RemoveAll(client);
   std::erase_if(loading_,
                 [&](const auto& one) { return one.first.client == client; });
@@ -88,7 +89,7 @@ void Controller::LeaveProgram(uint32_t client, uint64_t handle) {
     GiveUp(program, absl::CancelledError(absl::StrCat(
                         "client '", NameOf(client), "' was closed")));
   }
-  // One that loads, or is being unloaded, says so when it is done.
+  // A program that is loading, or being unloaded, reports when it is done.
   const absl::StatusOr<ProgramNext> next =
       programs_.Unload(Now(), handle, {client, kLeaving}, /*launches=*/0);
   if (next.ok()) Proceed(*next);

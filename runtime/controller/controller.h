@@ -6,13 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Clients ask and are answered by control messages. A launch costs one message
-// to each host, and back from those that must get values or find room first,
-// then one to each island and back, and one to its client; a step costs none.
-// What is loaded, launched, held and granted is in tables beside it, which know
-// no messages.
-//
-//===----------------------------------------------------------------------===//
+// Clients send requests to the controller and get answers by control messages.
+// A launch costs one message to each host, one back from each host that must
+// first get values or find room, one to each island and back, and one to its
+// client. A step costs none. The tables beside the controller record what is
+// loaded, launched, held and granted; they know no messages.
 
 #ifndef RUNTIME_CONTROLLER_CONTROLLER_H_
 #define RUNTIME_CONTROLLER_CONTROLLER_H_
@@ -54,41 +52,42 @@ namespace pathways {
 struct ControllerOptions {
   // Longest time without any progress of a launch.
   TimeNs stall_timeout_ns = 10'000'000'000;
-  // Longest time without any answer of the hosts that a call waits for, unless
-  // one of them has something to run: it may be in a kernel.
+  // Longest time without any answer from the hosts that a call waits for. A
+  // host with something to run gets more time, since it may be in a kernel.
   TimeNs answer_timeout_ns = 10'000'000'000;
-  // Who is granted next (runtime/scheduler/policy.h); null: the default.
+  // Chooses the next grant (runtime/scheduler/policy.h); null: the default
+  // policy.
   std::unique_ptr<SchedulingPolicy> policy;
 };
 
-// What somebody who looks at the cluster gets. Whoever asks keeps one reference
-// and gives another one away with kDescribe.
+// A request for the controller's status. The requesting thread keeps one
+// reference and passes another one with kDescribe.
 struct StatusQuery {
   Mutex mutex;
   std::condition_variable_any answered;
   std::optional<proto::ControllerStatus> status ABSL_GUARDED_BY(mutex);
 };
 
-// Decodes what it is told, works the tables, and sends what they say; every
-// decision is theirs. Invariants: (1) a message that comes twice, late, or from
-// nowhere changes nothing; (2) clients are answered through Answer and
-// TellEnded alone; (3) what changes a host's store is numbered; (4) while a
-// call waits for hosts a timer runs, which asks them again and then ends the
-// call with an error that names them; (5) what hosts are told, and tell, is of
-// the life that they are in, and of one that is over nothing is left in any
-// table but why it ended what it ended. All of it runs
-// on the controller's worker, but for the counters. What is pending when the
-// world stops is dropped, and clients are told by the runtime.
+// Decodes messages, updates the tables, and sends what they decide; every
+// decision is theirs. Invariants: (1) a message that is a duplicate, late, or
+// from an unknown sender changes nothing; (2) clients are answered through
+// Answer and NotifyEnded alone; (3) messages that change a host's store are
+// numbered; (4) while a call waits for hosts a timer runs, which asks them
+// again and finally ends the call with an error that names them; (5) messages
+// to and from a host carry its current epoch, and of an older epoch no table
+// keeps anything but the reasons of the ends that it caused. All of it runs on
+// the controller's worker, except the counters. Requests that are pending when
+// the world stops are dropped, and the runtime notifies the clients.
 class Controller final : public ControlActor {
  public:
-  // `context` outlives it.
+  // `context` must outlive the controller.
   Controller(RuntimeContext* context, ControllerOptions options);
 
   void OnLocal(const LocalMessage& message) override;
   void OnPeerDown(int32_t host, uint32_t epoch) override;
   void OnPeerUp(int32_t host, uint32_t epoch) override;
 
-  // Any thread.
+  // May be called from any thread.
   uint64_t messages_received() const { return counters_.received.get(); }
   uint64_t bytes_received() const { return counters_.bytes.get(); }
   uint64_t programs() const { return counters_.programs.get(); }
@@ -100,28 +99,31 @@ class Controller final : public ControlActor {
   };
 
   void OnMessage(ActorId from, ControlRef control) override;
-  // To the life that the host is in. One that is gone is sent nothing: the next
-  // one begins with nothing.
+  // Sends to the host's current epoch. Sends nothing to a host that is gone:
+  // its next epoch starts without state.
   void SendToHost(int32_t host, ControlRef control);
-  // A message for each, which `fill` writes.
+  // Sends each host a message that `fill` writes.
   void SendToHosts(const std::vector<int32_t>& hosts,
                    absl::FunctionRef<void(proto::Control*)> fill);
-  // Those of the plan's hosts that were replaced, for all its hosts.
+  // Adds the plan's hosts that were replaced, with their epochs, for all its
+  // hosts.
   void NameEpochs(const PreparedPlan& plan, proto::LoadProgram* load) const;
-  // The world's time; of a message that is handled, when it was first asked
-  // for: to ask costs as much as many a step of a launch.
+  // Returns the world's time. While a message is handled, returns the time of
+  // the first call, since asking the clock costs as much as many steps of a
+  // launch.
   TimeNs WorldNow();
-  // For deadlines.
+  // Returns the time to which deadlines refer.
   TimeNs Now() { return timer_.DeadlineTime(WorldNow()); }
 
-  // To clients.
-  void SendToClient(ControlRef control);  // which it names
+  // Messages to clients.
+  void SendToClient(ControlRef control);  // `control` names the client
   void Answer(ClientRequest request, const absl::Status& status,
               uint64_t handle = 0);
   void NotifyEnded(const LaunchEffects::End& end);
 
-  // Messages of clients, in order, with ids for the clients' numbers; and of
-  // all others.
+  // Handle dispatches each message. HandleClient gets the messages of clients,
+  // in order, with the clients' numbers replaced by ids; HandleHost gets all
+  // others.
   void Handle(ActorId from, ControlRef control);
   void HandleClient(proto::Control* control);
   void HandleHost(ActorId from, const proto::Control& control);
@@ -131,142 +133,145 @@ class Controller final : public ControlActor {
   void OnDisconnect(uint32_t client, const proto::DisconnectRequest& request);
   void OnCollect(uint32_t client, const proto::CollectRequest& request);
   void NotifyUncollected(uint32_t process);
-  // The process that it was in is gone.
+  // The client's process is gone.
   void OnClientGone(uint32_t client);
-  // Gives up all that a client has, and what it refers to.
+  // Releases all that a client has, and its references to `objects`.
   void Leave(ClientRequest request, absl::Span<const uint64_t> objects);
-  // Ends its launches and unloads it, for a client that leaves.
+  // Ends the program's launches and unloads it, for a client that leaves.
   void LeaveProgram(uint32_t client, uint64_t handle);
   void AnswerAll(const std::vector<ClientAnswer>& answers);
 
-  // For who looks at it (status_query.cc).
+  // Answers a StatusQuery (status_query.cc).
   void OnDescribe(const LocalMessage& message);
 
   // Programs, and loads that wait for memory (waiting_loads.cc).
   void OnLoad(uint32_t client, const proto::LoadRequest& request);
-  // All its plans are here.
+  // Continues a load when all its plans are here.
   void Load(ClientRequest request);
   void OnLoadReply(const proto::LoadReply& reply);
-  // Of its programs, by place.
+  // Returns the bytes that the load's programs need, by pool.
   DeviceBytes NeedOf(const LoadQueue::Load& load) const;
-  // Grants it, lets it wait, or refuses it.
+  // Grants the load or slices, lets them wait, or refuses them.
   void Ask(LoadQueue::Load load);
-  // Begins to load its programs, or gives it its slices. ResourceExhausted: not
-  // now.
+  // Begins to load the programs, or hands out the slices. Returns
+  // ResourceExhausted if that is not possible now.
   absl::Status Admit(const LoadQueue::Load& load);
   absl::Status AdmitSlices(const LoadQueue::Load& load);
-  // Whether what came of a program was one of a load's, that waits for others,
-  // too. When all are there it is answered; when one is refused, the others go.
+  // Returns true if `next` belongs to a load of several programs, and records
+  // it there. Answers the load when all its programs are loaded. When a host
+  // refuses one, unloads the others.
   bool IsPart(const ProgramNext& next);
-  // Hosts had no room for it: it waits for that, if it may, and if anybody can
-  // give it back.
+  // Handles a load that hosts had no room for. The load waits for memory if it
+  // may wait and some client can release that memory.
   void Refused(LoadQueue::Load load, const absl::Status& why);
-  // ResourceExhausted: the client would have more than its quota with what it
-  // needs, which is asked for if it has one; `what` needs it, for the message.
+  // Returns ResourceExhausted if `need` more bytes would exceed the client's
+  // quota. Calls `need` only if there is a quota, and `what` for the message.
   absl::Status CheckQuota(uint32_t client, absl::FunctionRef<uint64_t()> need,
                           absl::FunctionRef<std::string()> what) const;
   absl::Status CheckQuota(const LoadQueue::Load& load) const;
-  // That a client has: of programs and slices on devices, of arrays on hosts.
+  // Returns the bytes that a client has: programs and slices on devices, arrays
+  // on hosts.
   uint64_t BytesOf(uint32_t client) const;
-  // There may be more memory than before.
+  // Tries waiting loads again; called when there may be more memory.
   void RetryLoads();
   void NotifyWaits(ClientRequest request, const std::string& why);
-  // What holds memory that others wait for is as urgent as those.
+  // Priority inheritance: launches of clients that hold memory inherit the
+  // priority of the loads waiting for it.
   void InheritPriorities();
   void OnLoadCancel(uint32_t client, const proto::LoadCancel& cancel);
   // Slices (slices.cc).
   void OnSlices(uint32_t client, const proto::SlicesRequest& request);
   absl::StatusOr<DeviceDemand> ReadDemand(uint32_t client,
                                           const proto::SliceNeed& need) const;
-  // Asks a host how far it is with what it was told to drop.
+  // Asks a host how many of its numbered messages it has done.
   void AskToSettle(int32_t host);
   void ArmLoadTimer();
   void OnLoadDeadline();
-  // Devices that take no programs, and such that are to (drains.cc).
+  // Devices that are away, and drains (drains.cc).
   void OnDevices(ClientRequest request);
   void OnDrain(uint32_t client, const proto::DrainRequest& request);
   std::vector<uint32_t> ProgramsOn(const std::vector<bool>& devices) const;
-  // Clients with arrays on hosts all of whose devices these are.
+  // Returns the clients with arrays on hosts all of whose devices are marked.
   std::set<uint32_t> ArraysOn(const std::vector<bool>& devices) const;
-  // Those that are over, and those whose deadline has come.
+  // Answer the drains that are complete, and those whose deadline has passed.
   void AnswerDrains();
   void ExpireDrains();
   std::string NameOf(uint32_t client) const;
-  // Programs that are there (controller.cc).
+  // Loaded programs (controller.cc).
   void OnUnload(uint32_t client, const proto::UnloadRequest& request);
   void OnStopReply(const proto::StopReply& reply);
   void OnFreeReply(const proto::FreeReply& reply);
   void Proceed(const ProgramNext& next);
-  // Plans that come from clients, and go to processes with hosts (plans.cc).
+  // Plans from clients, and plans for processes with hosts (plans.cc).
   void OnPlanPart(uint32_t client, const proto::PlanPart& part);
   void OnPlanRequest(ActorId from, const proto::PlanRequest& request);
-  // Does what was found out about loads whose plans are awaited.
+  // Sends the messages, and ends the loads, of an outcome.
   void Apply(AwaitedPlans::Outcome outcome);
   void OnWorkerLost(const proto::WorkerLost& lost);
-  // For the client whose program it is.
+  // Forwards a report of long work to the client that owns the program.
   void OnLongWork(const proto::LongWorkSeen& seen);
-  // The program cannot go on: `why`.
+  // Gives the program up, with its launches, because of `why`.
   void GiveUp(uint32_t program, const absl::Status& why);
 
   // Launches and arrays (launches.cc).
   void OnLaunch(proto::LaunchRequest* request);
-  // Tells a host what the launch needs there, with its parts of `request`.
+  // Sends a host the part of `request` that the launch needs there.
   void SendPrepare(int32_t host, const LaunchTable::Launch& launch, bool asks,
                    const proto::LaunchRequest& request);
   void OnCancel(uint32_t client, const proto::CancelRequest& cancel);
   void OnLaunchReady(const proto::LaunchReady& ready);
   void OnDone(const proto::GrantDone& done);
-  // Launches that are ready may be granted.
+  // Hands the launches that are ready to the grant order.
   void BeginReady();
-  // Gives the grants that there are to give.
+  // Sends all grants that may be given now.
   void GiveGrants();
-  // The client, or a fetch of its, refers to them no more.
+  // Release references of a client, or of its fetches, to objects.
   void ReleaseHeld(absl::Span<const uint64_t> objects);
   void Release(absl::Span<const uint64_t> objects);
   void OnSettle(uint32_t client, const proto::SettleRequest& request);
   void OnDropped(const proto::ObjectsDropped& dropped);
   void OnFetch(uint32_t client, const proto::FetchRequest& request);
   void OnFetchReport(const proto::Control& control);
-  // Tells its hosts that nobody asks any more.
+  // Ends a fetch, and notifies its hosts.
   void EndFetch(ClientRequest request);
   void SendFetch(ClientRequest request, uint64_t object,
                  const FetchSource& source, bool again);
-  // Numbers a message that changes a host's store, and sends it. `launch`: what
-  // it is for; 0: none. `asks`: that waits for the answer.
-  // Returns the number; 0: the host is gone.
+  // Numbers a message that changes a host's store, and sends it. `launch`: the
+  // launch that it is for; 0: none. `asks`: true if the launch waits for the
+  // host's answer. Returns the number, or 0 if the host is gone.
   uint64_t SendStore(int32_t host, uint64_t launch, bool asks,
                      ControlRef control);
-  // Says for each array of a launch of `plan`, which it fits, how much of it
-  // hosts hold.
+  // Sets the bytes of each array of the launch on each host. The launch must
+  // fit `plan`.
   void Size(const PreparedPlan& plan, LaunchSpec* spec);
-  // As the others, of the arrays that it makes.
+  // Checks the quota for the arrays that the launch creates.
   absl::Status CheckQuota(const LaunchSpec& spec,
                           const PreparedPlan& plan) const;
-  // Takes that of their memory, of what is new. Whether they surely have all
-  // that the launch needs.
+  // Charges the hosts with the launch's new arrays. Returns true if they surely
+  // hold, or have room for, all that the launch needs.
   bool Charge(const LaunchSpec& spec);
   // A host has no room for a launch that was granted.
   void OnRefusedLate(const proto::LaunchReady& ready);
-  // Does what effects_ says, which may add to lists of it that come later, and
-  // empties it.
+  // Carries out effects_ and clears it. Carrying out one list may append to
+  // later ones.
   void Apply();
   void SendGrant(const Grant& grant, bool skip);
   // Returns the step numbers of a launch that has a grant.
   StepNumbers NumbersOf(const LaunchTable::Launch& launch) const;
-  // Tells hosts, and empties the list.
+  // Sends the drops to their hosts, and clears the list.
   void SendDrops(std::vector<Drop>* drops);
 
-  // What waits for hosts (deadlines.cc).
+  // Timeouts of hosts (deadlines.cc).
   void ArmTimer();
   bool LooksForStalls() const;
   void OnTick();
-  // Whether a client's call waits for hosts none of which is in `busy`.
+  // Returns true if a client's call waits for hosts none of which is in `busy`.
   bool CallWaits(const WaitSet& busy) const;
-  // Hosts that have something to run.
+  // Returns the hosts that have something to run.
   WaitSet BusyHosts() const;
-  // Those of one program.
+  // Adds the busy hosts of one program.
   void AddBusy(const StallDetector::Subject& subject, WaitSet* busy) const;
-  // One has not been heard for too long, though it should.
+  // A host owes an answer and was silent for too long.
   void OnSilent(int32_t host);
 
   // Stalls (controller.cc).
@@ -283,24 +288,27 @@ class Controller final : public ControlActor {
   AwaitedPlans awaited_;
   ProgramTable programs_;
   LoadQueue loads_;
-  // Of loads that come.
+  // A load whose plans have not all come.
   struct LoadTerms {
     uint64_t wait_ns = UINT64_MAX;  // longest wait
     bool awaits_devices = false;
-    std::vector<LoadQueue::Program> programs;  // no plan: it has not come
+    // The plan is null until it comes.
+    std::vector<LoadQueue::Program> programs;
   };
   std::map<ClientRequest, LoadTerms> load_terms_;
-  // Of loads that hosts were told of.
+  // A load whose hosts were told to load it.
   struct Loading {
     enum class Part { kLoading, kLoaded, kGone };
     LoadQueue::Load load;
-    std::vector<std::pair<uint64_t, Part>> parts;  // by program: its handle
+    // Handle and state of each program.
+    std::vector<std::pair<uint64_t, Part>> parts;
     absl::Status status;
-    bool is_held = false;  // what one of them took, though it is gone
+    // The memory of a program that is gone is still held.
+    bool is_held = false;
   };
   std::map<ClientRequest, Loading> loading_;
-  uint64_t last_slice_ = uint64_t{1} << 32;  // no program has such a handle
-  TimeNs load_timer_ = kNoDeadline;          // when it rings
+  uint64_t last_slice_ = uint64_t{1} << 32;  // no program has a handle as large
+  TimeNs load_timer_ = kNoDeadline;          // time at which it fires
   ObjectTable objects_;
   LaunchTable launches_{&objects_};
   GrantOrder grants_;
@@ -308,9 +316,9 @@ class Controller final : public ControlActor {
   StoreLog stores_;
   FetchTable fetches_;
   HostMemory& memory_;
-  std::vector<uint64_t> spilled_;  // by host, as they said last
-  WaitSet moved_;                  // hosts that have changed it since OnTick
-  // The launch at hand, and how much of each of its arrays hosts hold.
+  std::vector<uint64_t> spilled_;  // bytes of each host, as last reported
+  WaitSet moved_;  // hosts whose spilled bytes changed since OnTick
+  // The launch being handled, and the bytes of its arrays on hosts. Reused.
   LaunchSpec spec_;
   std::vector<uint64_t> bytes_;
   LaunchEffects effects_;  // empty between messages
@@ -319,16 +327,17 @@ class Controller final : public ControlActor {
   // See WorldNow.
   static constexpr TimeNs kNoMessage = -2, kUnasked = -1;
   TimeNs moment_ = kNoMessage;
-  std::vector<ClientRequest> diagnoses_;  // to answer after the round
-  // To be answered when no program is on the devices, which are marked.
+  std::vector<ClientRequest> diagnoses_;  // answered after the round
+  // A drain that is answered when no program or array is left on the marked
+  // devices.
   struct DrainWait {
     ClientRequest request;
     std::vector<bool> devices;
     TimeNs deadline = kNoDeadline;
   };
   std::vector<DrainWait> drains_;
-  // Whom the last questions to processes went to, so that clients hear of those
-  // that are gone before they have answered.
+  // The processes that a recent question went to, so that clients are notified
+  // of those that go before they have answered.
   struct Collect {
     ClientRequest request;
     std::vector<uint32_t> processes;

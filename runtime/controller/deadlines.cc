@@ -1,4 +1,4 @@
-//===- deadlines.cc - What the controller does while it waits for hosts ---===//
+//===- deadlines.cc - Ticks of the controller while it waits for hosts ----===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -20,7 +20,7 @@ bool Controller::CallWaits(const WaitSet& busy) const {
       fetches_.HasRequest(busy) || stores_.HasRequest(busy)) {
     return true;
   }
-  // A host that has all that it was sent waits for a client.
+  // A host that has done all its numbered messages waits for a client.
   for (int32_t host = 0; host < context_.topology->num_hosts(); ++host) {
     if (!busy.Contains(host) && stores_.Owes(host) &&
         (launches_.Stages(host) || stores_.HasUndone(host))) {
@@ -31,8 +31,8 @@ bool Controller::CallWaits(const WaitSet& busy) const {
 }
 
 bool Controller::LooksForStalls() const {
-  // Where nothing is left to happen, a simulation asks by itself why no launch
-  // goes on. Deadlines of loads and drains are left.
+  // A simulation checks for stalls by itself when no event is left. But
+  // deadlines of loads and drains are events.
   return launches_.size() > 0 &&
          (!context_.world->simulated() || !loads_.empty() || !drains_.empty());
 }
@@ -51,8 +51,8 @@ void Controller::ArmTimer() {
   LocalMessage message;
   message.kind = kStallTick;
   message.step = timer_.Start(context_.world->Now() + delay, counts);
-  // What no call waits for is no reason for a simulation to go on; nor is a
-  // host that will be given up when nothing is left to happen.
+  // A timer that no call needs must not keep a simulation going. A simulation
+  // gives up an unresponsive host when no other event is left.
   if (!counts) message.flags = kBackground;
   context_.world->SendAfter(local_id(), local_id(), delay, message);
 }
@@ -69,7 +69,7 @@ void Controller::AddBusy(const StallDetector::Subject& subject,
                          WaitSet* busy) const {
   if (!subject.running) return;
   for (int32_t host : subject.plan->binding().hosts()) {
-    // One that has not begun the launch may never have heard of it.
+    // A host that has not begun the launch may never have received it.
     if (stores_.Undone(host, subject.launch) == 0) busy->Insert(host);
   }
 }
@@ -80,7 +80,7 @@ void Controller::OnSilent(int32_t host) {
                    context_.topology->HostName(host), Tag(ErrorId::kNoAnswer)));
   launches_.Unanswered(host, why, &effects_);
   Apply();
-  // Other hosts may be in the middle of what this one has not begun.
+  // Other hosts may be in the middle of a launch that this host has not begun.
   for (uint32_t p = 0; p < programs_.end(); ++p) {
     const std::vector<uint64_t>& open = launches_.Open(p);
     if (std::any_of(open.begin(), open.end(), [&](uint64_t launch) {
@@ -94,7 +94,7 @@ void Controller::OnSilent(int32_t host) {
 
 void Controller::OnTick() {
   WaitSet busy = BusyHosts();
-  // A disk takes its time, too.
+  // A disk takes time, too.
   for (int32_t host : moved_.Members()) busy.Insert(host);
   moved_.Clear();
   AwaitedPlans::Outcome awaited;
@@ -102,8 +102,8 @@ void Controller::OnTick() {
   Apply(std::move(awaited));
   for (const ProgramNext& next : programs_.Tick(Now(), busy)) Proceed(next);
 
-  // A kernel ends although its program was given up; in a simulation nothing
-  // waits for one.
+  // A kernel continues after its program was given up; in a simulation nothing
+  // waits for it.
   if (!context_.world->simulated()) programs_.AddInterrupted(&busy);
   std::vector<FetchTable::Again> again;
   std::vector<FetchTable::Late> late;
@@ -115,7 +115,7 @@ void Controller::OnTick() {
 
   const StoreLog::Findings found = stores_.Tick(Now(), busy);
   for (const StoreLog::Again& one : found.again) {
-    // As it is: the host may be reading it.
+    // The message is sent unchanged, because the host may be reading it.
     if (lives_.IsGone(one.host)) continue;
     SendControl(context_.directory.executor(one.host), one.message);
   }
@@ -123,7 +123,7 @@ void Controller::OnTick() {
   for (int32_t host : found.silent) OnSilent(host);
 
   if (LooksForStalls()) {
-    // Who has not answered by now has a device that is in a kernel.
+    // A host that has not answered by now has a device in a kernel.
     if (stalls_.in_round()) FinishRound();
     if (launches_.size() > 0) StartRound();
   }
@@ -169,7 +169,7 @@ void Controller::OnPeerDown(int32_t host, uint32_t epoch) {
 
 void Controller::OnPeerUp(int32_t host, uint32_t epoch) {
   if (!lives_.Has(host)) return;
-  // Whatever was said of lives between.
+  // The notices of epochs in between may be missing.
   if (epoch > lives_.epoch(host)) OnPeerDown(host, epoch - 1);
   if (lives_.Up(host, epoch)) programs_.HostUp(host);
   RetryLoads();

@@ -1,4 +1,4 @@
-//===- drains.cc - Devices that programs leave ----------------------------===//
+//===- drains.cc - Drains of devices --------------------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -44,7 +44,7 @@ void Controller::OnDrain(uint32_t client, const proto::DrainRequest& drain) {
     if (devices[device]) programs_.Drain(device, !drain.undo());
   }
   if (drain.undo()) {
-    // Who waits for one of them to be empty waits in vain.
+    // A drain of a device that is in use again would wait in vain.
     std::erase_if(drains_, [&](const DrainWait& other) {
       for (int64_t device = 0; device < num_devices; ++device) {
         if (!devices[device] || !other.devices[device]) continue;

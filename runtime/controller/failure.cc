@@ -1,4 +1,4 @@
-//===- failure.cc - What a launch failed of -------------------------------===//
+//===- failure.cc - Failures of launches ----------------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- failure.h - What a launch failed of ----------------------*- C++ -*-===//
+//===- failure.h - Failures of launches -------------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -20,11 +20,11 @@
 
 namespace pathways {
 
-// One action that failed by itself. The smallest one by firing, position and
-// shard is the first cause.
+// An action that failed by itself. The first cause is the smallest failure by
+// firing, position, shard and step.
 struct Failure {
   uint64_t firing = 0;
-  uint32_t action = 0;  // its position in the table
+  uint32_t action = 0;  // position of the action in the table
   uint32_t shard = 0;
   uint32_t step = 0;    // gang step of the action
   absl::Status status;  // not OK; for the client
@@ -32,15 +32,15 @@ struct Failure {
   bool operator<(const Failure& other) const;
 };
 
-// What a host or an island says of a launch of `plan` whose steps have these
-// numbers. InvalidArgument is the status: source line, action, number of the
-// step, shard with its device, and what the kernel says; Internal when the
-// plan has no such action or shard.
+// Reads the failure that a host or an island reports for a launch of `plan`;
+// `numbers` are the launch's step numbers. The status is InvalidArgument, with
+// source line, action, step number, shard, device, and the kernel's message; or
+// Internal if the plan has no such action or shard.
 Failure ReadFailure(const PreparedPlan& plan, const Topology& topology,
                     StepNumbers numbers, const proto::Failure& failure);
 
-// How errors name a host that is gone, and the life that it lost: "host1 is
-// gone (life 2)".
+// Names a host that is gone, and its epoch, for errors: "host1 is gone (life
+// 2)".
 std::string GoneText(const Topology& topology, int32_t host, uint32_t epoch);
 
 }  // namespace pathways

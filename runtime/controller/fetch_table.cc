@@ -1,4 +1,4 @@
-//===- fetch_table.cc - Values that are asked for -------------------------===//
+//===- fetch_table.cc - Fetches of values ---------------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -95,7 +95,7 @@ absl::Status FetchTable::NoAnswer(const Fetch& fetch) const {
   for (const auto& [host, source] : fetch.hosts) {
     const std::string name = topology_.HostName(host);
     absl::StrAppend(&all, all.empty() ? "" : ", ", name);
-    // Since it was asked last.
+    // The host has answered since it was last asked.
     if (source.heard >= last_tick_) continue;
     absl::StrAppend(&silent, silent.empty() ? "" : ", ", name);
   }
@@ -117,7 +117,8 @@ void FetchTable::Tick(TimeNs now, const WaitSet& busy,
       continue;
     }
     for (const auto& [host, source] : fetch.hosts) {
-      if (fetch.began > last_tick_) continue;  // it has just been asked
+      // The host was asked less than a tick ago.
+      if (fetch.began > last_tick_) continue;
       again->push_back({request, fetch.object, {host, source.first_piece}});
     }
   }

@@ -1,4 +1,4 @@
-//===- fetch_table.h - Values that are asked for ----------------*- C++ -*-===//
+//===- fetch_table.h - Fetches of values ------------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -22,18 +22,18 @@
 
 namespace pathways {
 
-// A host that a client fetches from, and the piece with which it begins.
+// A host that a client fetches from, and the first piece to send.
 struct FetchSource {
   int32_t host = 0;
   uint32_t first_piece = 0;
 };
 
-// Fetches that are not over: their values go from hosts to clients directly, so
-// all that is known of them is what both say. Invariants: (1) a fetch is here
-// until its client has said that it is over, or is gone, and then its hosts are
-// to be told; (2) a fetch of which nothing is heard to go on for the timeout is
-// answered with DeadlineExceeded, naming the hosts that did not answer.
-// One owner calls it; it sends nothing, and is told the time.
+// Open fetches. Values go from hosts to clients directly, so the table knows
+// only what both report. Invariants: (1) a fetch stays until its client has
+// said that it is over, or is gone; then its hosts must be notified; (2) a
+// fetch without progress for the timeout is answered with DeadlineExceeded,
+// naming the hosts that did not answer. One owner calls it; it sends nothing,
+// and is told the time.
 class FetchTable {
  public:
   struct Again {
@@ -46,43 +46,44 @@ class FetchTable {
     absl::Status status;
   };
 
-  // `topology` outlives it.
+  // `topology` must outlive the table.
   FetchTable(const Topology& topology, TimeNs timeout_ns)
       : topology_(topology), timeout_ns_(timeout_ns) {}
 
-  // False: it is here, or waits for nobody.
+  // Adds a fetch. Returns false if it is a duplicate, or has no sources.
   bool Add(TimeNs now, ClientRequest request, uint64_t object,
            const std::vector<FetchSource>& sources);
-  // What it fetches; 0: it is not here.
+  // Returns the object that is fetched, or 0 if there is no such fetch.
   uint64_t ObjectOf(ClientRequest request) const;
-  // A host has sent the client so many pieces.
+  // Records how many pieces a host has sent to the client.
   void Sent(TimeNs now, ClientRequest request, int32_t host, uint64_t pieces);
-  // It is over. Returns the hosts that took part.
+  // Removes a fetch that is over, and returns its hosts.
   std::vector<int32_t> End(ClientRequest request);
-  // A client asks for nothing any more: its fetches, which are to be ended.
+  // Returns the fetches of a client that leaves, which must be ended.
   std::vector<ClientRequest> OfClient(uint32_t client) const;
-  // A host will not answer: these are to be answered.
+  // Records that a host will not answer. Returns the fetches that must be
+  // answered.
   std::vector<ClientRequest> HostGone(int32_t host);
-  // What is to be asked for again, and what ends. Hosts in `busy` are given all
-  // the time that they need.
+  // Appends to `again` what must be requested again, and to `late` the fetches
+  // that end. Time does not count for fetches with a host in `busy`.
   void Tick(TimeNs now, const WaitSet& busy, std::vector<Again>* again,
             std::vector<Late>* late);
-  // Whether a fetch waits for hosts none of which is in `busy`.
+  // Returns true if a fetch waits for hosts none of which is in `busy`.
   bool HasRequest(const WaitSet& busy) const;
-  // Whether none waits for anything.
+  // Returns true if no fetch waits for an answer.
   bool empty() const { return waiting_ == 0; }
 
  private:
   struct Source {
     uint32_t first_piece = 0;
-    uint64_t pieces = 0;  // sent, as was heard last
-    TimeNs heard = -1;    // when that was; -1: never
+    uint64_t pieces = 0;  // pieces sent, as last reported
+    TimeNs heard = -1;    // time of the last report; -1: none
   };
   struct Fetch {
     uint64_t object = 0;
     TimeNs began = 0;
-    TimeNs since = 0;  // it went on, or one of its hosts was last seen busy
-    bool answered = false;  // with an error
+    TimeNs since = 0;       // last progress, or last time a host was busy
+    bool answered = false;  // answered with an error
     std::map<int32_t, Source> hosts;
   };
 
@@ -93,7 +94,7 @@ class FetchTable {
   const TimeNs timeout_ns_;
   TimeNs last_tick_ = 0;
   std::map<ClientRequest, Fetch> fetches_;
-  size_t waiting_ = 0;  // of these, not answered
+  size_t waiting_ = 0;  // number of fetches that are not answered
 };
 
 }  // namespace pathways

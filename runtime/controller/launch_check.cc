@@ -1,4 +1,4 @@
-//===- launch_check.cc - Whether a launch fits its program ----------------===//
+//===- launch_check.cc - Validation of launch requests --------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- launch_check.h - Whether a launch fits its program -------*- C++ -*-===//
+//===- launch_check.h - Validation of launch requests -----------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -15,10 +15,11 @@
 
 namespace pathways {
 
-// A client may be a process that is not ours. InvalidArgument: the launch has
-// another number of arguments or results than the program, says that one of
-// them is on other hosts, has none for bytes that there are, or has no step or
-// too many.
+// Checks a request, which may come from an untrusted process, against its
+// program. Returns InvalidArgument if the number of arguments or results is
+// wrong, one of them is on other hosts, an argument with bytes has no object
+// (or the reverse), an argument without values is not fresh or has no cause, or
+// the number of steps is 0 or too large.
 absl::Status CheckLaunch(const proto::LaunchRequest& request,
                          const PreparedPlan& plan);
 

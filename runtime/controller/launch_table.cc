@@ -1,4 +1,4 @@
-//===- launch_table.cc - Launches, until they end -------------------------===//
+//===- launch_table.cc - Launches, from request to end --------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -20,16 +20,16 @@
 namespace pathways {
 namespace {
 
-// Finds arrays of a launch by their objects. Where they are few, it looks at
-// them; of many it keeps a table.
+// Finds arrays of a launch by their objects: by linear search if they are few,
+// otherwise with a hash table.
 class ArrayFinder {
  public:
   explicit ArrayFinder(const std::vector<LaunchSpec::Array>& arrays,
                        bool only_fresh = false)
       : arrays_(arrays), only_fresh_(only_fresh) {}
 
-  // The first one of an object among the first `count` arrays, which are no
-  // fewer than in the call before; null: there is none.
+  // Returns the first array of an object among the first `count`, or null.
+  // `count` must not decrease from call to call.
   const LaunchSpec::Array* Find(uint64_t object, size_t count) {
     if (arrays_.size() <= kFew) {
       for (size_t i = 0; i < count; ++i) {
@@ -52,7 +52,8 @@ class ArrayFinder {
   const std::vector<LaunchSpec::Array>& arrays_;
   const bool only_fresh_;
   size_t known_ = 0;
-  absl::flat_hash_map<uint64_t, size_t> first_;  // of the first `known_`
+  // Index of each object among the first `known_` arrays.
+  absl::flat_hash_map<uint64_t, size_t> first_;
 };
 
 bool IsHost(int32_t host, uint32_t said) {
@@ -243,7 +244,7 @@ void LaunchTable::Hurry(uint64_t id, LaunchEffects* effects) {
   hurry_.assign(1, id);
   auto inherit = [&](uint64_t before, const Claim& claim) {
     Launch* launch = launches_.Find(before);
-    // What has all its grants waits for none.
+    // A launch that has all its grants waits for none.
     if (launch == nullptr || launch->granted || !launch->claim.Inherit(claim)) {
       return;
     }
@@ -256,7 +257,7 @@ void LaunchTable::Hurry(uint64_t id, LaunchEffects* effects) {
     for (uint64_t argument : launch.arguments) {
       inherit(objects_.Find(argument)->filling, launch.claim);
     }
-    // The one before it, which those before that are as urgent as.
+    // The launch before it inherits too, and passes the claim on.
     const std::vector<uint64_t>& open = programs_[launch.program].open;
     const auto own = std::find(open.rbegin(), open.rend(), launch.id);
     if (own + 1 != open.rend()) inherit(*(own + 1), launch.claim);
@@ -342,7 +343,7 @@ void LaunchTable::Granted(uint64_t id, LaunchEffects* effects) {
     --after->ungranted;
     Offer(&programs_[after->program], effects);
   }
-  launch->over = launch->running.empty();  // nothing of it runs anywhere
+  launch->over = launch->running.empty();  // true only if it runs on no island
   EndIfOver(*launch);
   EndAll(effects);
 }
@@ -391,10 +392,10 @@ void LaunchTable::EndIfOver(const Launch& launch) {
 }
 
 void LaunchTable::EndAll(LaunchEffects* effects) {
-  for (size_t i = 0; i < endings_.size(); ++i) {  // it grows
+  for (size_t i = 0; i < endings_.size(); ++i) {  // the loop appends to it
     const Ending ending = std::move(endings_[i]);
     Launch* launch = launches_.Find(ending.launch);
-    // It may have ended with one before.
+    // The launch may have ended with an earlier one.
     if (launch != nullptr) End(launch, ending, effects);
   }
   endings_.clear();
@@ -421,7 +422,7 @@ void LaunchTable::End(Launch* launch, const Ending& ending,
     effects->given_up.push_back(launch->id);
   }
   if (!launch->running.empty()) {
-    // It left values on its hosts, or a grant that is not to be waited for.
+    // The launch left values on its hosts, or a grant that they must skip.
     for (int32_t host : launch->hosts) {
       effects->drops.push_back({host, launch->id, 0});
     }

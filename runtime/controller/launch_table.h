@@ -1,4 +1,4 @@
-//===- launch_table.h - Launches, until they end ----------------*- C++ -*-===//
+//===- launch_table.h - Launches, from request to end -----------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -26,37 +26,38 @@
 
 namespace pathways {
 
-// What a client asks for. Launches and objects go by ids that say whose they
-// are (runtime/protocol/client_id.h).
+// A client's request. Launches and objects have ids that name their client
+// (runtime/protocol/client_id.h).
 struct LaunchSpec {
   struct Array {
     uint64_t object = 0;               // 0: no host holds a byte of it
-    absl::Span<const uint32_t> hosts;  // that hold blocks of it, ascending
-    absl::Span<const uint64_t> bytes;  // on each
-    // Of an argument: its values come with this launch, and whether the client
-    // refers to it beyond the launch.
+    absl::Span<const uint32_t> hosts;  // hosts with blocks of it, ascending
+    absl::Span<const uint64_t> bytes;  // on each host
+    // Arguments only. `fresh`: its values come with this launch. `keep`: the
+    // client refers to it beyond the launch.
     bool fresh = false, keep = false;
-    // Of one that is fresh: why it has no values, of no bytes then; and whether
-    // the launch that was to fill it never began.
+    // For a fresh argument without values, which has no bytes. `failure`: why
+    // it has none; `missing`: the launch that was to fill it never began.
     absl::Status failure;
     bool missing = false;
   };
   uint64_t launch = 0;
   uint32_t program = 0;
   uint64_t steps = 0;
-  uint64_t first_step = 0;  // the number of the first one
+  uint64_t first_step = 0;  // number of the first step
   TimeNs asked = 0;
   Claim claim;
-  // Hosts that have values of it, and islands that each say when it is over.
-  // Both outlive the launch.
+  // The hosts that hold values of the launch, and the islands that each report
+  // its end. Both must outlive the launch.
   absl::Span<const int32_t> hosts, islands;
-  // Whether it begins only when its hosts have said that they have its values
-  // and room for more. Otherwise they surely do.
+  // True if the launch must wait for LaunchReady from its hosts. False if the
+  // controller already knows that they hold its arguments and have room for its
+  // results.
   bool asks = true;
   std::vector<Array> arguments, results;
 };
 
-// What is to be done after a fact, each list in order.
+// Work that a call leaves for the caller, each list in order.
 struct LaunchEffects {
   struct End {
     uint64_t launch = 0, steps = 0;
@@ -65,51 +66,53 @@ struct LaunchEffects {
     bool granted = false;            // it had all its grants
     std::vector<uint32_t> poisoned;  // results without values, ascending
   };
-  std::vector<uint64_t> ready;     // to be granted
-  std::vector<uint64_t> urgent;    // that claim more than before
-  std::vector<uint64_t> given_up;  // granted, and not to be waited for
-  std::vector<End> ended;          // of which their clients are told
-  std::vector<Drop> drops;         // of which hosts are told
+  std::vector<uint64_t> ready;   // may be granted now
+  std::vector<uint64_t> urgent;  // claim more than before
+  // These have grants, and later launches must not wait for them.
+  std::vector<uint64_t> given_up;
+  std::vector<End> ended;   // notify their clients
+  std::vector<Drop> drops;  // notify hosts
 
   void Clear();
   bool empty() const;
 };
 
-// Launches from the request to the end: what each waits for, and what it ends
-// with. Invariants: (1) a launch is ready, once, when all hosts that it asks
-// have its values, those that fill its arguments have been granted, and so have
-// those of its program that were asked for before: nothing else holds it back;
-// (2) it ends once, behind the launches that fill its arguments, with the first
-// failure of those or with the smallest of its own; (3) one that was not
-// granted when it ended takes those along that read its results; (4) when it
-// has ended, its arguments have a reference less and it is here no more; (5) it
-// claims no less than any launch that waits for it. What
-// is granted, when, and in what portions is decided elsewhere. One owner calls
-// it; it sends nothing and knows no clock. Effects are added to what is there.
+// Launches from request to end: what each waits for, and with what status it
+// ends. Invariants: (1) a launch becomes ready, once, when all hosts that it
+// asks have its values, and all launches that fill its arguments and all
+// earlier launches of its program have all their grants: nothing else holds it
+// back; (2) a launch ends once, after the launches that fill its arguments,
+// with their first failure, or with the smallest failure of its own; (3) a
+// launch that ends before it was granted also ends the launches that read its
+// results; (4) a launch that has ended has released its references to its
+// arguments and is no longer in the table; (5) a launch claims at least as much
+// as any launch that waits for it. Grants are decided elsewhere. One owner
+// calls it; it sends nothing and knows no clock. Calls append to `effects`.
 class LaunchTable {
  public:
   struct Launch {
     uint64_t id = 0, steps = 0;
-    uint64_t first_step = 0;  // the number of the first one
+    uint64_t first_step = 0;  // number of the first step
     uint32_t program = 0;
     TimeNs asked = 0;
-    Claim claim;           // with what it has of those that wait for it
-    bool ready = false;    // to be granted
-    bool begun = false;    // it has its first grant
-    bool granted = false;  // it has all its grants
-    bool over = false;     // all its firings, on all islands
+    Claim claim;           // including inherited claims
+    bool ready = false;    // may be granted
+    bool begun = false;    // has its first grant
+    bool granted = false;  // has all its grants
+    bool over = false;     // all firings on all islands are over
     absl::Span<const int32_t> hosts;
-    WaitSet staging;  // hosts that have not said that they have its values
+    WaitSet staging;  // hosts that have not confirmed its values
     WaitSet running;  // islands on which it is not over
-    // Of the launches that fill its arguments, and those that read its results.
+    // Launches that fill its arguments and are not granted, or have not ended;
+    // and launches that read its results.
     uint32_t ungranted = 0, unended = 0;
     std::vector<uint64_t> readers;
     std::vector<uint64_t> arguments, results;  // objects
-    absl::Status refusal;  // of the smallest host that refused
+    absl::Status refusal;  // status of the smallest host that refused
     int32_t refused_by = 0;
     bool failed = false;
     Failure failure;
-    absl::Status cancelled;          // why, if it was
+    absl::Status cancelled;          // OK: it was not cancelled
     std::vector<uint32_t> poisoned;  // results, ascending
 
     void Reset();
@@ -117,72 +120,78 @@ class LaunchTable {
 
   explicit LaunchTable(ObjectTable* objects) : objects_(*objects) {}
 
-  // Whether its arguments are there, as large as they are to be, and what it
-  // makes is new. FailedPrecondition: an argument is not there, since the
-  // launch that was to fill it did not begin. InvalidArgument: it is another
-  // array, or what is to be new is not.
+  // Returns OK if the launch's arguments exist with the given hosts and bytes,
+  // and its results are new. Returns FailedPrecondition if the launch that was
+  // to fill an argument did not begin. Returns InvalidArgument if an argument
+  // is another array, or a new object exists already.
   absl::Status Check(const LaunchSpec& spec, const std::string& program) const;
-  // Takes it. It may have ended then, when an argument is missing; otherwise
-  // the hosts are to be told what they must have.
+  // Adds a launch. If an argument is missing, the launch ends in the call;
+  // otherwise the caller must send its hosts what they need.
   void Add(const LaunchSpec& spec, LaunchEffects* effects);
-  // Ends it at once: what reads its results is refused with the same error.
+  // Ends a launch at once. Launches that read its results are refused with the
+  // same error.
   void Refuse(const LaunchSpec& spec, const absl::Status& status,
               LaunchEffects* effects);
 
-  // A host has the values, or says why not.
+  // A host has the launch's values, or `status` says why it has not.
   void Staged(uint64_t launch, int32_t host, const absl::Status& status,
               LaunchEffects* effects);
-  // A host has not been heard for too long: as if it had refused all launches
+  // A host was silent for too long, which counts as a refusal of all launches
   // that wait for it.
   void Unanswered(int32_t host, const absl::Status& status,
                   LaunchEffects* effects);
-  // Nobody wants it any more: one that has no grant ends. Whether it has, and
-  // not all: it is to be cut short, and ends with `why` when it is over.
+  // Cancels a launch. A launch without a grant ends. Returns true if it has a
+  // grant but not all: the caller must cut it short, and it ends with `why`
+  // when it is over.
   bool Cancel(uint64_t launch, const absl::Status& why, LaunchEffects* effects);
-  // It was cut: it has so many steps.
+  // Sets the number of steps of a launch that was cut short.
   void Shorten(uint64_t launch, uint64_t steps);
-  // Others wait for it who claim this.
+  // Priority inheritance: the launch inherits `claim` from others that wait for
+  // it.
   void Inherit(uint64_t launch, const Claim& claim, LaunchEffects* effects);
-  // One that was ready has its first grant.
+  // A launch that was ready has its first grant.
   void Begun(uint64_t launch);
-  // It has all its grants.
+  // The launch has all its grants.
   void Granted(uint64_t launch, LaunchEffects* effects);
-  // It is over on an island. `failure`: the smallest there, or null.
+  // The launch is over on an island. `failure`: the smallest one there, or
+  // null.
   void Done(uint64_t launch, int32_t island, const Failure* failure,
             absl::Span<const uint32_t> poisoned, LaunchEffects* effects);
-  // Ends all launches of a program that cannot go on.
+  // Ends all launches of a program that was given up.
   void Abort(uint32_t program, const absl::Status& status,
              LaunchEffects* effects);
 
   const Launch* Find(uint64_t launch) const { return launches_.Find(launch); }
-  // Launches of a program that have not ended, in the order of asking.
+  // Returns the launches of a program that have not ended, in the order of
+  // their requests.
   const std::vector<uint64_t>& Open(uint32_t program) const;
-  // Whether a launch waits for this host to have its values.
+  // Returns true if a launch waits for this host to have its values.
   bool Stages(int32_t host) const;
   size_t size() const { return launches_.size(); }
 
  private:
-  // Those that have not ended, in order of asking: first the granted ones.
+  // Launches of a program that have not ended, in the order of their requests;
+  // the first `granted` of them have all their grants.
   struct ProgramLaunches {
     std::vector<uint64_t> open;
     size_t granted = 0;
   };
-  // An end to come in this call.
+  // The end of a launch, carried out later in the same call.
   struct Ending {
     uint64_t launch = 0;
     absl::Status status;
     bool completed = false;
   };
 
-  // What `launch` waits for is as urgent as itself.
+  // Priority inheritance: what `launch` waits for inherits its claim.
   void Hurry(uint64_t launch, LaunchEffects* effects);
-  // `launch` waits for `filling`.
+  // Records that `launch` waits for the launch `filling`; 0: none.
   void Follow(uint64_t filling, Launch* launch);
-  // The next one of the program is ready, if nothing else holds it back.
+  // Makes the next launch of the program ready, if nothing else holds it back.
   void Offer(ProgramLaunches* program, LaunchEffects* effects);
-  // It ends if it is over, and so are those that it waits for.
+  // Ends the launch if it is over, and so are the launches that it waits for.
   void EndIfOver(const Launch& launch);
-  // Ends those of endings_, and all that end with them.
+  // Ends the launches of endings_, and all that end with them.
   void EndAll(LaunchEffects* effects);
   void End(Launch* launch, const Ending& ending, LaunchEffects* effects);
 
@@ -190,7 +199,7 @@ class LaunchTable {
   RecordPool<Launch> launches_;
   std::map<uint32_t, ProgramLaunches> programs_;
   std::vector<Ending> endings_;  // empty between calls
-  std::vector<uint64_t> hurry_;  // likewise; used again, as its memory is
+  std::vector<uint64_t> hurry_;  // reused to avoid allocations
 };
 
 }  // namespace pathways

@@ -77,7 +77,7 @@ uint64_t Controller::SendStore(int32_t host, uint64_t launch, bool asks,
 }
 
 void Controller::OnLaunch(proto::LaunchRequest* request) {
-  // Of a launch that there is, or that has no number, there is nothing to say.
+  // A launch without a number cannot be answered; a known one is a duplicate.
   if (request->launch() == 0 || launches_.Find(request->launch()) != nullptr) {
     return;
   }
@@ -111,7 +111,7 @@ void Controller::OnLaunch(proto::LaunchRequest* request) {
   spec.islands = (*program)->plan->binding().islands();
   spec.asked = Now();
   const ClientTerms* terms = clients_.TermsOf(ClientOf(spec.launch));
-  if (terms == nullptr) return;  // nobody waits for it
+  if (terms == nullptr) return;  // no client waits for it
   spec.claim = ClaimOf(*request, *terms, WorldNow());
   if (const auto urgent =
           loads_.PriorityOver(ClientOf(spec.launch), spec.claim.priority)) {
@@ -174,7 +174,8 @@ absl::Status Controller::CheckQuota(const LaunchSpec& spec,
 }
 
 bool Controller::Charge(const LaunchSpec& spec) {
-  // A host that is being told to load or free has other numbers than these.
+  // While a host loads or frees a program, its free memory may differ from this
+  // account.
   bool is_sure = !programs_.Waits();
   for (const LaunchSpec::Array& argument : spec.arguments) {
     if (!argument.failure.ok()) continue;  // takes no memory
@@ -202,7 +203,7 @@ void Controller::SendPrepare(int32_t host, const LaunchTable::Launch& launch,
   prepare->set_incarnation(programs_.Find(launch.program)->incarnation);
   prepare->set_steps(launch.steps);
   prepare->set_sure(!asks);
-  // A host waits for what it will be sent, and for nothing else.
+  // A host waits for the objects that it will be sent, and for nothing else.
   auto here = [&](uint64_t id) {
     const ObjectTable::Object* object = objects_.Find(id);
     return object != nullptr && std::binary_search(object->hosts.begin(),
@@ -234,9 +235,9 @@ void Controller::OnCancel(uint32_t client, const proto::CancelRequest& cancel) {
                    "' was cancelled by client '", NameOf(client), "'",
                    Tag(ErrorId::kCancelled)));
   if (launches_.Cancel(id, why, &effects_)) {
-    // Failures go on to the end that hosts know, and no further than tokens do
-    // from the last firing that was granted: so the end that they are told now
-    // must not be nearer.
+    // Hosts pass failures on up to the end of the launch that they know, and
+    // tokens of the last granted firing reach at most a window of firings
+    // beyond it. So the new end must not be nearer than that.
     grants_.CutShort(id, program.plan->window());
     const GrantOrder::Launch& left = *grants_.FindLaunch(id);
     launches_.Shorten(id, left.end - left.first);
@@ -260,7 +261,7 @@ void Controller::OnLaunchReady(const proto::LaunchReady& ready) {
 }
 
 void Controller::OnRefusedLate(const proto::LaunchReady& ready) {
-  // Other hosts may wait for this one in the middle of it.
+  // Other hosts may be in the middle of the launch and wait for this one.
   GiveUp(launches_.Find(ready.launch())->program,
          StatusFromWire(ready.code(), ready.message()));
 }
@@ -273,7 +274,7 @@ void Controller::Apply() {
     }
   }
   GiveGrants();
-  // Later launches of their islands must not wait for these.
+  // Later launches on the same islands must not wait for these.
   for (uint64_t id : effects_.given_up) {
     const GrantOrder::Launch* launch = grants_.FindLaunch(id);
     if (launch == nullptr) continue;
@@ -289,11 +290,11 @@ void Controller::Apply() {
   for (const LaunchEffects::End& end : effects_.ended) NotifyEnded(end);
   const bool are_some_over = !effects_.ended.empty();
   effects_.Clear();
-  // To what has ended, others may have been second.
+  // Launches may have waited for those that ended.
   GiveGrants();
   if (!effects_.empty()) Apply();
-  // Hosts that they kept busy are not waited for any longer, which a
-  // simulation's timer that is on its way may not know.
+  // In a simulation the timer on its way may not count for the calls that wait,
+  // now that hosts are no longer busy with the ended launches.
   if (are_some_over && context_.world->simulated()) ArmTimer();
 }
 
@@ -346,7 +347,7 @@ void Controller::SendGrant(const Grant& grant, bool skip) {
         start->add_stores(stores_.Undone(host, grant.launch));
       }
       if (lives_.restarts(host) == 0) continue;
-      // Those before it that have no entry.
+      // Adds zeros for the hosts before it.
       start->mutable_restarts()->Resize(start->hosts_size(), 0);
       start->set_restarts(start->hosts_size() - 1, lives_.restarts(host));
     }
@@ -386,7 +387,7 @@ void Controller::OnDone(const proto::GrantDone& done) {
 }
 
 void Controller::SendDrops(std::vector<Drop>* drops) {
-  // One message to each host for each launch, in the order in which they ended.
+  // Sends each host one message for each launch, in the order of their ends.
   uint64_t order = 0;
   for (Drop& drop : *drops) drop.order = order++;
   std::sort(drops->begin(), drops->end(), [](const Drop& a, const Drop& b) {
@@ -479,7 +480,8 @@ void Controller::OnFetch(uint32_t client, const proto::FetchRequest& fetch) {
     sources.push_back(
         {static_cast<int32_t>(source.host()), source.first_piece()});
   }
-  // Hosts have it until the fetch is over, whoever releases it.
+  // Hosts keep the object until the fetch is over, even if the client releases
+  // it.
   if (fetches_.Add(Now(), request, fetch.object(), sources)) {
     objects_.Refer(fetch.object());
   }

@@ -40,7 +40,7 @@ void Controller::Apply(AwaitedPlans::Outcome outcome) {
   for (AwaitedPlans::Ended& ended : outcome.ended) {
     const auto terms = load_terms_.find(ended.request);
     if (terms == load_terms_.end())
-      continue;  // another one of its plans failed
+      continue;  // another plan of the load has failed
     if (!ended.status.ok()) {
       load_terms_.erase(terms);
       Answer(ended.request, ended.status);

@@ -1,4 +1,4 @@
-//===- program_table.cc - Which programs are loaded, and where ------------===//
+//===- program_table.cc - Loaded programs, and where they are -------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -55,7 +55,7 @@ absl::StatusOr<const ProgramTable::Program*> ProgramTable::Ready(
     return NotLoaded(handle);
   }
   if (program->state != State::kReady) {
-    // With the code of its cause, if that has one.
+    // The error has the code of its cause, if that has one.
     return Coded(ErrorId::kGivenUp,
                  absl::FailedPreconditionError(absl::StrCat(
                      "program '", program->plan->name(),
@@ -119,7 +119,7 @@ ProgramNext ProgramTable::Leave(TimeNs now, Program* program) {
       if (!program->error.ok()) {
         program->outcome = program->error;
         return Enter(now, program,
-                     State::kStopping);  // answers when it is gone
+                     State::kStopping);  // answers when the program is gone
       }
       program->state = State::kReady;
       program->counted = true;
@@ -137,7 +137,7 @@ ProgramNext ProgramTable::Leave(TimeNs now, Program* program) {
     default:
       break;
   }
-  // Freed.
+  // The program is freed.
   if (program->request.id != 0) next.kind = ProgramNext::kAnswer;
   next.request = program->request;
   next.status = program->outcome;
@@ -162,7 +162,7 @@ ProgramNext ProgramTable::Answered(TimeNs now, State state, uint32_t id,
 
 void ProgramTable::Asked(TimeNs now, uint32_t process,
                          const proto::PlanRequest& request) {
-  // Code comes after the tables; offsets are below 2^62.
+  // Code is requested after the tables. Offsets are below 2^62.
   const uint64_t far = request.offset() + 1 +
                        (request.objects().empty() ? 0 : uint64_t{1} << 62);
   for (const std::unique_ptr<Program>& program : programs_) {
@@ -194,9 +194,10 @@ absl::StatusOr<ProgramNext> ProgramTable::Unload(TimeNs now, uint64_t handle,
     case State::kReady:
       return Enter(now, program, State::kStopping);
     case State::kBroken:
-      return Enter(now, program, State::kFreeing);  // was stopped when it broke
+      // It was stopped when it broke.
+      return Enter(now, program, State::kFreeing);
     default:
-      return ProgramNext();  // is on its way
+      return ProgramNext();  // its end has begun
   }
 }
 
@@ -308,7 +309,7 @@ void ProgramTable::Expire(TimeNs now, Program* program,
   answer.request = std::exchange(program->request, {});
   answer.gone = program->incarnation;
   answer.is_held = true;
-  // Of a load that a host refused, the refusal says more.
+  // For a load that a host refused, the refusal is the better reason.
   answer.status = loading ? program->error : program->outcome;
   answer.status.Update(absl::DeadlineExceededError(
       absl::StrCat("program '", program->plan->name(), "' was not ",

@@ -1,4 +1,4 @@
-//===- slices.cc - Slices that clients ask for ----------------------------===//
+//===- slices.cc - Requests for slices ------------------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -16,7 +16,7 @@
 namespace pathways {
 namespace {
 
-// Slices that one request may ask for.
+// Largest number of slices of one request.
 constexpr int kMaxSlices = 64;
 
 std::string WhatOf(const proto::SliceNeed& need) {

@@ -1,4 +1,4 @@
-//===- stall.cc - Why a program does not go on ----------------------------===//
+//===- stall.cc - Diagnosis of a stalled program --------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -29,8 +29,8 @@ Stall Root(std::string text) {
   return stall;
 }
 
-// Whether all that a host says of a shard is of this program and these
-// machines.
+// Returns true if all numbers in a host's report on a shard are in range for
+// this program and topology.
 bool IsSound(const proto::StuckShard& s, const PreparedPlan& plan,
              const Topology& topology) {
   if (s.action() >= static_cast<uint32_t>(plan.plan().actions_size())) {
@@ -48,7 +48,7 @@ bool IsSound(const proto::StuckShard& s, const PreparedPlan& plan,
   return true;
 }
 
-// The smallest (firing, position), with all its shards.
+// Returns the shards with the smallest (firing, position).
 StuckShards SmallestOf(const Reports& reports, const PreparedPlan& plan,
                        const Topology& topology) {
   StuckShards stuck;
@@ -68,7 +68,7 @@ StuckShards SmallestOf(const Reports& reports, const PreparedPlan& plan,
   return stuck;
 }
 
-// What names the shards of one stall.
+// Names of actions, hosts and shards in messages.
 class Names {
  public:
   Names(const PreparedPlan& plan, const Topology& topology, StepNumbers numbers)
@@ -92,7 +92,7 @@ class Names {
   const StepNumbers numbers_;
 };
 
-// A host that was not granted all firings, and has none left that it was.
+// Finds a host that has finished its granted firings, but was not granted all.
 std::optional<Stall> MissingGrant(const Reports& reports,
                                   const StuckShards& stuck, const Names& names,
                                   StepNumbers numbers, uint64_t end) {
@@ -142,7 +142,7 @@ std::optional<Stall> BehindOthers(const StuckShards& stuck,
     stall.text = names.Shard(*s);
     return stall;
   }
-  // Who waits in a late round may wait for one that waits in an early one.
+  // A shard in a late round may wait for a shard in an early one.
   const proto::StuckShard* first = nullptr;
   for (const proto::StuckShard* s : stuck) {
     if (s->in_collective() &&

@@ -1,4 +1,4 @@
-//===- stall.h - Why a program does not go on -------------------*- C++ -*-===//
+//===- stall.h - Diagnosis of a stalled program -----------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -7,11 +7,9 @@
 //===----------------------------------------------------------------------===//
 //
 // Hosts report the smallest (firing, position) that has not happened on their
-// shards. Over all hosts the smallest of these is where a program hangs: all
-// that its tokens come from is smaller and has happened, so a token that is
-// missing there was lost, and its edge is named.
-//
-//===----------------------------------------------------------------------===//
+// shards. The smallest of these over all hosts is where a program hangs: all
+// actions that send it tokens are smaller and have happened, so a token that is
+// missing there was lost, and the diagnosis names its edge.
 
 #ifndef RUNTIME_CONTROLLER_STALL_H_
 #define RUNTIME_CONTROLLER_STALL_H_
@@ -31,19 +29,21 @@ namespace pathways {
 struct Stall {
   enum Kind {
     kProgress,  // something runs
-    kRoot,      // it waits for something that will not come
-    kBlocked,   // it stands behind another program
+    kRoot,      // waits for something that will not come
+    kBlocked,   // queued after another program
   };
   Kind kind = kProgress;
-  // kBlocked: the program, and its action at the head of the queue.
+  // For kBlocked: the blocking program, and its action at the head of the
+  // queue.
   uint32_t blocked_by = 0, blocked_action = 0;
-  // What it waits for, without the program's name; kBlocked: what waits.
+  // The reason of the wait, without the program's name; for kBlocked: the
+  // waiting shard.
   std::string text;
 };
 
-// `reports` of the hosts of a program (by host); `end` is the first firing that
-// was not launched. `numbers` are those of the launch's steps, for the text.
-// `islands` have not said that the launch is over.
+// `reports`: from the hosts of the program, by host. `numbers`: the step
+// numbers of the launch, for the text. `end`: the first firing that was not
+// granted. `islands`: those that have not reported the end of the launch.
 Stall ClassifyStall(const PreparedPlan& plan, const Topology& topology,
                     const std::map<uint32_t, proto::Report>& reports,
                     StepNumbers numbers, uint64_t end,

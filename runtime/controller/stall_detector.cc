@@ -1,4 +1,4 @@
-//===- stall_detector.cc - Rounds of questions to hosts -------------------===//
+//===- stall_detector.cc - Rounds of stall queries to hosts ---------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -19,8 +19,8 @@ namespace {
 using Stalls = std::map<uint32_t, Stall>;  // by program
 using Plans = std::map<uint32_t, const PreparedPlan*>;
 
-// Programs from `program` on, each of which stands behind the next one, if they
-// end in a circle: that circle.
+// Follows the chain from `program`, each program waiting for the next, and
+// returns the circle at its end. Returns nothing if it does not end in one.
 std::vector<uint32_t> FindCircle(const Stalls& stalls, uint32_t program) {
   std::vector<uint32_t> chain;
   while (std::find(chain.begin(), chain.end(), program) == chain.end()) {
@@ -46,7 +46,7 @@ std::string CircleText(const Stalls& stalls, const Plans& plans,
     const auto blocked_by = plans.find(stall.blocked_by);
     if (blocked_by == plans.end()) continue;
     const PreparedPlan& by = *blocked_by->second;
-    // As a host said, which may say anything.
+    // The number comes from a host and is not trusted.
     const bool is_action =
         stall.blocked_action < static_cast<uint32_t>(by.plan().actions_size());
     absl::StrAppend(
@@ -112,8 +112,8 @@ std::optional<Stall> StallDetector::Judge(TimeNs now, const Subject& subject,
                                           Watched* watched) const {
   watched->progress = std::max(watched->progress, subject.since);
   if (!subject.running) {
-    // Values are on their way to the hosts; or all has happened, and the end
-    // waits for that of a launch that filled an argument.
+    // Values are on their way to hosts; or all has happened, and the end waits
+    // for that of a launch that filled an argument.
     watched->progress = now;
     if (!forced_ || !subject.staging) return std::nullopt;
     Stall stall;
@@ -127,7 +127,7 @@ std::optional<Stall> StallDetector::Judge(TimeNs now, const Subject& subject,
     return stall;
   }
   if (!forced_ && !watched->waiting.empty()) {
-    // A device is in a kernel, which is watched elsewhere, or its host is busy.
+    // A device is in a kernel, which is watched elsewhere, or the host is busy.
     watched->progress = now;
     return std::nullopt;
   }
@@ -151,7 +151,8 @@ std::vector<StallDetector::Verdict> StallDetector::Finish(
     std::optional<Stall> stall = Judge(now, subject, watched);
     if (stall.has_value()) stalls[subject.program] = *std::move(stall);
   };
-  std::vector<const Subject*> unasked;  // launched since, or loaded
+  // Programs that were launched or loaded since the round began.
+  std::vector<const Subject*> unasked;
   for (const Subject& subject : subjects) {
     plans[subject.program] = subject.plan;
     auto found = watched_.find(subject.program);
@@ -169,13 +170,13 @@ std::vector<StallDetector::Verdict> StallDetector::Finish(
     }
   };
   blame_roots();
-  // Programs that wait for each other in a circle: the first of them goes.
+  // Breaks a circle by giving up its first program.
   for (auto it = stalls.begin(); verdicts.empty() && it != stalls.end(); ++it) {
     const std::vector<uint32_t> circle = FindCircle(stalls, it->first);
     if (circle.empty()) continue;
     verdicts.push_back({circle.front(), CircleText(stalls, plans, circle)});
   }
-  // Nobody has said anything of these: one of the others may hold them up.
+  // No host was asked about these; a program above may hold them up.
   if (verdicts.empty() && forced_) {
     for (const Subject* subject : unasked) {
       Watched& watched = watched_[subject->program] = Watched();

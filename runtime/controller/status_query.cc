@@ -1,4 +1,4 @@
-//===- status_query.cc - What the controller has, for who looks at it -----===//
+//===- status_query.cc - The controller's status --------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -33,8 +33,8 @@ const char* StateName(ProgramTable::State state) {
   return "unknown";
 }
 
-// One for each host whose devices are all away for one reason, else one for
-// each device.
+// Adds one entry for each host whose devices are all away for one reason,
+// otherwise one for each device.
 void FillAway(const Admission& admission, const Topology& topology,
               proto::ControllerStatus* status) {
   std::map<int32_t, std::vector<int64_t>> by_host;

@@ -1,4 +1,4 @@
-//===- store_log.cc - How far the hosts' stores have come -----------------===//
+//===- store_log.cc - Log of messages to the hosts' stores ----------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -33,7 +33,7 @@ uint64_t StoreLog::Undone(int32_t host, uint64_t launch) const {
   auto found = stores_.find(host);
   if (found == stores_.end()) return 0;
   const Store& store = found->second;
-  // Mostly the last one.
+  // The launch is usually among the last messages.
   for (auto message = store.kept.rbegin(); message != store.kept.rend();
        ++message) {
     if (message->launch == launch) {
@@ -140,9 +140,10 @@ StoreLog::Findings StoreLog::Tick(TimeNs now, const WaitSet& busy) {
     if (busy.Contains(host)) store.busy = now;
     if (store.kept.empty()) continue;
     for (const Message& message : store.kept) {
-      // Later ones may still be on their way. An answer may be lost alone, but
-      // while the host goes on, values are. That it is busy says nothing of
-      // them: what it does not have may be what it waits for.
+      // Later messages may still be on their way. The answer for a launch may
+      // be lost alone, so its message is always sent again; others are not
+      // while the host is heard. That the host is busy does not count, since it
+      // may wait for a message that was lost.
       if (message.sent >= last_tick_) break;
       if (message.launch == 0 && store.heard > last_tick_) continue;
       findings.again.push_back({host, message.message});

@@ -1,4 +1,4 @@
-//===- store_log.h - How far the hosts' stores have come --------*- C++ -*-===//
+//===- store_log.h - Log of messages to the hosts' stores -------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -23,14 +23,15 @@
 
 namespace pathways {
 
-// The messages that change hosts' stores, until the hosts have them.
-// Invariants: (1) each host handles its own in the order of their numbers, so
-// when it has said that one is done, so are all before; (2) a message is kept
-// until its host has done it, and one that a launch waits for until the host
-// has answered that too, so that both can be sent again: a lost one would hold
-// up all after it; (3) a request ends when all its hosts have come so far, or
-// when one of them has not been heard for the timeout, which DeadlineExceeded
-// names. One owner calls it; it sends nothing, and is told the time.
+// The messages that change the stores of hosts, until the hosts have done them.
+// Invariants: (1) a host handles its messages in the order of their numbers, so
+// a report that one is done covers all earlier ones; (2) a message is kept
+// until its host has done it, and a message that a launch waits for until the
+// host has answered that too, so that both can be sent again: a lost message
+// would block all later ones; (3) a request ends when all its hosts have
+// reached its numbers, or when one of them was silent for the timeout: then
+// with DeadlineExceeded, which names that host. One owner calls it; it sends
+// nothing, and is told the time.
 class StoreLog {
  public:
   struct Again {
@@ -41,53 +42,56 @@ class StoreLog {
     ClientRequest request;
     absl::Status status;
   };
-  // What Tick finds.
+  // Results of Tick.
   struct Findings {
     std::vector<Again> again;     // to be sent, in order
     std::vector<Late> late;       // to be answered
-    std::vector<int32_t> silent;  // have not been heard, though they should
+    std::vector<int32_t> silent;  // owe an answer and were silent for too long
   };
 
-  // `topology` outlives it.
+  // `topology` must outlive the log.
   StoreLog(const Topology& topology, TimeNs timeout_ns)
       : topology_(topology), timeout_ns_(timeout_ns) {}
 
-  // The number of the next message to a host. `drops`: it gives memory back.
+  // Returns the number of the next message to a host. `drops`: true if it gives
+  // memory back.
   uint64_t Number(int32_t host, bool drops);
-  // The message with the last number of `host`, to be sent again as it is.
-  // `launch`: what it is for; 0: none. `asks`: that waits for the answer.
+  // Keeps the message with the host's last number, to be sent again unchanged.
+  // `launch`: the launch that it is for; 0: none. `asks`: true if the launch
+  // waits for the answer.
   void Keep(TimeNs now, int32_t host, uint64_t launch, bool asks,
             ControlRef message);
-  // The number of the message for a launch that the host has not done, as far
-  // as is known; 0: none.
+  // Returns the number of the launch's message that the host has not done, as
+  // far as is known; 0: none.
   uint64_t Undone(int32_t host, uint64_t launch) const;
-  // Whether there is such a message for any launch.
+  // Returns true if the host has not done a message for some launch.
   bool HasUndone(int32_t host) const;
-  // Hosts that were told to drop something and have not said that they have.
+  // Returns the hosts that were told to drop something and have not confirmed
+  // it.
   std::vector<int32_t> Unsettled() const;
-  // The request is over when these hosts have done all that was numbered.
+  // Adds a request that ends when these hosts have done all messages so far.
   void Await(TimeNs now, ClientRequest request,
              const std::vector<int32_t>& hosts);
-  // A host has done what was numbered up to `sequence`. Returns the requests
-  // that are over, in the order in which they came.
+  // Records that a host has done all messages up to `sequence`. Returns the
+  // requests that have ended, in the order of Await.
   std::vector<ClientRequest> Settled(TimeNs now, int32_t host,
                                      uint64_t sequence);
-  // A host has answered for the launch, so it has done what came before too.
+  // Records that a host has answered for the launch, so it has done all
+  // messages up to that one.
   std::vector<ClientRequest> Answered(TimeNs now, int32_t host,
                                       uint64_t launch);
-  // The launch awaits no answer of the host (any more).
+  // The launch does not await an answer of the host, or not any more.
   void Forget(int32_t host, uint64_t launch);
-  // A host has nothing any more: nobody waits for it, and what it is sent from
-  // now on is numbered from 1 again. Returns the requests that are over.
+  // A host is gone: no request waits for it, and messages to it are numbered
+  // from 1 again. Returns the requests that have ended.
   std::vector<ClientRequest> HostGone(TimeNs now, int32_t host);
-  // Looks for what takes too long. Hosts in `busy` are given all the time that
-  // they need.
+  // Finds what takes too long. Time does not count for hosts in `busy`.
   Findings Tick(TimeNs now, const WaitSet& busy);
-  // Whether a client waits for hosts none of which is in `busy`.
+  // Returns true if a client waits for hosts none of which is in `busy`.
   bool HasRequest(const WaitSet& busy) const;
-  // Whether the host has not said that it has all that it was sent.
+  // Returns true if the host has not confirmed all its messages.
   bool Owes(int32_t host) const;
-  // Whether there is nothing for Tick to do.
+  // Returns true if Tick has nothing to do.
   bool empty() const;
 
  private:
@@ -102,14 +106,14 @@ class StoreLog {
     uint64_t sent = 0;     // the last message
     uint64_t dropped = 0;  // the last one that gave memory back
     uint64_t settled = 0;  // the last one that the host has done
-    TimeNs heard = 0;      // when it was heard last
-    TimeNs busy = 0;       // when Tick was told so last
+    TimeNs heard = 0;      // time of the last answer
+    TimeNs busy = 0;       // last time that Tick saw it busy
     std::deque<Message> kept;
   };
   struct Waiting {
     ClientRequest request;
-    TimeNs since = 0;                   // the last of its hosts came so far
-    std::map<int32_t, uint64_t> hosts;  // and how far each must come
+    TimeNs since = 0;  // last time that a host reached its number
+    std::map<int32_t, uint64_t> hosts;  // the number that each host must reach
   };
 
   absl::Status NoAnswer(const Waiting& waiting) const;

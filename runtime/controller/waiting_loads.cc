@@ -1,4 +1,4 @@
-//===- waiting_loads.cc - Loads, and those that wait for memory -----------===//
+//===- waiting_loads.cc - Loads, and loads that wait for memory -----------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -18,10 +18,10 @@
 namespace pathways {
 namespace {
 
-// Programs of one load.
+// Largest number of programs of one load.
 constexpr int kMaxTogether = 64;
 
-// Of which each program's slices have some, each once.
+// Returns the devices of the plan's slices, each once.
 std::vector<DeviceGroupTable::Device> DevicesOf(const PreparedPlan& plan,
                                                 const Topology& topology) {
   std::vector<DeviceGroupTable::Device> devices;
@@ -78,7 +78,7 @@ void Controller::OnLoad(uint32_t client, const proto::LoadRequest& load) {
   }
   if (request.id == 0 || load_terms_.count(request) > 0 ||
       loading_.count(request) > 0) {
-    return;  // nobody is to be answered, or for that which came before
+    return;  // nobody to answer, or a duplicate of a request
   }
   load_terms_[request] = std::move(terms);
   if (missing.empty()) return Load(request);
@@ -121,7 +121,7 @@ void Controller::Load(ClientRequest request) {
     load.deadline = load.since + static_cast<TimeNs>(terms.wait_ns);
   }
   load.awaits_devices = terms.awaits_devices;
-  // A client's slices are not in the way of its own programs.
+  // Slices of the client must not block its own programs.
   std::map<uint64_t, DeviceBytes> promised;
   for (LoadQueue::Program& program : load.programs) {
     if (program.slice != 0) continue;
@@ -156,7 +156,7 @@ DeviceBytes Controller::NeedOf(const LoadQueue::Load& load) const {
 void Controller::Ask(LoadQueue::Load load) {
   const ClientRequest request = load.request;
   const ClientTerms* terms = clients_.TermsOf(request.client);
-  if (terms == nullptr) return;  // nobody waits for it
+  if (terms == nullptr) return;  // no client waits for it
   load.priority = terms->priority;
   const absl::Status quota = CheckQuota(load);
   if (!quota.ok()) return Answer(request, quota);
@@ -169,7 +169,7 @@ void Controller::Ask(LoadQueue::Load load) {
     return Answer(request, admitted);
   }
   const bool may_wait = load.deadline > Now();
-  // Of one that awaits devices, it may speak of these alone.
+  // The refusal of a load that awaits devices may name only those devices.
   const bool says_all =
       loads_.empty() && load.demands.empty() && !load.awaits_devices;
   std::string why;
@@ -177,7 +177,8 @@ void Controller::Ask(LoadQueue::Load load) {
       std::move(load), [this](uint32_t client) { return NameOf(client); },
       &why);
   if (!waits.ok()) {
-    // The refusal says more than that it is stuck, if nobody else waits.
+    // If no other load waits, the refusal says more than that the load is
+    // stuck.
     return Answer(request, says_all ? admitted : waits);
   }
   if (!may_wait) {
@@ -306,14 +307,14 @@ bool Controller::IsPart(const ProgramNext& next) {
     Loading over = std::move(loading);
     loading_.erase(found);
     if (over.is_held) {
-      // It would be in its own way.
+      // A retry would wait for memory that this load's own program still holds.
       Answer(over.load.request, over.status);
     } else {
       Refused(std::move(over.load), over.status);
     }
     return true;
   }
-  // The others go, and then it is over.
+  // Unload the others; the load ends when they are gone.
   for (auto& [handle, part] : loading.parts) {
     if (part == Part::kLoaded) part = Part::kLoading;
   }
@@ -337,11 +338,11 @@ void Controller::Refused(LoadQueue::Load load, const absl::Status& why) {
   load.need = NeedOf(load);
   bool fits = true;
   for (const auto& [place, bytes] : load.need) {
-    // Nobody can give it back.
+    // No client can release so much.
     if (bytes > admission.BoundOf(place)) return Answer(load.request, why);
     fits &= bytes <= admission.FreeAt(place);
   }
-  // One has less than it says that it has.
+  // A host has less memory than it reports; one retry is allowed.
   if (fits && ++load.refused > 1) return Answer(load.request, why);
   load.version = 0;
   Ask(std::move(load));
@@ -358,7 +359,7 @@ void Controller::NotifyWaits(ClientRequest request, const std::string& why) {
 void Controller::RetryLoads() {
   if (loads_.empty()) return;
   const bool tried = loads_.Retry([this](const LoadQueue::Load& load) {
-    // What its client has loaded meanwhile counts.
+    // The client may have loaded more in the meantime.
     if (absl::Status quota = CheckQuota(load); !quota.ok()) {
       Answer(load.request, quota);
       return absl::CancelledError(quota.message());

@@ -1,4 +1,4 @@
-//===- backoff.cc - How long to wait before the next attempt --------------===//
+//===- backoff.cc - Pauses between attempts -------------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

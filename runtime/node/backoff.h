@@ -1,4 +1,4 @@
-//===- backoff.h - How long to wait before the next attempt -----*- C++ -*-===//
+//===- backoff.h - Pauses between attempts ----------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -17,15 +17,15 @@
 
 namespace pathways {
 
-// The pauses between attempts to reach a controller that is not there: each of
-// twice as many as before, up to kLongest, and by up to a half shorter, so that
-// the workers of a cluster do not come all at once.
+// Pauses between attempts to reach a controller that does not listen yet. Each
+// pause doubles, up to kLongest, and is shortened by a random part of up to a
+// half, so that the workers of a cluster do not all come at once.
 class Backoff {
  public:
   static constexpr absl::Duration kFirst = absl::Milliseconds(100);
   static constexpr absl::Duration kLongest = absl::Seconds(3);
 
-  // `random`: numbers from 0 to 1.
+  // `random` returns numbers from 0 to 1.
   explicit Backoff(std::function<double()> random)
       : random_(std::move(random)) {}
   Backoff();
@@ -35,7 +35,7 @@ class Backoff {
     next_ = std::min(2 * next_, kLongest);
     return pause;
   }
-  // It was there.
+  // Restarts with the shortest pause, after a success.
   void Reset() { next_ = kFirst; }
 
  private:

@@ -1,4 +1,4 @@
-//===- child_processes.cc - Programs that this process started ------------===//
+//===- child_processes.cc - Child processes of this process ---------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -75,13 +75,13 @@ absl::StatusOr<int> ChildProcesses::Start(
   posix_spawnattr_t attributes;
   posix_spawn_file_actions_init(&actions);
   posix_spawnattr_init(&attributes);
-  // Of equal numbers this only takes away close-on-exec.
+  // If both numbers are equal, this only clears close-on-exec.
   posix_spawn_file_actions_adddup2(&actions, read_end_, kParentFd);
   posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null",
                                    O_RDONLY, 0);
   posix_spawnattr_setpgroup(&attributes, 0);
-  // What the parent blocks or ignores is its own affair.
+  // Children do not inherit the parent's blocked and ignored signals.
   sigset_t none, all;
   sigemptyset(&none);
   sigfillset(&all);
@@ -114,8 +114,8 @@ absl::StatusOr<int> ChildProcesses::Start(
 }
 
 void ChildProcesses::Reap(int number, pid_t pid) {
-  // The number stays the child's until it is reaped, under the lock, so Stop
-  // kills nobody else.
+  // The pid stays the child's until it is reaped, under the lock, so Stop
+  // cannot kill another process.
   siginfo_t info;
   while (waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOWAIT) != 0 &&
          errno == EINTR) {
@@ -148,7 +148,7 @@ void ChildProcesses::Stop(absl::Duration grace) {
             mutex_, absl::ToChronoNanoseconds(std::min(grace, absl::Hours(1))),
             all_ended)) {
       for (const auto& [number, child] : children_) {
-        if (child.running) kill(-child.pid, SIGKILL);  // its group
+        if (child.running) kill(-child.pid, SIGKILL);  // its process group
       }
     }
     for (auto& [number, child] : children_) {

@@ -1,4 +1,4 @@
-//===- child_processes.h - Programs that this process started ---*- C++ -*-===//
+//===- child_processes.h - Child processes of this process ------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -27,31 +27,34 @@
 
 namespace pathways {
 
-// The end of a pipe whose other end the parent holds: its end of file says that
-// the parent is gone, however that came about. Children have it at this number.
+// File number, in a child, of the read end of a pipe whose write end the parent
+// holds. End of file means that the parent is gone, for whatever reason.
 inline constexpr int kParentFd = 3;
 
-// Starts children, reaps each as soon as it ends, and leaves none behind: they
-// see the end of the pipe when this, or the process, ends; who does not go then
-// is killed. Children are a process group each, so that a terminal's signals go
-// to the parent alone; they write to its standard error only. Thread-safe.
+// Starts children, reaps each as soon as it ends, and leaves none behind.
+// Children see the end of the pipe when this object, or the process, ends;
+// children that do not exit then are killed. Each child is a process group of
+// its own, so a terminal's signals reach the parent only. Children write to the
+// parent's standard error only. Thread-safe.
 class ChildProcesses {
  public:
-  // `on_exit`: on a thread of its own, once for each child: which, and how it
-  // ended ("exit status 1", "signal 9"), which was not of itself if it was
-  // `killed`. May start another one, and call nothing else of this.
+  // `on_exit` is called on a separate thread, once for each child, with its
+  // number and how it ended ("exit status 1", "signal 9"). `killed`: it was
+  // ended by a signal. It may call Start, and nothing else of this object.
   using OnExit =
       std::function<void(int child, const std::string& how, bool killed)>;
 
-  // ResourceExhausted: no pipe.
+  // Returns ResourceExhausted if there is no pipe.
   static absl::StatusOr<std::unique_ptr<ChildProcesses>> Create(OnExit on_exit);
   ~ChildProcesses();
 
-  // A program, looked for along PATH unless it has a slash, and its arguments.
-  // Returns the child's number, from 0. NotFound, PermissionDenied: it cannot
-  // be started, names it; Cancelled: all of them are to end; ResourceExhausted.
+  // Starts a program with its arguments; a name without a slash is searched
+  // along PATH. Returns the child's number, counted from 0. Returns NotFound or
+  // PermissionDenied, with the program's name, if it cannot be started;
+  // Cancelled if Stop was called; or ResourceExhausted.
   absl::StatusOr<int> Start(const std::vector<std::string>& command);
-  // Has all of them end, for which they have so long before they are killed.
+  // Asks all children to end, kills those that have not ended after `grace`,
+  // and waits for them.
   void Stop(absl::Duration grace);
 
  private:
@@ -71,8 +74,8 @@ class ChildProcesses {
   std::map<int, Child> children_ ABSL_GUARDED_BY(mutex_);
 };
 
-// Ends this process when its parent does (kParentFd). Once, early in main; any
-// thread may be stuck in whatever.
+// Ends this process when its parent ends (kParentFd), even if other threads are
+// blocked. Call it once, early in main.
 void EndWithParent();
 
 }  // namespace pathways

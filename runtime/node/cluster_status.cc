@@ -1,4 +1,4 @@
-//===- cluster_status.cc - What a running cluster has ---------------------===//
+//===- cluster_status.cc - Status of a running cluster --------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -26,7 +26,7 @@
 namespace pathways {
 namespace {
 
-// Columns as wide as their widest cell.
+// Formats columns that are as wide as their widest cell.
 std::string TableText(const std::vector<std::vector<std::string>>& rows) {
   std::vector<size_t> widths;
   for (const std::vector<std::string>& row : rows) {
@@ -172,7 +172,7 @@ std::string StatusJson(const proto::ClusterStatus& status) {
   options.always_print_primitive_fields = true;
   options.preserve_proto_field_names = true;
   std::string text;
-  // A message without Any has no way to fail.
+  // A message without Any cannot fail.
   (void)google::protobuf::util::MessageToJsonString(status, &text, options);
   return absl::StrCat(text, "\n");
 }

@@ -1,4 +1,4 @@
-//===- cluster_status.h - What a running cluster has ------------*- C++ -*-===//
+//===- cluster_status.h - Status of a running cluster -----------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -17,13 +17,13 @@
 
 namespace pathways {
 
-// Asks a controller, of which this process becomes no client. As
-// ConnectCluster.
+// Asks a controller for its status, without becoming a client. Errors are those
+// of ConnectCluster.
 absl::StatusOr<proto::ClusterStatus> AskStatus(const ConnectOptions& options);
 
-// As tables for a person; with a line feed at the end.
+// Returns the status as tables for people, ending in a line feed.
 std::string StatusText(const proto::ClusterStatus& status);
-// As one line of JSON, with the names of status.proto.
+// Returns the status as one line of JSON, with the names of status.proto.
 std::string StatusJson(const proto::ClusterStatus& status);
 
 }  // namespace pathways

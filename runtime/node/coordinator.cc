@@ -1,4 +1,4 @@
-//===- coordinator.cc - Brings the workers of a cluster together ----------===//
+//===- coordinator.cc - The controller's side of membership ---------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -50,8 +50,8 @@ void Coordinator::Refuse(PeerId peer, const absl::Status& why) {
 
 void Coordinator::HandleStranger(const MembershipEvent& event) {
   const proto::Membership& said = event.said;
-  // These may be the last words of a process that is taken for gone, or that
-  // has given up before it was let in. Its link ends, too.
+  // Ignores what may be the last message of a process that is considered gone,
+  // or that has given up before it was let in. Its link ends too.
   if (said.has_pong() || said.has_link_broken() || said.has_member_leaves() ||
       said.has_refusal()) {
     return;

@@ -1,4 +1,4 @@
-//===- coordinator_serve.cc - What happens to members ---------------------===//
+//===- coordinator_serve.cc - Events of the members of a cluster ----------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -20,7 +20,7 @@
 namespace pathways {
 namespace {
 
-// The controller answers between two messages, neither of which takes long.
+// The controller answers between two of its messages, which are short.
 constexpr absl::Duration kDescribeTimeout = absl::Seconds(2);
 
 }  // namespace
@@ -63,7 +63,7 @@ void Coordinator::Handle(const MembershipEvent& event) {
   }
 }
 
-// Nobody can end the thread that is in the kernel but its process.
+// Only the end of its process can end a thread that is in a kernel.
 void Coordinator::OnStuck(const MembershipEvent& event) {
   const MemberTable::Process* process = table_.Find(*event.process);
   if (process == nullptr || process->member.life() != event.life) return;
@@ -76,7 +76,7 @@ void Coordinator::HandleSaid(uint32_t process, const proto::Membership& said) {
       if (table_.Find(process)->state == MemberTable::kUp) return;
       table_.SetUp(process);
       const proto::Member& member = table_.Find(process)->member;
-      // The process has started with all that came together.
+      // Initial workers were part of Process::Start.
       if (member.life() > 1) process_.Come(member);
       if (begun_) Note(absl::StrCat(NameOf(process), " is here"));
       if (options_.on_worker && member.hosts_size() > 0) {
@@ -209,11 +209,11 @@ void Coordinator::Lose(uint32_t process, const absl::Status& why) {
   if (!table_.Lose(process)) return;
   Note(absl::StrCat(name, " is gone: ", why.message()));
   liveness_.Remove(process);
-  // Whoever takes its place has other links.
+  // A replacement has other links.
   std::erase_if(broken_, [&](const BrokenLink& link) {
     return link.ends.first == process || link.ends.second == process;
   });
-  // Should it live, it is to know why it is given up.
+  // If the process is alive, the refusal tells it why it was given up.
   process_.Send(
       peer,
       MakeRefusal(absl::Status(
@@ -240,14 +240,14 @@ void Coordinator::Tick(absl::Duration passed) {
                              absl::FormatDuration(options_.liveness.lost))));
   }
   for (const BrokenLink& link : std::vector<BrokenLink>(broken_)) {
-    // Each has answered a question that came after the report, so both live. A
-    // client costs less than a worker, and of two workers it is the same one
-    // whoever says so.
+    // Both ends have answered a ping that was sent after the report, so both
+    // are alive. A client is given up rather than a worker. Of two workers, the
+    // choice does not depend on which one reports.
     if (std::min(link.answers.first, link.answers.second) < 2) continue;
     const auto [one, other] = link.ends;
     const MemberTable::Process* first = table_.Find(one);
     const MemberTable::Process* second = table_.Find(other);
-    // One of them may just have gone for the sake of another link.
+    // One end may just have been given up because of another link.
     if (first == nullptr || first->state == MemberTable::kGone ||
         second == nullptr || second->state == MemberTable::kGone) {
       continue;

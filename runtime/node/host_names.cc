@@ -1,4 +1,4 @@
-//===- host_names.cc - Hosts as a person reads them -----------------------===//
+//===- host_names.cc - Names of hosts for messages ------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- host_names.h - Hosts as a person reads them --------------*- C++ -*-===//
+//===- host_names.h - Names of hosts for messages ---------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -17,7 +17,7 @@
 
 namespace pathways {
 
-// "'host0', 'host1' and 5 more": as many names as a message should have.
+// Returns, for example, "'host0', 'host1' and 5 more"; at most four names.
 std::string HostNames(const Topology& topology,
                       absl::Span<const uint32_t> hosts);
 

@@ -1,4 +1,4 @@
-//===- host_options.cc - How workers are told to run programs -------------===//
+//===- host_options.cc - Options of a cluster that workers need -----------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

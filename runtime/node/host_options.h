@@ -1,4 +1,4 @@
-//===- host_options.h - How workers are told to run programs ----*- C++ -*-===//
+//===- host_options.h - Options of a cluster that workers need --*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -14,7 +14,7 @@
 
 namespace pathways {
 
-// What of a cluster's options concerns its hosts, and back.
+// Convert the options that concern hosts to their message, and back.
 proto::HostOptions ToHostOptions(const ClusterOptions& options);
 ClusterOptions ToClusterOptions(const proto::HostOptions& options);
 

@@ -1,4 +1,4 @@
-//===- kept_plans.h - Code that outlives a cluster --------------*- C++ -*-===//
+//===- kept_plans.h - Plans that outlive a cluster --------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -17,12 +17,12 @@
 
 namespace pathways {
 
-// The plans of a worker between two of its lives in clusters: what it has need
-// not be moved again. They are bound to machines, so that those of others are
-// dropped. One thread at a time.
+// The plans of a worker between two memberships in clusters, so that it need
+// not receive them again. Plans are bound to machines: plans for other machines
+// are dropped. One thread at a time may use it.
 class KeptPlans {
  public:
-  // `machines`: all that plans were bound to, as text.
+  // `machines`: text of everything that the plans were bound to.
   void Leave(std::string machines, std::vector<KeptPlan> plans) {
     machines_ = std::move(machines);
     plans_ = std::move(plans);

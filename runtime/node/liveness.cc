@@ -1,4 +1,4 @@
-//===- liveness.cc - Who has not been heard for long ----------------------===//
+//===- liveness.cc - Detection of silent processes ------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

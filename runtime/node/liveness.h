@@ -1,4 +1,4 @@
-//===- liveness.h - Who has not been heard for long -------------*- C++ -*-===//
+//===- liveness.h - Detection of silent processes ---------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -18,15 +18,14 @@
 namespace pathways {
 
 struct LivenessOptions {
-  absl::Duration ping = absl::Milliseconds(250);  // between two questions
-  absl::Duration slow = absl::Seconds(1);         // of silence
+  absl::Duration ping = absl::Milliseconds(250);  // between two pings
+  absl::Duration slow = absl::Seconds(1);         // silence until slow
   absl::Duration lost = absl::Seconds(10);
 };
 
-// Counts for how long processes that are asked again and again have been
-// silent. Time is what ticks bring, each at most two intervals: who counts may
-// have been stopped itself, and what was said meanwhile is not read yet. One
-// owner calls it.
+// Measures the silence of processes that are pinged repeatedly. Time advances
+// by ticks, each by at most two ping intervals: this process may have been
+// stopped itself, with answers still unread. One owner calls it.
 class Liveness {
  public:
   explicit Liveness(const LivenessOptions& options) : options_(options) {}
@@ -40,14 +39,14 @@ class Liveness {
 
   void Add(uint32_t process) { peers_[process] = {}; }
   void Remove(uint32_t process) { peers_.erase(process); }
-  // It has answered. True: it was slow.
+  // Records an answer. Returns true if the process was slow.
   bool Heard(uint32_t process);
-  // Time has passed since the last tick. Returns who became slow, or is lost,
-  // which is said once; ascending.
+  // Adds the time since the last tick. Returns the processes that became slow
+  // or lost, each once, ascending.
   std::vector<Change> Tick(absl::Duration passed);
 
   bool IsSlow(uint32_t process) const;
-  // Since it was last heard; of one that is not here: 0.
+  // Returns the time since the last answer; 0 for an unknown process.
   absl::Duration SilenceOf(uint32_t process) const;
   const LivenessOptions& options() const { return options_; }
 

@@ -1,4 +1,4 @@
-//===- local_workers.cc - A cluster in processes of its own ---------------===//
+//===- local_workers.cc - Local clusters of several processes -------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -28,7 +28,8 @@
 namespace pathways {
 namespace {
 
-// Hosts of worker `worker` of `workers`: in order, as evenly as can be.
+// Returns the hosts of worker `worker` of `workers`: consecutive, and as even
+// as possible.
 std::vector<std::string> HostsOf(const Topology& topology, int worker,
                                  int workers) {
   const int64_t hosts = topology.num_hosts();
@@ -40,14 +41,14 @@ std::vector<std::string> HostsOf(const Topology& topology, int worker,
   return names;
 }
 
-// A name that no other process has, in no file system: so nothing of it stays
-// behind, whatever becomes of this process.
+// Returns an abstract socket name that no other process has. It is in no file
+// system, so nothing remains of it when this process ends.
 std::string NewAddress() {
   absl::BitGen random;
   return absl::StrCat("unix:@pathways-", absl::Hex(random(), absl::kZeroPad16));
 }
 
-// Descriptors that are open in this process.
+// Returns the number of descriptors that are open in this process.
 uint64_t OpenDescriptors() {
   std::error_code error;
   uint64_t open = 0;
@@ -59,13 +60,13 @@ uint64_t OpenDescriptors() {
   return open;
 }
 
-// Whether this process and so many workers, which inherit the limit, may have
-// as many descriptors as they need. ResourceExhausted names both numbers.
+// Checks that this process and its workers, which inherit the limit, may open
+// enough descriptors. Returns ResourceExhausted, with both numbers, if not.
 absl::Status CheckDescriptors(int processes, RunOptions::WorkerLinks links) {
   rlimit limit;
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return absl::OkStatus();
-  // A connection to each other process, and one more while it comes to be; and
-  // what a process has besides, also in UCX.
+  // A process has a connection to each other process, two while connecting, and
+  // descriptors of its own, also of UCX.
   constexpr uint64_t kOwn = 16, kOfUcx = 24;
   const uint64_t connections = 2 * static_cast<uint64_t>(processes);
   const uint64_t here = OpenDescriptors() + kOwn + connections;
@@ -225,13 +226,13 @@ void LocalWorkers::OnExit(int child, const std::string& how, bool killed) {
   MutexLock lock(&mutex_);
   if (phase_ == kClosing) return;
   Worker& worker = workers_[worker_of_[child]];
-  // One that says no would say so again, unless it is for the sake of the one
-  // before, whose end is not known yet.
+  // A worker that exits by itself would do so again, unless it was refused for
+  // the sake of its predecessor, whose end is not known yet.
   if (phase_ == kComing && !killed && worker.in_vain == 0) {
     return GiveUp(worker, how);
   }
   if (++worker.in_vain > kMostInVain) {
-    // Its hosts are gone: who needs them is told so.
+    // Its hosts are gone, and their users are notified.
     if (phase_ < kRunning) {
       GiveUp(worker, absl::StrCat(how, ", ", kMostInVain + 1, " times"));
     }

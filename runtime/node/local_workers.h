@@ -1,4 +1,4 @@
-//===- local_workers.h - A cluster in processes of its own ------*- C++ -*-===//
+//===- local_workers.h - Local clusters of several processes ----*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -27,25 +27,27 @@
 namespace pathways {
 
 struct LocalOptions {
-  int processes = 1;    // that share the cluster's hosts, in order
-  std::string pw_node;  // the program; empty: FindNodeProgram
+  int processes = 1;    // processes that share the cluster's hosts, in order
+  std::string pw_node;  // path; empty: FindNodeProgram
   absl::Duration start_timeout = absl::Seconds(60);
 };
 
 // A cluster whose controller and clients are in this process, and whose hosts
-// are in others on this machine, which this starts, and ends when it ends,
-// however that comes about. Where workers are bound to cores, each process has
-// a share of those that this one may use. A worker that ends before is started
-// again, as long as it gets as far as to be there: after kMostInVain times in a
-// row that it does not, its hosts stay gone.
+// are in child processes on this machine. The children are started here, and
+// end when this process ends, for whatever reason. If workers are bound to
+// cores, each process gets a share of the cores of this process. A worker that
+// ends is started again, as long as it comes up: after kMostInVain failed
+// starts in a row its hosts stay gone.
 class LocalWorkers {
  public:
   static constexpr int kMostInVain = 3;
 
-  // InvalidArgument: fewer processes than one or more than hosts, or as
-  // Cluster::Create; NotFound: no such program; Unavailable: a worker ended of
-  // itself before all had come, or was killed too often; or said no;
-  // DeadlineExceeded: one did not come, names its hosts.
+  // Starts the processes and waits until all are linked. Returns
+  // InvalidArgument if there are fewer processes than one or more than hosts;
+  // NotFound if there is no such program; Unavailable if a worker ended by
+  // itself before all had come, was killed too often, or refused;
+  // DeadlineExceeded, with the hosts, if a worker did not come; or the errors
+  // of Cluster::Create.
   static absl::StatusOr<std::unique_ptr<LocalWorkers>> Start(
       const proto::Cluster& cluster, const ClusterOptions& options,
       const LocalOptions& local);
@@ -55,41 +57,44 @@ class LocalWorkers {
 
  private:
   enum Phase {
-    kComing,   // who says no ends it all
-    kLinking,  // who ends too often does, and before
+    kComing,   // a worker that exits by itself ends the start
+    kLinking,  // until here, one that fails too often ends it
     kRunning,
-    kClosing,  // they are to end
+    kClosing,  // workers are to end
   };
   struct Worker {
     std::vector<std::string> hosts, command;
-    int in_vain = 0;  // since it was there
+    int in_vain = 0;  // exits since it was last up
   };
   LocalWorkers(Topology topology, int core_shares)
       : topology_(std::move(topology)), core_shares_(core_shares) {}
   absl::Status StartWorker(size_t worker) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void OnExit(int child, const std::string& how, bool killed);
-  // Nobody is waited for that does not come.
+  // Ends the start: nobody waits for this worker any more.
   void GiveUp(const Worker& worker, const std::string& how);
   void Enter(Phase phase);
 
   const Topology topology_;
-  const int core_shares_;  // of which each worker has one; 0: all have all
+  // Number of shares of cores, one for each worker; 0: no shares.
+  const int core_shares_;
   std::unique_ptr<Process> process_;
   std::unique_ptr<Coordinator> coordinator_;
-  std::thread server_;  // of coordinator_, once it has begun
+  std::thread server_;  // runs coordinator_->Serve()
   Mutex mutex_;
   Phase phase_ ABSL_GUARDED_BY(mutex_) = kComing;
   std::vector<Worker> workers_ ABSL_GUARDED_BY(mutex_);
   std::vector<size_t> worker_of_ ABSL_GUARDED_BY(mutex_);  // by child
-  std::unique_ptr<ChildProcesses> children_;  // before the process goes
+  std::unique_ptr<ChildProcesses> children_;  // destroyed before process_
 };
 
-// A cluster in as many processes as the options say. As Cluster::Create or
-// LocalWorkers::Start; InvalidArgument: options that only one process has.
+// Opens a cluster in as many processes as the options say. Errors are those of
+// Cluster::Create or LocalWorkers::Start. Returns InvalidArgument for options
+// that only a cluster of one process supports.
 absl::StatusOr<std::shared_ptr<Cluster>> OpenCluster(
     const proto::Cluster& cluster, const ClusterOptions& options);
 
-// "pw-node" beside the program that runs, if it is there, else along PATH.
+// Returns the path of "pw-node" beside the running program if it exists,
+// otherwise "pw-node", which is searched along PATH.
 std::string FindNodeProgram();
 
 }  // namespace pathways

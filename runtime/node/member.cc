@@ -26,7 +26,7 @@
 namespace pathways {
 namespace {
 
-// Hellos of processes that nobody has announced yet.
+// Largest number of hellos from processes that are not announced yet.
 constexpr size_t kMaxEarly = 64;
 
 std::string NewEpoch() {
@@ -116,7 +116,7 @@ absl::Status Member::Dial() {
     if (!absl::IsUnavailable(controller.status()) || now >= until) {
       return NobodyThere(options_.connect, controller.status());
     }
-    // Nobody says anything yet; but Stop may be called.
+    // No message can come yet; but Stop may be called.
     const auto stopped =
         process_->inbox().Next(std::min(until, now + backoff.Next()));
     if (!stopped.ok()) return stopped.status();
@@ -200,13 +200,14 @@ absl::Status Member::Start(const proto::Welcome& welcome) {
     known_[member.process()] = member.epoch();
     unlinked_.insert(member.process());
   }
-  // Who has clients alone dials. Before they can, nothing may run here: what is
-  // sent to them would be lost.
+  // Processes with clients alone dial this worker. Nothing may run here before
+  // they are linked, since messages to them would be lost.
   for (const proto::Member& client : welcome.clients()) {
     known_[client.process()] = client.epoch();
     unlinked_.insert(client.process());
   }
-  // Of those who come together the later one dials; who comes later dials all.
+  // Among the initial workers, the one with the larger number dials; a worker
+  // that comes later dials all.
   for (uint32_t process : std::set<uint32_t>(unlinked_)) {
     if (process > members.size()) continue;
     if (together_ && process > self_) continue;
@@ -282,7 +283,7 @@ void Member::OnPeerHello(PeerId peer, const proto::PeerHello& hello) {
       (known == known_.end() && early_.size() == kMaxEarly)) {
     return process_->transport().Close(peer);
   }
-  // Only who was told by the controller knows both epochs.
+  // A known process has an epoch that only members learn from the controller.
   if (known == known_.end() || known->second != hello.epoch()) {
     early_.insert_or_assign(peer, hello);
     return;

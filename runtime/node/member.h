@@ -27,62 +27,63 @@
 namespace pathways {
 
 struct MemberOptions {
-  std::string connect;  // where the controller is
-  // Names of hosts of the cluster, which this is: a worker; none: it has
-  // clients alone.
+  std::string connect;  // address of the controller
+  // Names of the hosts that this worker is; empty: a process with clients
+  // alone, unless any_host_of is set.
   std::vector<std::string> hosts;
-  // Instead of these: a worker of any host that nobody is, of an island, or of
-  // the cluster where that is "".
+  // Instead of `hosts`: a worker of any free host of this island, or of the
+  // cluster if the name is "".
   std::optional<std::string> any_host_of;
-  // Of a worker: where other members dial it. Workers take the first one,
-  // clients the first that is not one of UCX.
+  // Addresses of a worker where other members dial it. Workers dial the first
+  // one, clients the first one that is not of UCX.
   std::vector<std::string> listen;
-  // As of ClusterOptions.
+  // As in ClusterOptions.
   std::function<void(const LongWork&)> on_long_work;
   KernelResolver* kernels = nullptr;
-  // Taken from in Join, and left in when the member is destroyed; null: plans
-  // end with it. Not owned.
+  // Join takes plans from it, and the destructor leaves plans in it. Null:
+  // plans end with the member. Not owned.
   KeptPlans* plans = nullptr;
-  // Told in Join, by whoever calls that, why this one is not let in yet,
-  // whenever that is another reason than before: for whom the cluster waits, of
-  // one with clients alone; that no host is free, of one that may be any.
+  // Called within Join, by its thread, whenever the reason changes why the
+  // controller does not let this process in yet: the hosts that the cluster
+  // waits for, or that no host is free for a worker of any host.
   std::function<void(const std::string& whom)> on_waiting;
-  // How long nobody may listen where the controller should be.
+  // Time for which Join retries while nobody listens at the controller's
+  // address.
   absl::Duration patience = absl::ZeroDuration();
-  // To reach the controller, or another member, where somebody listens; and for
-  // links, when all hosts have come.
+  // Time to reach the controller, or another member, that listens; and to link
+  // to all members once the cluster has begun.
   absl::Duration dial_timeout = absl::Seconds(10);
   absl::Duration link_timeout = absl::Seconds(30);
-  // How long the cluster may take until it lets this one in.
+  // Time until the controller lets this process in.
   absl::Duration welcome_timeout = absl::InfiniteDuration();
 
   bool is_worker() const { return !hosts.empty() || any_host_of.has_value(); }
 };
 
-// One life of a process in a cluster, in the order of the calls, by one thread
-// but for Stop. A link to another member that breaks is reported to the
-// controller, which alone says who is gone.
+// One membership of a process in a cluster. One thread makes the calls, in
+// order; only Stop may come from any thread. A link to another member that
+// breaks is reported to the controller, which alone declares processes gone.
 class Member {
  public:
-  // InvalidArgument: options that say no controller, or hosts and no address.
-  // Else as Process::Create.
+  // Returns InvalidArgument if the options name no controller, or hosts but no
+  // address; or the errors of Process::Create.
   static absl::StatusOr<std::unique_ptr<Member>> Create(
       MemberOptions options, const TransportFactory& make);
 
   ~Member();
 
-  // Waits until the controller has let it in, which is when all hosts have
-  // come, and until it is linked to all who have hosts. The controller's
-  // refusal; Cancelled: it went; Unavailable, DeadlineExceeded: who did not
-  // answer, or went.
+  // Waits until the controller has let this process in, after enough hosts have
+  // come, and until it is linked to all processes with hosts. Returns the
+  // controller's refusal; Cancelled if the controller went; or Unavailable or
+  // DeadlineExceeded, with the process that did not answer or went.
   absl::Status Join();
-  // Goes on until the controller is gone, and returns that: Cancelled.
+  // Serves events until the controller is gone, and returns that as Cancelled.
   absl::Status Serve();
-  // Join and Serve return Aborted, now or when they are called, after which the
-  // others take this member for gone. Any thread.
+  // Makes Join and Serve return Aborted, now or when they are called. The other
+  // members then consider this one gone. Any thread.
   void Stop();
 
-  // From Join on.
+  // Valid after Join.
   Process& process() { return *process_; }
   const std::vector<std::string>& hosts() const { return hosts_; }  // by name
 
@@ -92,18 +93,20 @@ class Member {
   absl::Status AwaitWelcome();
   absl::Status Start(const proto::Welcome& welcome);
   absl::Status AwaitLinks();
-  // Takes one event, and the time, no longer than until then.
+  // Handles at most one event, and the tick, waiting no longer than `until`.
   absl::Status Step(SteadyTime until);
   absl::Status Handle(const MembershipEvent& event);
-  absl::Status HandleSaid(const proto::Membership& said);  // by the controller
+  // From the controller.
+  absl::Status HandleSaid(const proto::Membership& said);
   void OnGone(const MembershipEvent& event);
   void OnMemberComes(const proto::Member& member);
   void OnMemberGone(const proto::MemberGone& gone);
-  // A member that was announced, or will be, dials this one.
+  // Handles the hello of a member that the controller has announced, or will
+  // announce.
   void OnPeerHello(PeerId peer, const proto::PeerHello& hello);
   void Announce(uint32_t process, const std::string& epoch);
   absl::Status DialMember(const proto::Member& member);
-  // The link is there. Whoever is back counts from now on.
+  // A link has been made. Reports a replacement as up.
   void OnLinked(uint32_t process, PeerId peer);
   void ReportBroken(uint32_t process, const absl::Status& why);
   absl::Status ControllerGone(const absl::Status& why) const;
@@ -111,27 +114,27 @@ class Member {
   const MemberOptions options_;
   const std::unique_ptr<Process> process_;
   const std::string epoch_;
-  std::string machines_;  // of the cluster; empty: not started
+  std::string machines_;  // the cluster's machines; empty: not started
   uint32_t self_ = 0;
   std::vector<std::string> hosts_;
   PeerId controller_{};
-  // Other members that may have a link with this one, and their epochs.
+  // Other members that may link with this one, with their epochs.
   std::map<uint32_t, std::string> known_;
-  // Of those: that have hosts and took the place of one that is gone, until
-  // there is a link.
+  // Replacements with hosts, until they are linked.
   std::map<uint32_t, proto::Member> coming_;
-  // It came when all others did: of two such the later one dials.
+  // True if this worker came before the cluster began: of two such workers the
+  // one with the larger number dials the other.
   bool together_ = false;
-  // Links that this one waits for in Join.
+  // Members that Join waits for.
   std::set<uint32_t> unlinked_;
-  std::map<PeerId, uint32_t> dialed_;  // that have not answered
-  // The links of those known: that of who was there before may be heard to
-  // break when who took its place is known.
+  std::map<PeerId, uint32_t> dialed_;  // peers that have not answered the hello
+  // Links of known members. The link of a predecessor may be reported as broken
+  // after its replacement is known, so OnGone compares them.
   std::map<uint32_t, PeerId> linked_;
-  std::map<PeerId, proto::PeerHello> early_;  // of who is not known yet
-  std::string waits_for_;  // what the controller said last of why it waits
+  std::map<PeerId, proto::PeerHello> early_;  // hellos of unknown members
+  std::string waits_for_;  // the last reason from the controller
   absl::Duration ping_, lost_;
-  absl::Duration silence_;  // of the controller, in ticks
+  absl::Duration silence_;  // time without a message of the controller
   SteadyTime last_tick_;
 };
 

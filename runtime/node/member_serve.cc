@@ -1,4 +1,4 @@
-//===- member_serve.cc - What happens to other members --------------------===//
+//===- member_serve.cc - Events of the other members ----------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -28,7 +28,8 @@ absl::Status Member::Step(SteadyTime until) {
   }
   const SteadyTime now = SteadyTime::Now();
   if (now < tick) return absl::OkStatus();
-  // A late tick counts as one: this process may have been stopped itself.
+  // A late tick counts at most two intervals: this process may have been
+  // stopped itself.
   silence_ += std::min(now - last_tick_, 2 * ping_);
   last_tick_ = now;
   if (silence_ < lost_) return absl::OkStatus();
@@ -94,7 +95,7 @@ void Member::OnGone(const MembershipEvent& event) {
 
 void Member::ReportBroken(uint32_t process, const absl::Status& why) {
   auto known = known_.find(process);
-  if (known == known_.end()) return;  // the controller has said so
+  if (known == known_.end()) return;  // the controller has declared it gone
   proto::Membership message;
   proto::LinkBroken& broken = *message.mutable_link_broken();
   broken.set_process(process);
@@ -133,7 +134,7 @@ void Member::OnMemberGone(const proto::MemberGone& gone) {
   coming_.erase(gone.process());
   linked_.erase(gone.process());
   unlinked_.erase(gone.process());
-  // Should it answer yet, it is nobody's.
+  // A late answer to the hello must not be taken for another member's.
   std::erase_if(dialed_, [&](const auto& dialed) {
     if (dialed.second != gone.process()) return false;
     process_->transport().Close(dialed.first);

@@ -31,8 +31,8 @@ MemberTable::MemberTable(const Topology* topology,
 
 absl::StatusOr<uint32_t> MemberTable::AddClient(PeerId peer,
                                                 const std::string& epoch) {
-  // Not the number of one that has just left: of what that one sent, or was
-  // sent, something may still be under way.
+  // A number that was just freed is not reused at once, since messages from or
+  // to its process may still be in flight.
   for (uint32_t tried = 0; tried < kMaxProcesses; ++tried) {
     last_client_ = (last_client_ + 1) % kMaxProcesses;
     if (last_client_ == 0 || processes_.contains(last_client_)) continue;

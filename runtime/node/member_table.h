@@ -24,14 +24,15 @@
 namespace pathways {
 
 // The controller's list of the other processes, from when all hosts have come.
-// Invariants: (1) a number belongs to one process with certain hosts for ever,
-// whoever that is, or to one with clients alone while it lives, and then to
-// nobody for long; (2) each life of hosts is larger than the one before. One
-// owner calls it.
+// Invariants: (1) a number with hosts permanently belongs to those hosts,
+// whichever process has them; a number with clients alone belongs to its
+// process while that lives, and is not reused soon after; (2) the life of
+// hosts, the epoch number that counts their processes, increases with each
+// replacement. One owner calls it.
 class MemberTable {
  public:
   enum State {
-    kComing,  // links to the others
+    kComing,  // is linking to the others
     kUp,
     kGone,
   };
@@ -42,47 +43,49 @@ class MemberTable {
     bool has_hosts() const { return !member.hosts().empty(); }
   };
 
-  // `topology` outlives it. `members`: all who have hosts, as processes 1 and
-  // up, in their first life, or gone; `peers`: each of them.
+  // `topology` must outlive the table. `members`: the processes with hosts,
+  // numbered from 1, in their first life, or gone; `peers`: the link of each.
   MemberTable(const Topology* topology,
               const std::vector<proto::Member>& members,
               const std::vector<PeerId>& peers);
 
-  // One with clients alone. ResourceExhausted: there are too many processes.
+  // Adds a process with clients alone. Returns ResourceExhausted if there are
+  // too many processes.
   absl::StatusOr<uint32_t> AddClient(PeerId peer, const std::string& epoch);
-  // A worker in the place of one that is gone. `hosts`: that it names,
-  // ascending.
-  // AlreadyExists: one of them has a worker; FailedPrecondition: the one that
-  // is gone had more hosts, or fewer; or nobody had come for one of several.
+  // Puts a worker in the place of one that is gone. `hosts`: its hosts,
+  // ascending. Returns AlreadyExists if one of them has a worker; or
+  // FailedPrecondition if the predecessor had more or fewer hosts, or if the
+  // worker has several hosts of which one never had a worker.
   absl::StatusOr<uint32_t> Replace(PeerId peer, const proto::MemberHello& hello,
                                    const std::vector<uint32_t>& hosts);
-  // Whether a worker of this host alone may take a place.
+  // Returns true if a worker of this host alone may take a place.
   bool IsFree(uint32_t host) const;
-  // Does nothing if there is none of that number, or it has left.
+  // Marks a process as up. Does nothing if there is no such process.
   void SetUp(uint32_t process);
-  // It is gone; without hosts it leaves the table. False: it was gone before.
+  // Marks a process as gone; a process without hosts leaves the table. Returns
+  // false if it was gone already.
   bool Lose(uint32_t process);
 
-  // Null: there is none, or it has left.
+  // Returns null if there is no such process, or it has left.
   const Process* Find(uint32_t process) const;
-  // The one that this peer is; 0: none, or it is gone.
+  // Returns the process of a peer, or 0 if it has none or that is gone.
   uint32_t ProcessOf(PeerId peer) const;
-  // By number.
+  // Returns all processes, by number.
   const std::map<uint32_t, Process>& all() const { return processes_; }
-  // Those that have hosts, as a process that comes is told.
+  // Returns the processes with hosts, as a new member is told.
   std::vector<proto::Member> Members() const;
-  // Hosts whose process is not up, ascending; or which is in that state.
+  // Missing returns the hosts whose process is not up; HostsIn, those whose
+  // process is in the state. Ascending.
   std::vector<uint32_t> Missing() const;
   std::vector<uint32_t> HostsIn(State state) const;
 
  private:
   const Topology* topology_;
   std::map<uint32_t, Process> processes_;
-  uint32_t last_client_ = 0;  // number
+  uint32_t last_client_ = 0;  // number given last
 };
 
-// As processes with clients alone are told of it: without what workers say to
-// each other, such as the secrets of UCX.
+// Removes what clients must not see, such as the secrets of UCX in addresses.
 proto::Member ForClients(proto::Member member);
 
 }  // namespace pathways

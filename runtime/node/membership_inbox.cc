@@ -1,4 +1,4 @@
-//===- membership_inbox.cc - What peers say of themselves -----------------===//
+//===- membership_inbox.cc - Events of a process's links ------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -16,8 +16,8 @@ namespace pathways {
 
 namespace {
 
-// The text that copies share is freed under an order that ThreadSanitizer does
-// not see in the installed library.
+// Statuses share their text. The installed library frees it in an order that
+// ThreadSanitizer does not see, so the text is copied.
 absl::Status CopyOf(const absl::Status& status) {
   return absl::Status(status.code(), status.message());
 }

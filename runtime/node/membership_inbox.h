@@ -1,4 +1,4 @@
-//===- membership_inbox.h - What peers say of themselves --------*- C++ -*-===//
+//===- membership_inbox.h - Events of a process's links ---------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -29,28 +29,31 @@ struct MembershipEvent {
   What what = kSaid;
   PeerId peer{};
   proto::Membership said;
-  std::optional<uint32_t> process;  // kGone: that it was linked to; kStuck
-  absl::Status why;                 // of both
-  uint32_t life = 0;                // kStuck
+  // KGone: the process that it was linked to; kStuck: the process.
+  std::optional<uint32_t> process;
+  absl::Status why;   // kGone and kStuck
+  uint32_t life = 0;  // kStuck: the epoch number of the process's hosts
 };
 
-// Of what was said, that is kept.
+// Largest number of kept messages of kind kSaid.
 inline constexpr size_t kMaxMembershipEvents = 4096;
 
-// Keeps what comes on a transport's threads for the one thread that builds up a
+// Passes events from a transport's threads to the one thread that manages a
 // process's links. Thread-safe.
 class MembershipInbox {
  public:
-  // False: there is no room.
+  // Adds a message. Returns false if there is no room.
   bool Say(PeerId peer, proto::Membership said);
   void Go(PeerId peer, std::optional<uint32_t> process,
           const absl::Status& why);
-  // A kernel of that process, in this life of its hosts, does not return.
+  // Records that a kernel of the process, in this life of its hosts, does not
+  // return.
   void GetStuck(uint32_t process, uint32_t life, const absl::Status& why);
-  // What waits in Next, now or later, returns this error.
+  // Makes Next return this error, now and later.
   void Fail(absl::Status why);
 
-  // The next event; nullopt: none until then. An error: see Fail.
+  // Waits for the next event. Returns nullopt if none comes until `until`, or
+  // the error of Fail.
   absl::StatusOr<std::optional<MembershipEvent>> Next(SteadyTime until);
 
  private:

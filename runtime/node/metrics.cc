@@ -1,4 +1,4 @@
-//===- metrics.cc - What a controller has, as Prometheus reads it ---------===//
+//===- metrics.cc - Figures of a controller for Prometheus ----------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -19,7 +19,7 @@
 namespace pathways {
 namespace {
 
-// A value of a label.
+// Returns a label value in quotes.
 std::string Quoted(const std::string& text) {
   return absl::StrCat(
       "\"",
@@ -30,7 +30,7 @@ std::string Quoted(const std::string& text) {
 
 class Writer {
  public:
-  // Before the values of a figure: `kind` is counter or gauge.
+  // Begins a figure; `kind` is counter or gauge.
   void Begin(const char* name, const char* kind, const char* help) {
     name_ = absl::StrCat("pathways_", name);
     absl::StrAppend(&text_, "# HELP ", name_, " ", help, "\n# TYPE ", name_,

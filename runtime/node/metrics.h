@@ -1,4 +1,4 @@
-//===- metrics.h - What a controller has, for Prometheus --------*- C++ -*-===//
+//===- metrics.h - Figures of a controller for Prometheus -------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -16,8 +16,8 @@
 
 namespace pathways {
 
-// In the text format of Prometheus, version 0.0.4. Counters of a client begin
-// anew with each client of its name.
+// Returns the figures in the text format of Prometheus, version 0.0.4. Counters
+// of a client restart with each client of its name.
 std::string MetricsText(const proto::ControllerStatus& status,
                         const Topology& topology);
 

@@ -1,4 +1,4 @@
-//===- node_transport.cc - How processes of a cluster speak ---------------===//
+//===- node_transport.cc - Transports between processes of a cluster ------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -82,7 +82,7 @@ absl::StatusOr<TransportFactory> MakeLinks(const LinkOptions& options) {
   if (options.chaos.empty()) return *std::move(make);
   absl::StatusOr<ChaosOptions> chaos = ParseChaosOptions(options.chaos);
   if (!chaos.ok()) return chaos.status();
-  // Of who is in the cluster, order says something.
+  // Membership messages depend on their order.
   chaos->keeps_order = IsMembership;
   return [chaos = *std::move(chaos),
           make = *std::move(make)](TransportEvents* events) {
@@ -117,8 +117,7 @@ absl::StatusOr<std::string> AddressTowards(const std::string& controller) {
   absl::StatusOr<std::vector<Endpoint>> endpoints =
       Resolve(*address, controller);
   if (!endpoints.ok()) return endpoints.status();
-  // Connecting such a socket sends nothing, and says which address would be
-  // sent from.
+  // Connecting a datagram socket sends nothing, and selects the source address.
   int error = 0;
   for (const Endpoint& endpoint : *endpoints) {
     const Descriptor probe(

@@ -1,4 +1,4 @@
-//===- node_transport.h - How processes of a cluster speak ------*- C++ -*-===//
+//===- node_transport.h - Transports of a cluster's processes ---*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -21,45 +21,48 @@
 
 namespace pathways {
 
-// What processes that link to each other have in common.
+// Options that processes which link to each other share.
 struct LinkOptions {
-  // A file with the cluster's key, as ClusterKey::Read wants it; empty: none,
-  // and then no address "tcp:" is for use, but for:
+  // A file with the cluster's key, in the format of ClusterKey::Read. Empty: no
+  // key; then "tcp:" addresses cannot be used, unless trust_loopback is set.
   std::string key_file;
-  // Takes every process of this machine for a friend.
+  // Trusts every process of this machine.
   bool trust_loopback = false;
-  // Of workers: what UCX goes over, "shm" or "tcp", for who listens on "ucx:"
-  // addresses or dials them; empty: there are none.
+  // For workers that listen on "ucx:" addresses or dial them: what UCX uses,
+  // "shm" or "tcp". Empty: no UCX.
   std::string ucx;
-  // What a bad network would do to what this process sends, as
-  // ParseChaosOptions reads it, but Membership comes once and in order; empty:
-  // nothing.
+  // Faults of the network that are simulated for what this process sends, in
+  // the format of ParseChaosOptions; Membership messages still arrive once and
+  // in order. Empty: none.
   std::string chaos;
-  // Told of each who was refused, as SocketOptions says.
+  // Called for each peer that was refused, as in SocketOptions.
   std::function<void(absl::string_view from, const absl::Status& why)> refused;
 };
 
-// Makes sockets, and UCX when an address wants it. As ClusterKey::Read;
-// InvalidArgument: UCX goes over nothing else, or as ParseChaosOptions.
+// Returns a factory of socket transports, with UCX if options.ucx is set.
+// Returns InvalidArgument if UCX cannot use what options.ucx names, or the
+// errors of ClusterKey::Read and ParseChaosOptions.
 absl::StatusOr<TransportFactory> MakeLinks(const LinkOptions& options);
 
-// "HOST:PORT" is short for "tcp:HOST:PORT"; anything else stays as it is.
+// Completes "HOST:PORT" to "tcp:HOST:PORT", and returns any other text
+// unchanged.
 std::string MakeNodeAddress(absl::string_view text);
 
-// Why a controller could not be dialed, and, where nobody listens, how to have
-// one there.
+// Returns the reason why a controller could not be dialed. If nobody listens
+// there, adds the command that starts a controller.
 absl::Status NobodyThere(absl::string_view address, absl::Status status);
 
-// An address of this process, at any free port or name, that those who can be
-// dialed from here can dial: of the kind of `controller`. InvalidArgument,
-// Unavailable: it is none, or is unknown.
+// Returns an address of this process, with a free port or name, at which
+// processes that this one can dial can dial it; it is of the kind of
+// `controller`. Returns InvalidArgument or Unavailable if `controller` is no
+// address, or is unknown.
 absl::StatusOr<std::string> AddressTowards(const std::string& controller);
 
-// Whether an address is one of UCX, which workers alone can dial.
+// Returns true if an address is one of UCX, which only workers can dial.
 bool IsUcxAddress(absl::string_view address);
 
-// What a worker of this machine is to listen on, and is told besides.
-// `own_socket`: of the worker alone.
+// Returns the arguments of a worker of this machine for its links.
+// `own_socket`: an address for this worker alone.
 std::vector<std::string> WorkerLinkArguments(RunOptions::WorkerLinks links,
                                              absl::string_view own_socket);
 

@@ -1,4 +1,4 @@
-//===- process.cc - What links a process to others ------------------------===//
+//===- process.cc - Links of a process to others --------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -108,14 +108,14 @@ void Process::OnMembership(PeerId peer, std::string_view bytes) {
   proto::Membership said;
   bool parsed = false;
   {
-    // Text that is not UTF-8 would be reported on stderr as well.
+    // Otherwise text that is not UTF-8 is reported on stderr as well.
     google::protobuf::LogSilencer silence;
     parsed = said.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
   }
   if (!parsed || said.kind_case() == proto::Membership::KIND_NOT_SET) {
     return transport_->Close(peer);
   }
-  // Here, where no kernel and no other event is waited for.
+  // Answers here, where no kernel and no other event delays the answer.
   if (said.has_ping()) {
     proto::Membership pong;
     pong.mutable_pong();

@@ -1,4 +1,4 @@
-//===- process.h - What links a process to others ---------------*- C++ -*-===//
+//===- process.h - Links of a process to others -----------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -24,43 +24,44 @@
 
 namespace pathways {
 
-// Makes what moves a process's bytes; it tells `events`, which outlives it.
+// Makes the transport of a process, which reports to `events`. `events` must
+// outlive it.
 using TransportFactory =
     std::function<absl::StatusOr<std::unique_ptr<Transport>>(
         TransportEvents* events)>;
 
-// The links of one process, and the part of the cluster that it is. Invariants:
-// (1) no message comes in before Start has returned; (2) the world is told of
-// hosts that went, or have come, by Lose and Come alone, whatever happens to
-// links; (3) when Stop has returned nothing moves any more. One thread makes
-// the calls.
+// The links of one process, and the process's part of the cluster. Invariants:
+// (1) no message is delivered before Start has returned; (2) the world is told
+// of hosts that went or came by Lose and Come alone, whatever happens to links;
+// (3) nothing moves after Stop has returned. One thread makes the calls.
 class Process {
  public:
-  // As `make` says.
+  // Errors are those of `make`.
   static absl::StatusOr<std::unique_ptr<Process>> Create(
       const TransportFactory& make);
   ~Process();
 
-  // Makes the actors that the members leave to process `self`, which has
-  // clients alone when it is none of them, and not the controller's. As
-  // Cluster::Create; InvalidArgument: the members are not those of the cluster.
+  // Creates the actors of process `self`: those of its hosts, or of clients
+  // alone if it is not a member, or the controller's. Returns InvalidArgument
+  // if the members do not match the cluster; or the errors of Cluster::Create.
   absl::Status Start(uint32_t self, const proto::Cluster& cluster,
                      const ClusterOptions& options,
                      std::vector<proto::Member> members);
-  // Whoever this was, nothing of it counts any more. From Start on, as Come.
+  // Ends the link to a process, and reports its hosts as down. Call Lose and
+  // Come after Start.
   void Lose(uint32_t process);
-  // A member in the place of one that is gone; it has been linked.
+  // Reports the hosts of a replacement as up. It has been linked.
   void Come(const proto::Member& member);
   void Send(PeerId peer, const proto::Membership& message);
   // Ends links and work. Idempotent.
   void Stop();
-  // Likewise; clients of this process are told that.
+  // Stops, and passes the reason to the clients of this process.
   void Fail(absl::Status why);
 
   Transport& transport() { return *transport_; }
   ProcessLinks& links() { return links_; }
   MembershipInbox& inbox() { return inbox_; }
-  // From Start on.
+  // Valid after Start.
   Cluster& cluster() { return *cluster_; }
   const std::vector<proto::Member>& members() const { return members_; }
 
@@ -70,15 +71,15 @@ class Process {
 
   MembershipInbox inbox_;
   ProcessLinks links_;
-  std::vector<proto::Member> members_;  // process 1, 2, ...
+  std::vector<proto::Member> members_;  // processes 1, 2, ...
   Directory directory_;
-  World* world_ = nullptr;  // the cluster's
+  World* world_ = nullptr;  // owned by the cluster
   std::unique_ptr<Cluster> cluster_;
   std::unique_ptr<Transport> transport_;  // destroyed first
 };
 
-// Of the members, that each host of the topology is there once, and processes
-// count from 1. InvalidArgument: what is wrong.
+// Checks that processes are numbered from 1 and each host of the topology
+// belongs to one of them. Returns InvalidArgument with the violation.
 absl::Status CheckMembers(const Topology& topology,
                           const std::vector<proto::Member>& members);
 

@@ -1,4 +1,4 @@
-//===- refusal.cc - A process says no to another one ----------------------===//
+//===- refusal.cc - Refusals between processes ----------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

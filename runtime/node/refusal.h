@@ -1,4 +1,4 @@
-//===- refusal.h - A process says no to another one -------------*- C++ -*-===//
+//===- refusal.h - Refusals between processes -------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -15,9 +15,9 @@
 namespace pathways {
 
 proto::Membership MakeRefusal(const absl::Status& why);
-// Never OK, whatever it says.
+// Returns the status of a refusal, which is never OK.
 absl::Status ReadRefusal(const proto::Refusal& refusal);
-// As ReadRefusal; tells a person who said it.
+// Returns the same, with the note that the controller refused.
 absl::Status ReadRefusalOfController(const proto::Refusal& refusal);
 
 }  // namespace pathways

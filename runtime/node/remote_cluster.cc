@@ -1,4 +1,4 @@
-//===- remote_cluster.cc - A cluster that runs elsewhere ------------------===//
+//===- remote_cluster.cc - Connections to a running cluster ---------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -16,7 +16,7 @@
 namespace pathways {
 namespace {
 
-// A member and the thread that hears what happens to others.
+// A member, and the thread that serves its events.
 class RemoteCluster {
  public:
   explicit RemoteCluster(std::unique_ptr<Member> member)

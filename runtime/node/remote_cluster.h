@@ -1,4 +1,4 @@
-//===- remote_cluster.h - A cluster that runs elsewhere ---------*- C++ -*-===//
+//===- remote_cluster.h - Connections to a running cluster ------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -21,21 +21,22 @@
 namespace pathways {
 
 struct ConnectOptions {
-  std::string address;  // of a controller, as MakeNodeAddress reads it
+  // Address of a controller, in the format of MakeNodeAddress.
+  std::string address;
   LinkOptions links;
-  // To reach the controller, and until it lets this process in.
+  // Time to reach the controller, and then until it lets this process in.
   absl::Duration timeout = absl::Seconds(10);
-  // As of ClusterOptions; not for AskStatus.
+  // See ClusterOptions; AskStatus ignores it.
   std::function<void(const LongWork&)> on_long_work;
-  // As of MemberOptions; not for AskStatus.
+  // See MemberOptions; AskStatus ignores it.
   std::function<void(const std::string& whom)> on_waiting;
 };
 
-// A running cluster, of which this process has clients alone. When it ends,
-// calls of clients return Cancelled, naming the address. InvalidArgument,
-// PermissionDenied: the address, or the key; Unavailable: nobody listens there,
-// or who does has another key; DeadlineExceeded: says what the cluster waits
-// for; else what the controller says.
+// Connects to a running cluster as a process with clients alone. When the
+// cluster ends, calls of clients return Cancelled, with the address. Returns
+// InvalidArgument or PermissionDenied for a bad address or key; Unavailable if
+// nobody listens there, or with another key; DeadlineExceeded, with what the
+// cluster waits for; or the controller's refusal.
 absl::StatusOr<std::shared_ptr<Cluster>> ConnectCluster(
     const ConnectOptions& options);
 

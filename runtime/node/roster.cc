@@ -1,4 +1,4 @@
-//===- roster.cc - Who is to be in a cluster, and who has come ------------===//
+//===- roster.cc - Workers that a cluster begins with ---------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -111,7 +111,8 @@ absl::StatusOr<std::vector<uint32_t>> Roster::HostsOf(
                                           ? "the worker names no host"
                                           : "the worker has no address");
   }
-  // It becomes part of the cluster, which everybody checks.
+  // The machine becomes part of the cluster description, which is checked
+  // everywhere.
   checked = pathways::CheckTarget("the worker's machine", hello.target());
   if (!checked.ok()) return checked;
   if (hello.has_any_host()) {

@@ -1,4 +1,4 @@
-//===- admission.cc - Who holds the memory of the devices -----------------===//
+//===- admission.cc - Memory of devices, and its holders ------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -20,7 +20,7 @@
 namespace pathways {
 namespace {
 
-// The largest buffers on a device, for messages.
+// Returns the largest buffers of the plan on a device, for messages.
 std::string Largest(const PreparedPlan& plan, int64_t device) {
   std::vector<std::pair<uint64_t, int>> sizes;
   for (int b = 0; b < plan.plan().buffers_size(); ++b) {
@@ -156,7 +156,7 @@ std::vector<Admission::Held> Admission::HoldersOf(
     are_hosts |= is_short[place] && place >= topology_.num_devices();
   }
   std::vector<Held> all;
-  // Whether one of these is where there is too little.
+  // Appends a holder to `all`. Returns true if its pool has too little memory.
   auto add = [&](uint32_t client, const std::string& what, int64_t place,
                  uint64_t bytes) {
     if (bytes == 0 || !is_short[place]) return false;
@@ -383,7 +383,7 @@ void Admission::HostGone(int32_t host, uint32_t epoch) {
     return topology_.LocateGlobal(global).host == host;
   };
   for (auto& [id, holder] : holders_) {
-    // A slice has it again when the host lives again.
+    // A slice gets the device back when the host is up again.
     if (holder.is_slice) continue;
     for (const auto& [global, bytes] : holder.bytes) {
       if (is_there(global)) Shrink(&holder, global, 0);

@@ -1,4 +1,4 @@
-//===- admission_graph.cc - Who waits for whom, for memory ----------------===//
+//===- admission_graph.cc - Deadlocks among waits for memory --------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -15,7 +15,7 @@ std::vector<size_t> FindStuck(WishesFit fit,
                               absl::Span<const MemoryWish> wishes) {
   std::map<uint32_t, std::vector<const MemoryWish*>> wanted;  // by client
   for (const MemoryWish& wish : wishes) wanted[wish.client].push_back(&wish);
-  // What those hold who wait: all else will be free.
+  // Memory held by clients that wait; all other memory will become free.
   DeviceBytes taken;
   for (const auto& [client, bytes] : held) {
     if (wanted.count(client) == 0) continue;

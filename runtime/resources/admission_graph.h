@@ -1,4 +1,4 @@
-//===- admission_graph.h - Who waits for whom, for memory -------*- C++ -*-===//
+//===- admission_graph.h - Deadlocks among waits for memory -----*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -20,33 +20,33 @@
 
 namespace pathways {
 
-// Bytes by place: a device of the cluster or, behind these, a host's own
-// memory.
+// Bytes by pool: a device of the cluster, or after these, a pool of a host's
+// own memory.
 using DeviceBytes = absl::btree_map<int64_t, uint64_t>;
 
 struct DeviceDemand;  // device_choice.h
 
-// A client waits for this, and wants all of it at once.
+// A client waits for all of this at once.
 struct MemoryWish {
   uint32_t client = 0;
   DeviceBytes bytes;
-  // And of devices that are to be chosen; they outlive it.
+  // Bytes of devices that are still to be chosen. They must outlive the wish.
   absl::Span<const DeviceDemand> demands = {};
 };
 
-// Whether all of these fit if no more than `taken` is held.
+// Returns true if all wishes fit while no more than `taken` is held.
 using WishesFit = absl::FunctionRef<bool(
     const DeviceBytes& taken, absl::Span<const MemoryWish* const> wishes)>;
 
-// Which of `wishes` can never be granted, in whatever order, by their index,
-// ascending. A client gives up what it holds (`held`, by client) some time
-// after it was granted all that it wishes for, and until then it holds it; one
-// that wishes for nothing gives it up some time anyway.
+// Returns the indices, ascending, of the wishes that can never be granted, in
+// whatever order. Assumes that a client eventually releases what it holds
+// (`held`, by client): a client with wishes only after all of them were
+// granted, a client without wishes in any case.
 //
-// It is the reduction of a resource graph (Holt, "Some Deadlock Properties of
-// Computer Systems", 1972): what may be given up is given up, and clients whose
-// wishes then fit are granted them, until nothing changes. What is left waits
-// in a circle, or for itself.
+// This is the reduction of a resource graph (Holt, "Some Deadlock Properties of
+// Computer Systems", 1972): it releases what may be released and grants the
+// clients whose wishes then fit, until nothing changes. The remaining clients
+// wait in a circle, or for themselves.
 std::vector<size_t> FindStuck(WishesFit fit,
                               const std::map<uint32_t, DeviceBytes>& held,
                               absl::Span<const MemoryWish> wishes);

@@ -19,7 +19,8 @@
 namespace pathways {
 namespace {
 
-// Of what is to be chosen: who needs much is asked first where it will be.
+// Returns the bytes of the devices that are to be chosen. Larger demands choose
+// first.
 uint64_t SizeOf(const DeviceDemand& demand) {
   uint64_t size = 0;
   for (const IslandNeed& island : demand.islands) {
@@ -35,7 +36,7 @@ uint64_t BytesOn(const DeviceBytes& bytes, int64_t device) {
   return found == bytes.end() ? 0 : found->second;
 }
 
-// Devices for each, by index; nothing unless there are some for all.
+// Returns the devices of each demand, by index; nullopt unless all can be met.
 std::optional<std::vector<ChosenDevices>> ChooseAll(
     const Topology& topology, const DeviceClasses& classes,
     const std::vector<const DeviceDemand*>& demands, DeviceRoom room) {
@@ -84,7 +85,7 @@ bool Admission::MayFit(const DeviceDemand& demand,
     const std::vector<int32_t>& all = classes_.OfKind(demand.kind);
     classes.insert(all.begin(), all.end());
   }
-  // As much as the one that needs least would have.
+  // A device counts as free if it suits the need with the fewest bytes.
   auto is_free = [&](int64_t device) {
     if (classes.count(classes_.of(device)) == 0) return false;
     return FreeAt(device) >= std::min(least, bounds_[device]);
@@ -280,7 +281,7 @@ DeviceBytes Admission::Reach(const DeviceDemand& demand) const {
 
 bool Admission::WouldFit(const DeviceBytes& taken,
                          absl::Span<const MemoryWish* const> wishes) const {
-  // What is asked for where it is, wherever the rest will be.
+  // Fixed demands first; the rest is chosen beside them.
   DeviceBytes used = taken;
   std::vector<const DeviceDemand*> demands;
   for (const MemoryWish* wish : wishes) {

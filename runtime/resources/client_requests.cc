@@ -1,4 +1,4 @@
-//===- client_requests.cc - What a client asks ----------------------------===//
+//===- client_requests.cc - Requests of clients ---------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -13,7 +13,7 @@
 namespace pathways {
 namespace {
 
-// Names numbers of one client by ids.
+// Replaces the numbers of one client by ids.
 class Namer {
  public:
   explicit Namer(uint32_t client) : client_(client) {}

@@ -1,4 +1,4 @@
-//===- client_requests.h - What a client asks -------------------*- C++ -*-===//
+//===- client_requests.h - Requests of clients ------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -16,8 +16,8 @@
 
 namespace pathways {
 
-// What a client waits for; it numbers what is to be answered from 1. 0: nobody
-// waits.
+// A request of a client that expects an answer. The client numbers its requests
+// from 1; 0: no answer is expected.
 struct ClientRequest {
   uint32_t client = 0;
   uint64_t id = 0;
@@ -27,8 +27,8 @@ struct ClientRequest {
   }
 };
 
-// Puts ids for the launches and objects that a client names by its numbers
-// (runtime/protocol/client_id.h). False: one is none of its numbers.
+// Replaces the numbers by which a client names its launches and objects by ids
+// (runtime/protocol/client_id.h). Returns false if one is out of range.
 bool NameByIds(proto::Control* control);
 
 }  // namespace pathways

@@ -1,4 +1,4 @@
-//===- device_choice.cc - Which devices, where any will do ----------------===//
+//===- device_choice.cc - Choice of devices that are alike ----------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -24,14 +24,15 @@ void AddLoad(const CellLoad& load, CellLoad* sum) {
   for (size_t i = 0; i < load.size(); ++i) (*sum)[i] += load[i];
 }
 
-// One attempt: all of one demand, of classes that are known.
+// One attempt to place a whole demand, with known classes.
 class Choice {
  public:
   Choice(const Topology& topology, const DeviceClasses& classes,
          const DeviceDemand& demand, const DeviceRoom& room)
       : topology_(topology), classes_(classes), demand_(demand), room_(room) {}
 
-  // `only`: in place of the classes of the needs; negative: not so.
+  // `only`: the class of all devices, instead of those that the needs name;
+  // negative: none.
   std::optional<ChosenDevices> Make(int32_t only) {
     only_ = only;
     offers_.clear();
@@ -48,7 +49,7 @@ class Choice {
   }
 
  private:
-  // What an island has for a need.
+  // The devices that an island offers for a need.
   struct Island {
     CellLoad load = {};
     int number = 0;
@@ -64,7 +65,7 @@ class Choice {
   void Offer(size_t index) {
     const IslandNeed& need = demand_.islands[index];
     for (size_t other = 0; other < index; ++other) {
-      // As of slices over many islands.
+      // Equal needs, as of a slice over several islands, share their offers.
       if (demand_.islands[other] != need) continue;
       offers_.push_back(offers_[other]);
       return;
@@ -87,8 +88,8 @@ class Choice {
     offers_.push_back(std::move(offers));
   }
 
-  // Largest needs first: what suits a larger one suits a smaller one, too. So
-  // the sum of loads is least.
+  // The largest needs choose first, since a device that suits a larger need
+  // suits a smaller one too. So the sum of loads is least.
   std::optional<std::vector<int64_t>> Least(const IslandNeed& need,
                                             int island) const {
     const int64_t first = topology_.GlobalDevice(island, 0);
@@ -112,7 +113,7 @@ class Choice {
     for (auto from = order.begin(); from != order.end();) {
       const auto to = std::find_if(
           from, order.end(), [&](size_t i) { return key(i) != key(*from); });
-      // Those that need the same stay in their order.
+      // Devices with equal needs stay in ascending order.
       std::vector<int64_t> some;
       const size_t wanted = static_cast<size_t>(to - from);
       std::erase_if(candidates, [&](int64_t device) {
@@ -135,7 +136,7 @@ class Choice {
     CellMesh mesh{topology_.IslandShape(island),
                   {proto.torus().begin(), proto.torus().end()}};
     std::vector<int64_t> shape = need.mesh;
-    // On a line there is but one way to be neighbours.
+    // On a line, neighbours form a row whatever the shape.
     if (mesh.sizes.size() == 1) {
       shape = {std::accumulate(shape.begin(), shape.end(), int64_t{1},
                                std::multiplies<>())};
@@ -163,8 +164,8 @@ class Choice {
     return cells;
   }
 
-  // The best island for a need that nobody has; else one whose need can go
-  // elsewhere.
+  // Gives the need its best free island; or an island whose need can move to
+  // another one (an augmenting path).
   bool Place(size_t need, std::vector<bool>* seen) {
     auto take = [&](const Island& offer) {
       taken_[static_cast<size_t>(offer.number)] = static_cast<int64_t>(need);
@@ -189,8 +190,8 @@ class Choice {
   const DeviceRoom& room_;
   int32_t only_ = -1;
   std::vector<std::shared_ptr<const Offers>> offers_;  // by need, best first
-  std::vector<int64_t> taken_;                         // by island: the need
-  std::vector<const Island*> place_;                   // by need
+  std::vector<int64_t> taken_;        // need of each island, or -1
+  std::vector<const Island*> place_;  // by need
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-//===- device_choice.h - Which devices, where any will do -------*- C++ -*-===//
+//===- device_choice.h - Choice of devices that are alike -------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -22,11 +22,12 @@
 
 namespace pathways {
 
-// Of a device: all the memory that it has, and nobody else there.
+// All the memory of a device, which nobody else may use then.
 inline constexpr uint64_t kWholeDevice = UINT64_MAX;
 
-// Devices that can take the place of each other with the same bits: of one kind
-// and target. Numbered from 0 by their first device.
+// Classes of devices that can replace each other with the same bits: devices of
+// one kind and target. A class's number counts from 0 in the order of first
+// devices.
 class DeviceClasses {
  public:
   explicit DeviceClasses(const Topology& topology);
@@ -34,7 +35,8 @@ class DeviceClasses {
   int32_t of(int64_t device) const {
     return class_of_[static_cast<size_t>(device)];
   }
-  // Of a kind, ascending; none: no device is of that kind.
+  // Returns the classes of a kind, ascending; empty if no device is of that
+  // kind.
   const std::vector<int32_t>& OfKind(const std::string& kind) const;
 
  private:
@@ -42,53 +44,56 @@ class DeviceClasses {
   std::map<std::string, std::vector<int32_t>> of_kind_;
 };
 
-// Devices that are to be on one island.
+// Devices that must be on one island.
 struct IslandNeed {
   struct Device {
     uint64_t bytes = 0;  // or kWholeDevice
-    int32_t like = 0;    // its class, unless a kind is asked for
+    int32_t like = 0;    // class of the device; unused if a kind is given
     bool operator==(const Device&) const = default;
   };
   std::vector<Device> devices;
-  // A mesh that they are to form, row-major, in the island's own; empty: none.
-  // Then all need the same.
+  // The mesh, row-major, that the devices must form within the island's own;
+  // empty: none. All devices of a mesh need the same.
   std::vector<int64_t> mesh = {};
   bool operator==(const IslandNeed&) const = default;
 };
 
-// What a program or a slice asks for, all of it or nothing.
+// The demand of a program or a slice, which gets all of it or nothing.
 struct DeviceDemand {
-  DeviceBytes fixed = {};                // there and nowhere else
+  DeviceBytes fixed = {};                // bytes on given devices
   std::vector<IslandNeed> islands = {};  // each on an island of its own
-  std::set<int> apart = {};              // that these are not on
-  std::string kind = {};  // of all of these, of one class; empty: as they say
+  std::set<int> apart = {};              // islands that must not be used
+  // Kind of all chosen devices, which then are of one class. Empty: the needs
+  // name classes.
+  std::string kind = {};
 
   bool operator==(const DeviceDemand&) const = default;
 };
 
-// What a cluster has free, by device.
+// Free memory of a cluster, by device.
 struct DeviceRoom {
   std::vector<uint64_t> free, bound;
-  std::vector<bool> closed;    // takes nothing
-  std::vector<CellLoad> load;  // who has less is taken first
+  std::vector<bool> closed;    // accepts nothing
+  std::vector<CellLoad> load;  // the least loaded are taken first
 
   bool Fits(int64_t device, uint64_t bytes) const;
   void Take(int64_t device, uint64_t bytes);
 };
 
-// By island that was asked for, in the order of its devices.
+// The devices of each requested island, in the order of its needs.
 using ChosenDevices = std::vector<std::vector<int64_t>>;
 
-// Devices for all of `demand`, which it then takes of `room`: of each island
-// those of least load; of islands those where that is least, but that none is
-// given away that another need cannot do without. Nothing: there is no way to
-// have them, and nothing is taken.
+// Returns devices for all of `demand`, and takes them from `room`. On each
+// island it chooses the least loaded devices. It prefers the least loaded
+// islands, but never gives a need an island that another need cannot do
+// without. Returns nullopt, and takes nothing, if the demand cannot be met.
 std::optional<ChosenDevices> ChooseDevices(const Topology& topology,
                                            const DeviceClasses& classes,
                                            const DeviceDemand& demand,
                                            DeviceRoom* room);
 
-// What that holds of each device.
+// Returns the bytes that the chosen devices hold, by device. `bound`: memory of
+// each device.
 DeviceBytes BytesChosen(const DeviceDemand& demand, const ChosenDevices& chosen,
                         const std::vector<uint64_t>& bound);
 

@@ -1,4 +1,4 @@
-//===- host_memory.cc - Hosts' memory, as the controller knows ------------===//
+//===- host_memory.cc - Account of the memory of hosts --------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- host_memory.h - Hosts' memory, as the controller knows ---*- C++ -*-===//
+//===- host_memory.h - Account of the memory of hosts -----------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -20,62 +20,66 @@
 
 namespace pathways {
 
-// What of the hosts' memory is spoken for, by what hosts were told: so that who
-// launches need not ask a host whether it has room when it surely has. Counts
-// nothing too little but what a host has not given back yet. Hosts decide by
-// what they have (runtime/store). One owner calls it.
+// The controller's account of the memory of hosts, by the messages that hosts
+// were sent. A launch need not ask a host for room that it surely has. The
+// account is never below a host's real use, except for memory that the host was
+// told to free and has not freed yet. Hosts themselves decide by what they have
+// (runtime/store). One owner calls it.
 class HostMemory {
  public:
   explicit HostMemory(const Topology& topology, const SpillOptions& spill = {});
 
-  // A program, by its handle, takes as much on a host until it is freed,
-  // whatever it was taken for before.
+  // Sets the bytes of a program, by its handle, on a host, until it is freed.
+  // Replaces the earlier number, if any.
   void SetProgram(uint64_t program, int32_t host, uint64_t bytes);
-  // A host has nothing any more.
+  // Records that the host is gone and holds nothing.
   void HostGone(int32_t host);
   void FreeProgram(uint64_t program);
-  // What it takes, by host.
+  // Returns the bytes of a program, by host.
   const std::map<int32_t, uint64_t>& OfProgram(uint64_t program) const;
-  // Blocks of an array; hosts and bytes go together. Whether each host surely
-  // has room for them: the system may refuse what it is asked for
-  // (Mapping::kAskedBytes).
+  // Charges hosts with the blocks of an array; `hosts` and `bytes` have the
+  // same size. Returns true if each host surely has room for them. Large blocks
+  // (Mapping::kAskedBytes) are never sure, since the system may refuse them.
   bool Charge(absl::Span<const uint32_t> hosts,
               absl::Span<const uint64_t> bytes);
-  // Whether what these hosts have of arrays is in their memory, surely.
+  // Returns true if all array blocks of these hosts are surely in memory, not
+  // in files.
   bool AreHere(absl::Span<const int32_t> hosts) const;
-  // The host is told so by the message of that number. What programs are
-  // loaded into is free when the host has said that it has done it: loads have
-  // no place among those messages.
+  // Records that the message numbered `sequence` told the host to free `bytes`.
+  // For loads this memory is free only after the host has confirmed it, because
+  // load messages have no order among the numbered ones.
   void Discharge(int32_t host, uint64_t bytes, uint64_t sequence);
-  // A host has done what was numbered up to `sequence`. Whether that made room
-  // for loads.
+  // Records that a host has done all messages up to `sequence`. Returns true if
+  // that made room for loads.
   bool Settled(int32_t host, uint64_t sequence);
 
-  // By programs and arrays; of that, what programs have.
+  // Bytes used by programs and arrays; and by programs alone.
   uint64_t used(int32_t host) const { return hosts_[host].used; }
   uint64_t programs(int32_t host) const { return hosts_[host].programs; }
   uint64_t bound(int32_t host) const { return hosts_[host].bound; }
-  // Of files for arrays that nobody uses; 0: there are none.
+  // Bytes of files for unused arrays; 0: the host has no spill folder.
   uint64_t spill(int32_t host) const { return hosts_[host].spill; }
-  // What the host has not said to be free.
+  // Discharged bytes that the host has not confirmed as free.
   uint64_t leaving(int32_t host) const {
     return hosts_[host].older + hosts_[host].newer;
   }
-  // Another number when there may be more room for loads.
+  // A number that changes whenever there may be more room for loads.
   uint64_t version(int32_t host) const { return hosts_[host].version; }
 
  private:
   struct Host {
     uint64_t used = 0, bound = 0, version = 0;
     uint64_t programs = 0, spill = 0;
-    // With more, arrays may have left memory, until there are none.
+    // Above this number of bytes arrays may have been spilled, until the host
+    // has no arrays.
     uint64_t high = UINT64_MAX;
     bool may_have_spilled = false;
-    // Discharged up to the message `mark`, and after it up to `last`.
+    // Unconfirmed bytes: discharged up to the message `mark`, and after it up
+    // to the message `last`.
     uint64_t older = 0, newer = 0, mark = 0, last = 0;
   };
 
-  // What is used has changed.
+  // Updates may_have_spilled after a change of the used bytes.
   static void Look(Host* host);
 
   std::vector<Host> hosts_;

@@ -19,10 +19,10 @@
 namespace pathways {
 namespace {
 
-// Holders that a message lists.
+// Largest number of holders that a message lists.
 constexpr size_t kMaxListed = 4;
 
-// "2 devices of an island, 512 bytes of each"
+// Returns, for example, "2 devices of an island, 512 bytes of each".
 std::string IslandText(const IslandNeed& need) {
   uint64_t least = kWholeDevice, most = 0;
   for (const IslandNeed::Device& device : need.devices) {
@@ -60,7 +60,7 @@ std::string DemandText(const std::vector<DeviceDemand>& demands) {
   return absl::StrJoin(texts, "; ");
 }
 
-// What it waits for.
+// Returns the wish of a waiting load.
 MemoryWish WishOf(const LoadQueue::Load& load) {
   MemoryWish wish{load.request.client, {}, load.demands};
   if (load.demands.empty()) wish.bytes = load.need;
@@ -160,7 +160,8 @@ bool LoadQueue::IsSafe(const Load& load) const {
       std::any_of(loads_.begin(), loads_.end(), [&](const Load& other) {
         return &other != &load && other.request.client == load.request.client;
       });
-  // What is chosen when it is granted is looked at then (TakeStuck).
+  // A load with demands gets its devices only when it is granted; TakeStuck
+  // checks the others then.
   return !waits_too || !load.demands.empty() || Stuck(nullptr, &load).empty();
 }
 
@@ -172,7 +173,7 @@ absl::Status LoadQueue::Add(Load load, NameOf name_of, std::string* why) {
         absl::StrCat(load.why, Circle(load, stuck, name_of)));
   }
   *why = load.why;
-  // One that was granted and came back has its place again.
+  // A load that was granted and refused by a host returns to its old place.
   const auto behind =
       std::find_if(loads_.begin(), loads_.end(),
                    [&](const Load& other) { return other.since > load.since; });
@@ -183,7 +184,7 @@ absl::Status LoadQueue::Add(Load load, NameOf name_of, std::string* why) {
 std::vector<std::pair<LoadQueue::Load, absl::Status>> LoadQueue::TakeStuck(
     NameOf name_of) {
   std::vector<std::pair<Load, absl::Status>> taken;
-  // All else was looked at when it was asked for, or granted.
+  // All other loads were checked when they were asked for, or granted.
   const uint64_t away = admission_.away_version();
   if (loads_.empty() || (std::exchange(away_, away) == away && !has_chosen_)) {
     return taken;
@@ -195,7 +196,7 @@ std::vector<std::pair<LoadQueue::Load, absl::Status>> LoadQueue::TakeStuck(
     Load load = std::move(*last);
     loads_.erase(last);
     stuck.pop_back();
-    stuck.push_back(loads_.size());  // where Circle looks for it
+    stuck.push_back(loads_.size());  // index at which Circle expects it
     absl::Status why = absl::ResourceExhaustedError(
         absl::StrCat(Why(load, name_of), Circle(load, stuck, name_of)));
     taken.emplace_back(std::move(load), std::move(why));
@@ -246,8 +247,8 @@ std::string LoadQueue::Why(const Load& load, NameOf name_of) const {
 std::string LoadQueue::Circle(const Load& load,
                               const std::vector<size_t>& stuck,
                               NameOf name_of) const {
-  // From each to one that holds what it needs and waits as well, until one
-  // comes again.
+  // Follows the chain from each load to one that holds what it needs and waits
+  // as well, until a client repeats.
   std::vector<const Load*> all;
   for (const Load& other : loads_) all.push_back(&other);
   all.push_back(&load);
@@ -308,7 +309,8 @@ bool LoadQueue::Retry(absl::FunctionRef<absl::Status(const Load&)> grant) {
     load->version = version;
     tried = true;
     load->stale = true;
-    // One that has been passed too often is next, where it waits.
+    // A load that was passed too often comes before all later loads that want
+    // the same memory.
     const bool waits =
         !admission_.HoldsAny(load->request.client) &&
         std::any_of(loads_.begin(), load, [&](const Load& before) {

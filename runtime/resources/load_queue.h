@@ -29,104 +29,110 @@
 
 namespace pathways {
 
-// Loads of programs, and slices, for which there is no memory now, or no
-// devices.
+// Loads of programs, and requests for slices, that wait for memory or devices.
 // Invariants: (1) a load that can never be granted, in whatever order, does not
-// wait: it fails at once and says why; so those that wait are granted some
-// time, if clients give up some time what they hold; (2) loads are granted in
-// the order of asking, but that one that fits passes those that do not, each
-// kMaxPassed times; after that, only clients that hold something do, for whom
-// it may be waited; (3) each is granted or refused once. One owner calls it; it
-// sends nothing.
+// wait but fails at once with a reason; so every waiting load is granted
+// eventually, if clients eventually release what they hold; (2) loads are
+// granted in the order of their requests, but a load that fits passes loads
+// that do not, each of these kMaxPassed times; after that only clients that
+// hold something may pass, because the waiting load may depend on them; (3)
+// each load is granted or refused once. One owner calls it; it sends nothing.
 class LoadQueue {
  public:
   static constexpr uint32_t kMaxPassed = 16;
 
-  // One of a load's programs.
+  // One program of a load.
   struct Program {
     PlanName name;
     std::shared_ptr<const PreparedPlan> plan;
-    uint64_t slice = 0;  // that it takes of; 0: of none
-    // What it takes of hosts, as far as they have said.
+    uint64_t slice = 0;  // the slice that it takes memory from; 0: none
+    // Bytes that it needs, by host, as far as hosts have reported them.
     std::map<int32_t, uint64_t> on_hosts = {};
   };
-  // Of programs, or of slices.
+  // A load of programs, or a request for slices.
   struct Load {
     ClientRequest request;
     std::vector<Program> programs;
     std::vector<DeviceDemand> demands = {};  // by slice
-    std::vector<std::string> whats = {};     // likewise: "slice 's'"
-    TimeNs since = 0;                        // it was asked for
-    TimeNs deadline = kNoDeadline;           // after which it waits no more
-    int32_t priority = 0;                    // of its client
-    bool awaits_devices = false;             // that are away, too
-    // By place; of slices what they may take, and the least of each.
+    std::vector<std::string> whats = {};     // their names: "slice 's'"
+    TimeNs since = 0;                        // time of the request
+    TimeNs deadline = kNoDeadline;           // end of the wait
+    int32_t priority = 0;                    // of the client
+    bool awaits_devices = false;  // waits for devices that are away, too
+    // Bytes by pool. For slices: the devices that they may take, with the
+    // smallest number of bytes of each.
     DeviceBytes need = {};
-    uint32_t refused = 0;  // times by hosts, that had no room after all
+    uint32_t refused = 0;  // times that hosts refused it for lack of room
     uint32_t passed = 0;
-    // Of its devices, when it was tried; 0: to be tried in any case.
+    // VersionOf its pools at the last attempt; 0: try it in any case.
     uint64_t version = 0;
-    // When it was seen to fit into the empty cluster: that of Admission's
-    // away_version, and one; 0: never.
+    // Admission's away_version plus 1 when the load was last seen to fit into
+    // the empty cluster; 0: never.
     mutable uint64_t fits_alone = 0;
-    bool stale = false;    // it has been tried since it was told why it waits
-    std::string why = {};  // that it waits, as its client was told
+    bool stale = false;    // tried since its client was last told why it waits
+    std::string why = {};  // the reason, as last sent to the client
 
-    // "program 'p'", "slices 's' and 't'"
+    // Returns, for example, "program 'p'" or "slice 's' and slice 't'".
     std::string What() const;
   };
   using NameOf = absl::FunctionRef<std::string(uint32_t client)>;
 
-  // Neither outlives it.
+  // `admission` must outlive the queue.
   explicit LoadQueue(const Admission* admission) : admission_(*admission) {}
 
-  // Whether a load is granted at once, if it fits, though others have waited
-  // longer; that it was.
+  // MayPass returns true if the load may be granted at once, if it fits, before
+  // loads that have waited longer. Passed records that it was.
   bool MayPass(const Load& load) const;
   void Passed(const Load& load);
-  // One that does not fit, or may not pass. ResourceExhausted: it can never be
-  // granted: it is too large, or waits in a circle, which is named; it is not
-  // taken. Else `why` says why it waits.
+  // Adds a load that does not fit, or may not pass, and sets `why` to the
+  // reason of its wait. Returns ResourceExhausted, and does not add it, if it
+  // can never be granted: it is too large, or it would wait in a circle, which
+  // the message names.
   absl::Status Add(Load load, NameOf name_of, std::string* why);
-  // Those that fit now, of those whose devices have changed, in order, as
-  // `grant` tries: OK if so, ResourceExhausted if not, and anything else ends
-  // it. Whether there was one to try.
+  // Calls `grant`, in order, for each load whose pools have changed and that
+  // may go now. OK: granted; ResourceExhausted: it does not fit and keeps
+  // waiting; any other error ends the load. Returns true if some load was
+  // tried.
   bool Retry(absl::FunctionRef<absl::Status(const Load&)> grant);
-  // Those that can never be granted any more, since devices are away or were
-  // chosen for another load of their client, with why.
+  // Removes and returns, with reasons, the loads that can no longer be granted,
+  // because devices are away or were chosen for another load of their client.
   std::vector<std::pair<Load, absl::Status>> TakeStuck(NameOf name_of);
-  // Those whose deadline has come, which do not wait any more.
+  // Removes and returns the loads whose deadline has passed.
   std::vector<Load> TakeLate(TimeNs now);
-  // Nobody waits for it any more. Whether anybody did.
+  // Removes a load that its client gave up. Returns true if it was waiting.
   bool Remove(ClientRequest request);
   void RemoveAll(uint32_t client);
-  // Those that Retry tried in vain and that wait for another reason than
-  // before, with it.
+  // Returns copies of the loads that Retry tried in vain and whose reason for
+  // waiting has changed, with the new reason.
   std::vector<Load> Explain(NameOf name_of);
 
   bool empty() const { return loads_.empty(); }
-  // Whether one waits for memory of the host itself.
+  // Returns true if a load waits for the host's own memory.
   bool Awaits(int32_t host) const;
   const std::list<Load>& loads() const { return loads_; }
-  // The next deadline; kNoDeadline: none.
+  // Returns the next deadline, or kNoDeadline if there is none.
   TimeNs NextDeadline() const;
-  // The highest priority of those who wait for what the client holds; nullopt:
-  // nobody does with more than `above`.
+  // Returns the highest priority, above `above`, of the loads that wait for
+  // memory that the client holds; nullopt if there is none.
   std::optional<int32_t> PriorityOver(uint32_t client, int32_t above) const;
 
  private:
   static bool Meets(const Load& a, const Load& b);
-  // What waits for one that is gone may be next.
+  // Marks all loads to be tried again, because they may have waited for a load
+  // that is removed.
   void TryAll();
-  // Those that can never be granted, beside `more`, if that is not null, by
-  // index, it last; if `granted` is one of them, as if it had been.
+  // Returns the indices of the loads that can never be granted. If `more` is
+  // not null, it counts as the last waiting load. If `granted` is not null,
+  // that load counts as granted.
   std::vector<size_t> Stuck(const Load* more, const Load* granted) const;
-  // Nobody who waits, nor `more`, holds anything, or waits twice. Then all that
-  // is held is given up some time, and each that fits alone is granted.
+  // Returns true if no waiting client, with that of `more`, holds anything or
+  // waits twice. Then everything that is held is released eventually, and each
+  // load that fits alone is granted.
   bool AreApart(const Load* more) const;
   bool FitsAlone(const Load& load) const;
-  // Whether others can still be granted what they wait for when its client has
-  // that: it may wait for more, of what they have.
+  // Returns true if the other loads can still be granted once this load's
+  // client has what it asks for, even if that client then waits for memory that
+  // they hold.
   bool IsSafe(const Load& load) const;
   std::string Why(const Load& load, NameOf name_of) const;
   std::string Circle(const Load& load, const std::vector<size_t>& stuck,
@@ -134,8 +140,8 @@ class LoadQueue {
 
   const Admission& admission_;
   std::list<Load> loads_;
-  uint64_t away_ = 0;        // Admission's version, when that was looked at
-  bool has_chosen_ = false;  // devices, for a load that was granted since
+  uint64_t away_ = 0;        // Admission::away_version at the last check
+  bool has_chosen_ = false;  // a load granted since then has chosen devices
 };
 
 }  // namespace pathways

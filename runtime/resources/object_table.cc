@@ -1,4 +1,4 @@
-//===- object_table.cc - Who holds arrays, and for whom -------------------===//
+//===- object_table.cc - Arrays on hosts, and references ------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- deadline_policy.cc - The earliest deadline is next -----------------===//
+//===- deadline_policy.cc - Earliest deadline first -----------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

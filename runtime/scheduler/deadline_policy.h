@@ -1,4 +1,4 @@
-//===- deadline_policy.h - The earliest deadline is next --------*- C++ -*-===//
+//===- deadline_policy.h - Earliest deadline first --------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -13,9 +13,9 @@
 
 namespace pathways {
 
-// Earliest deadline first (Liu and Layland, 1973), by grants; then those
-// without a deadline, which take turns. A deadline that has passed is the
-// earliest there is, and nothing more happens to it.
+// Earliest deadline first (Liu and Layland, 1973), decided for each grant.
+// Launches without a deadline come after all others and take turns. A launch
+// whose deadline has passed keeps its rank; it is not ended.
 class DeadlinePolicy final : public SchedulingPolicy {
  public:
   size_t Choose(uint32_t group, TimeNs now,

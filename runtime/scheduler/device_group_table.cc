@@ -14,8 +14,8 @@ namespace pathways {
 
 void DeviceGroupTable::Add(uint32_t program, absl::Span<const Device> devices,
                            std::vector<Split>* splits) {
-  // By group, or by island for devices that have none: how many of its devices
-  // the program is on, and the group that these are of from now on.
+  // The devices of the program, divided by their old group, or by island if
+  // they have no group yet: how many there are, and their group from now on.
   struct Part {
     int64_t devices = 0;
     uint32_t group = 0;
@@ -49,7 +49,7 @@ void DeviceGroupTable::Add(uint32_t program, absl::Span<const Device> devices,
   for (const auto& [key, part] : parts) own.push_back(part.group);
   std::sort(own.begin(), own.end());
   for (const Device& device : devices) {
-    // Found by what it was of: parts do not change any more.
+    // This looks the device up by its old group; `parts` no longer changes.
     const uint32_t group = part_of(device).group;
     group_of_[static_cast<size_t>(device.number)] = group + 1;
   }

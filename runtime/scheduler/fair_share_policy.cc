@@ -60,7 +60,7 @@ void FairSharePolicy::Begin(uint32_t group, uint32_t client) {
 void FairSharePolicy::End(uint32_t group, uint32_t client) {
   Group& shares = At(group);
   Find(shares, client).busy = false;
-  // Nobody has waited for anybody since.
+  // The group is idle, so no client has an advantage that must be remembered.
   if (std::none_of(shares.begin(), shares.end(),
                    [](const Share& share) { return share.busy; })) {
     shares.clear();

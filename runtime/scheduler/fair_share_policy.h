@@ -16,12 +16,13 @@
 
 namespace pathways {
 
-// Weighted fair share of each group's time, as it is measured. A client's
-// virtual time is the device time that it had, over its weight; who has least
-// is next (start-time fair queueing: Goyal, Vin, Cheng, 1996). Invariants: (1)
-// of clients that always have work, virtual times differ by no more than two
-// grants of each; (2) to be idle saves nothing: who comes back begins where the
-// others are, or where it was if that is more. Programs of one client take
+// Weighted fair sharing of the measured time of each group. A client's virtual
+// time is the device time that it used, divided by its weight; the client with
+// the smallest virtual time is next (start-time fair queueing: Goyal, Vin,
+// Cheng, 1996). Invariants: (1) the virtual times of clients that always have
+// work differ by at most two grants of each; (2) an idle client saves up no
+// time: when it returns, it begins at the smallest virtual time of the busy
+// clients, or at its own if that is larger. The programs of one client take
 // turns.
 class FairSharePolicy final : public SchedulingPolicy {
  public:
@@ -40,7 +41,7 @@ class FairSharePolicy final : public SchedulingPolicy {
     bool busy = false;
     double virtual_ns = 0;
   };
-  // Of the clients that a group has had since it was idle.
+  // The clients that the group has had since it was last idle.
   using Group = std::vector<Share>;
 
   Group& At(uint32_t group);

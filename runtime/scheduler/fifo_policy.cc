@@ -1,4 +1,4 @@
-//===- fifo_policy.cc - Who has waited longest is next --------------------===//
+//===- fifo_policy.cc - Longest wait first --------------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

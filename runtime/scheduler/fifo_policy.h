@@ -1,4 +1,4 @@
-//===- fifo_policy.h - Who has waited longest is next -----------*- C++ -*-===//
+//===- fifo_policy.h - Longest wait first -----------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -13,9 +13,10 @@
 
 namespace pathways {
 
-// Grants in the order in which launches were ready, and a long launch's next
-// grant behind those that came meanwhile: programs take turns, whosever they
-// are and however long their grants take.
+// Grants in the order in which launches became ready. The next grant of a long
+// launch comes after the launches that became ready in the meantime. So
+// programs take turns, regardless of their client and of how long their grants
+// take.
 class FifoPolicy final : public SchedulingPolicy {
  public:
   size_t Choose(uint32_t group, TimeNs now,

@@ -1,4 +1,4 @@
-//===- firing_cost.cc - What a firing of a program takes ------------------===//
+//===- firing_cost.cc - Estimated time of a firing ------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -32,7 +32,7 @@ FiringCost CostOf(const PreparedPlan& plan) {
   FiringCost cost;
   cost.total_ns = 0;
   std::vector<double> of_slice(plan.slices().size());
-  // When each is over at the earliest: what it waits for is before it.
+  // The earliest end of each action; the actions that it waits for come first.
   std::vector<double> over(static_cast<size_t>(count));
   double path_ns = 0;
   for (int a = 0; a < count; ++a) {
@@ -48,7 +48,7 @@ FiringCost CostOf(const PreparedPlan& plan) {
     cost.total_ns += GangNs(action);
     of_slice[action.slice()] += GangNs(action);
   }
-  // Slices that share devices add up there.
+  // The times of slices that share a device add up on that device.
   absl::flat_hash_map<int32_t, double> of_device;
   cost.bottleneck_ns = 1;
   for (size_t s = 0; s < of_slice.size(); ++s) {

@@ -1,4 +1,4 @@
-//===- firing_cost.h - What a firing of a program takes ---------*- C++ -*-===//
+//===- firing_cost.h - Estimated time of a firing ---------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -13,14 +13,13 @@
 
 namespace pathways {
 
-// By the costs of the plan's gangs, in nanoseconds; a gang without a cost
-// counts as one of 1 us.
+// Estimated time of one firing, in nanoseconds, from the costs of the plan's
+// gangs. A gang without a cost counts as 1 us.
 struct FiringCost {
-  double total_ns = 1;       // if nothing overlaps
-  double bottleneck_ns = 1;  // on the device that has most to do
-  // From the first gang to the last one, along what each waits for, beyond the
-  // bottleneck: for so long devices wait for work when firings follow each
-  // other after others have had the devices.
+  double total_ns = 1;       // if no gangs overlap
+  double bottleneck_ns = 1;  // work of the busiest device
+  // The critical path minus bottleneck_ns, at least 0. Devices idle for this
+  // long when the program's firings begin after another program's.
   double fill_ns = 0;
 };
 FiringCost CostOf(const PreparedPlan& plan);

@@ -14,8 +14,9 @@
 namespace pathways {
 namespace {
 
-// Of one grant while nobody knows what a firing really takes, and half of what
-// may be open; of programs that others wait for.
+// Largest number of steps of one grant while the time of a firing is not yet
+// measured; at most twice as many may be open. The second one applies if the
+// program is not alone on its groups.
 constexpr uint64_t kMaxUnmeasuredSteps = 64;
 constexpr uint64_t kMaxUnmeasuredShared = 8;
 
@@ -71,7 +72,7 @@ void GrantOrder::Unload(uint32_t id) {
   for (uint32_t group : groups_of_.Of(id)) {
     auto loaded = groups_[group].loaded.find(found->second.client);
     if (--loaded->second == 0) groups_[group].loaded.erase(loaded);
-    // Who is left may be alone now.
+    // The remaining program may be alone now.
     Change(group);
   }
   groups_of_.Remove(id);
@@ -175,11 +176,11 @@ uint64_t GrantOrder::NextSteps(uint32_t id, const Program& program) const {
             : std::max(static_cast<double>(chunk_ns_),
                        kFillFactor * program.cost.fill_ns * scale);
   const uint64_t left = program.end - program.next;
-  // What is left of one that was cut is all or nothing.
+  // The last grant of a launch that was cut short covers all that is left.
   if (launches_.Find(program.launch)->cut_short) {
     return program.open_grants < 2 ? left : 0;
   }
-  // Two grants fill the horizon: one runs, the other one stands behind it.
+  // Two grants fill the horizon: one runs, the next one is queued after it.
   const double half = horizon_ns / 2 / program.firing_ns;
   uint64_t steps = half < 1                           ? 1
                    : half > static_cast<double>(left) ? left
@@ -197,8 +198,9 @@ uint64_t GrantOrder::NextSteps(uint32_t id, const Program& program) const {
 uint32_t GrantOrder::Choose(uint32_t number, TimeNs now, uint64_t* steps) {
   const Group& group = groups_[number];
   *steps = 0;
-  // Of all that wait; then, if that one has its grants elsewhere and the group
-  // runs dry, of those that may have more.
+  // The policy first chooses among all waiting programs. If the chosen one can
+  // get no grant now and the group has fewer than two open grants, the policy
+  // chooses among those that can.
   for (const bool eligible : {false, true}) {
     candidates_.clear();
     offers_.clear();
@@ -223,7 +225,7 @@ uint32_t GrantOrder::Choose(uint32_t number, TimeNs now, uint64_t* steps) {
     if (chosen == programs_.end()) return 0;
     const double open_ns =
         group.open_ns + static_cast<double>(count) * chosen->second.firing_ns;
-    // One that is alone there has its own bound.
+    // A program that is alone on the group is limited by NextSteps only.
     if (group.busy.size() == 1 || group.open_grants < 2 ||
         open_ns <= static_cast<double>(chunk_ns_)) {
       *steps = count;

@@ -1,4 +1,4 @@
-//===- grant_order.h - The one order of all grants --------------*- C++ -*-===//
+//===- grant_order.h - The total order of all grants ------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,13 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A launch is what a client asked for; a grant is a range of its firings that
-// may join the queues of its islands. Tickets are one order of all grants over
-// all islands, so programs that share islands cannot wait for each other in a
-// circle. Who has the next ticket a policy says, among those who want the same
-// devices.
-//
-//===----------------------------------------------------------------------===//
+// A launch is a client's request; a grant is a range of its firings that may
+// join the queues of its islands. Tickets are one total order of all grants
+// over all islands, so programs that share islands cannot wait for each other
+// in a circle. A policy decides which of the launches that want the same
+// devices gets the next ticket.
 
 #ifndef RUNTIME_SCHEDULER_GRANT_ORDER_H_
 #define RUNTIME_SCHEDULER_GRANT_ORDER_H_
@@ -33,12 +31,13 @@
 
 namespace pathways {
 
-// How far ahead of its devices a program is granted when nobody else is on
-// them: what is granted is never taken back, so a newcomer waits for it.
+// Device time that a program alone on its devices is granted ahead. A grant is
+// never taken back, so this bounds how long a newcomer waits.
 inline constexpr TimeNs kGrantHorizonNs = 10'000'000;
-// When others are: of it, and of all that are there together. A program that
-// takes long to fill its devices has kFillFactor times that instead, in two
-// grants, so that they stand idle for a tenth of each at most.
+// Device time that is granted ahead on a group if several programs share it:
+// for one program, and for all of them together. A program with a long fill
+// time (FiringCost::fill_ns) gets kFillFactor times its fill time instead, in
+// two grants, so devices idle for at most a tenth of each grant.
 inline constexpr TimeNs kChunkNs = 1'000'000;
 inline constexpr int kFillFactor = 20;
 
@@ -47,36 +46,36 @@ struct Grant {
   uint32_t program = 0;
   uint64_t ticket = 0;
   uint64_t first = 0, end = 0;  // firings of the program
-  // Islands that take part, each with the ticket before this one there; 0:
-  // none.
+  // The islands that take part, each with the ticket before this one on that
+  // island; 0: none.
   std::vector<std::pair<int32_t, uint64_t>> previous;
-  WaitSet running;         // islands on which it is not over
-  double estimate_ns = 0;  // that it was to take, on each
-  TimeNs time_ns = 0;      // it took, on the slowest island
+  WaitSet running;         // islands on which the grant is not over
+  double estimate_ns = 0;  // expected device time, on each island
+  TimeNs time_ns = 0;      // measured on the slowest island
 
   void Reset();
 };
 
-// Gives grants. Invariants: (1) tickets grow, and an island misses none of
-// those that it takes part in; (2) grants of a launch, and launches of a
-// program, are adjacent ranges of its firings, in order; (3) a program has two
-// grants that are not over, or more whose firings take less than its horizon
-// together, by the time that its last ones took (while nobody knows it, a fixed
-// number of them at most); (4) where programs share
-// devices, so have all of them together on each group, but that a program on
-// several groups is granted on all when its turn has come on one: else it would
-// wait for all to have room at once; (5) whoever waits is granted when what is
-// granted on one of its groups is over, if the policy says so: nothing else
-// holds it back. One owner calls it.
+// Issues grants. Invariants: (1) tickets increase, and an island gets every
+// ticket in which it takes part; (2) the grants of a launch, and the launches
+// of a program, are adjacent ranges of the program's firings, in order; (3) a
+// program has at most two open grants, or more if all their firings together
+// take less than its horizon, by the time that its last grants took (until that
+// is measured, at most a fixed number of firings); (4) the programs that share
+// a group are limited by kChunkNs together, but a program on several groups is
+// granted on all of them when its turn has come on one, since otherwise it
+// would wait until all have room at the same time; (5) a waiting program is
+// granted when the open grants of one of its groups are over, if the policy
+// chooses it: nothing else holds it back. One owner calls it.
 class GrantOrder {
  public:
-  // Of a launch that has begun.
+  // A launch that has begun.
   struct Launch {
     uint32_t program = 0;
     uint64_t first = 0, end = 0;        // firings of the program
-    bool cut_short = false;             // it ends before it was to
-    absl::Span<const int32_t> islands;  // outlive the launch
-    std::vector<uint64_t> tickets;      // of grants that are not over
+    bool cut_short = false;             // CutShort has moved `end`
+    absl::Span<const int32_t> islands;  // must outlive the launch
+    std::vector<uint64_t> tickets;      // of its open grants
 
     void Reset();
   };
@@ -88,107 +87,111 @@ class GrantOrder {
         horizon_ns_(horizon_ns),
         chunk_ns_(chunk_ns) {}
 
-  // A client's program was loaded on these devices, each once: its firings
-  // begin at 0, and take that as far as is known.
+  // Loads a client's program on `devices`, each listed once. Its firings begin
+  // at 0, and are expected to take `cost`.
   void Load(uint32_t program, uint32_t client, const FiringCost& cost,
             absl::Span<const DeviceGroupTable::Device> devices);
-  // It is loaded no more: what it was granted is over.
+  // Unloads the program and ends its open grants.
   void Unload(uint32_t program);
-  // The client is gone, with its programs.
+  // Forgets a client that has left, with its programs.
   void ForgetClient(uint32_t client) {
     policy_->Forget(client);
     time_of_.erase(client);
   }
 
-  // A launch of a program whose launches before have all their grants.
+  // Begins a launch. All earlier launches of the program must have all their
+  // grants.
   void Begin(uint64_t launch, uint32_t program, uint64_t steps,
              absl::Span<const int32_t> islands, const Claim& claim, TimeNs now);
-  // A launch that does not have all its grants has one more, of `steps` firings
-  // at most, which is its last.
+  // Limits what is left of the launch to one last grant of at most `steps`
+  // firings. Has no effect if the launch has all its grants.
   void CutShort(uint64_t launch, uint64_t steps);
-  // One that claims this waits for it.
+  // Priority inheritance: the launch inherits `claim` from a launch that waits
+  // for it.
   void Inherit(uint64_t launch, const Claim& claim);
-  // The next grant of any launch. Null: none for now. Valid until the grant is
-  // over.
+  // Returns the next grant of any launch, or null if none may be given now. The
+  // result is valid until the grant is over.
   const Grant* Next(TimeNs now);
-  // The grant is over on an island, where it took `time_ns`. Whether it is over
-  // on all.
+  // Records that the grant is over on an island, where it took `time_ns`.
+  // Returns true if it is over on all islands.
   bool Done(uint64_t ticket, int32_t island, TimeNs time_ns);
-  // The launch has ended, or was given up.
+  // Forgets a launch that has ended or was given up, with its open grants.
   void Forget(uint64_t launch);
 
-  // Null: no such grant is open.
+  // Returns null if no such grant is open.
   const Grant* Find(uint64_t ticket) const { return grants_.Find(ticket); }
-  // Null: it has not begun, or was forgotten.
+  // Returns null if the launch has not begun, or was forgotten.
   const Launch* FindLaunch(uint64_t launch) const {
     return launches_.Find(launch);
   }
-  // The first firing of the program that was not granted.
+  // Returns the first firing of the program that was not granted yet.
   uint64_t next_firing(uint32_t program) const;
-  // Whether a launch of it waits for others to be over: nothing of it is
-  // granted that is not.
+  // Returns true if a launch of the program waits and the program has no open
+  // grant: only other programs hold it back.
   bool IsWaiting(uint32_t program) const;
-  // Device time that the client was given on each group, on all groups
-  // together.
+  // Returns the device time that the client has used, added up over all groups.
   TimeNs TimeOf(uint32_t client) const;
-  // That the program was given so far, on all its islands together.
+  // Returns the device time that the program has used, added up over its
+  // islands.
   TimeNs TimeOfProgram(uint32_t program) const;
 
  private:
   struct Program {
     uint32_t client = 0;
-    uint64_t next = 0;             // firing that was not granted
-    uint64_t launch = 0, end = 0;  // the last launch, and where it ends
-    Claim claim;                   // of that launch
+    uint64_t next = 0;             // first firing that was not granted
+    uint64_t launch = 0, end = 0;  // the last launch, and its end
+    Claim claim;                   // of the last launch
     uint64_t open_grants = 0, open_firings = 0;
-    FiringCost cost;  // as the plan says
+    FiringCost cost;  // estimated from the plan
     double firing_ns = 1, time_ns = 0;
     bool measured = false;
-    bool busy = false;  // it waits for grants, or has some
+    bool busy = false;  // waits for grants, or has open ones
     TimeNs since = 0;   // as in Candidate
     uint64_t order = 0;
 
     bool waits() const { return next < end; }
   };
   struct Group {
-    // Of programs that are loaded there, by client; of those that are busy.
+    // Number of loaded programs by client; and the busy programs.
     std::map<uint32_t, uint32_t> loaded;
     std::vector<uint32_t> busy;
     uint64_t open_grants = 0;
     double open_ns = 0;
-    bool changed = false;  // in changed_
+    bool changed = false;  // true if the group is in changed_
   };
 
   void Change(uint32_t group);
   void ChangeAll(uint32_t program);
   void SetBusy(uint32_t program, bool busy);
   uint32_t CountBusy(const Group& group, uint32_t client) const;
-  // Whether no other client's program is loaded on its groups, and none is
-  // busy.
+  // Returns true if no other client's program is loaded on the program's
+  // groups, and no other program is busy there.
   bool IsAlone(uint32_t program) const;
-  // Steps of the next grant of a program; 0: none now.
+  // Returns the number of steps of the program's next grant, or 0 if it may
+  // have none now.
   uint64_t NextSteps(uint32_t id, const Program& program) const;
-  // The program that is next on a group, and how many steps; 0: none.
+  // Returns the program that is next on a group. Sets `steps` to the size of
+  // its grant; 0: there is none.
   uint32_t Choose(uint32_t group, TimeNs now, uint64_t* steps);
   const Grant* Give(uint32_t id, uint64_t steps, TimeNs now);
-  // What a grant that is not over holds of an island's groups, until Return.
-  void Take(const Grant& grant);
+  // Give charges an open grant to the groups of its islands. Return undoes this
+  // on one island and charges `time_ns` instead.
   void Return(const Grant& grant, int32_t island, double time_ns);
   void Close(uint64_t ticket);
 
   const std::unique_ptr<SchedulingPolicy> policy_;
   const TimeNs horizon_ns_, chunk_ns_;
   uint64_t last_ticket_ = 0, last_order_ = 0;
-  std::map<int32_t, uint64_t> ticket_of_;  // last one, by island
+  std::map<int32_t, uint64_t> ticket_of_;  // last ticket, by island
   std::map<uint32_t, Program> programs_;
   RecordPool<Launch> launches_;
   RecordPool<Grant> grants_;  // by ticket
   DeviceGroupTable groups_of_;
   std::vector<Group> groups_;
-  // To be looked at; and programs with launches that run nowhere.
+  // Groups that Next must look at; and programs with a launch on no island.
   std::vector<uint32_t> changed_, nowhere_;
-  std::map<uint32_t, double> time_of_;  // by client
-  // Used again, so that nothing is allocated.
+  std::map<uint32_t, double> time_of_;  // device time, by client
+  // Kept between calls, so that nothing is allocated.
   std::vector<Candidate> candidates_;
   std::vector<std::pair<uint32_t, uint64_t>> offers_;  // program and steps
   std::vector<DeviceGroupTable::Split> splits_;

@@ -57,7 +57,8 @@ void IslandScheduler::Erase(
   if (granted != First()) {
     granted_.erase(granted);
   } else if (++first_ * 2 >= granted_.size()) {
-    // Most end in their order, so the others move once for as many.
+    // Most grants end in their order, so the remaining ones are moved only once
+    // for many erased ones.
     granted_.erase(granted_.begin(), First());
     first_ = 0;
   }
@@ -90,7 +91,7 @@ void IslandScheduler::OnStart(ControlRef control) {
       tickets_.Take(number, std::move(control), [this](ControlRef next) {
         if (!next->start().skip()) Apply(std::move(next));
       });
-  // One that is given up after it was granted: hosts that did not get the grant
+  // The grant was given up after it was sent: hosts that did not receive it
   // must not wait for it.
   if (!was_new && number.skip) Skip(number.own);
 }
@@ -153,7 +154,7 @@ void IslandScheduler::OnDone(const proto::GrantDone& done, uint32_t restarts) {
       [](const Host& a, uint32_t number) { return a.host < number; });
   if (host == granted.hosts.end() || host->host != done.sender() ||
       host->done || host->restarts != restarts) {
-    return;  // a second copy, or of another life
+    return;  // a duplicate, or of another epoch of the host
   }
   host->done = true;
   --granted.waiting;

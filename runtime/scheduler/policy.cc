@@ -1,4 +1,4 @@
-//===- policy.cc - Who is granted devices next ----------------------------===//
+//===- policy.cc - Choice of the next grant -------------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- policy.h - Who is granted devices next -------------------*- C++ -*-===//
+//===- policy.h - Choice of the next grant ----------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -23,14 +23,15 @@ namespace pathways {
 
 inline constexpr TimeNs kNoDeadline = INT64_MAX;
 
-// What a launch claims of devices that others want too.
+// The claim of a launch to devices that other launches want too.
 struct Claim {
-  double weight = 1;              // of its client; positive
-  int32_t priority = 0;           // larger ones first
-  TimeNs deadline = kNoDeadline;  // when it should be over
+  double weight = 1;              // of the client; positive
+  int32_t priority = 0;           // a larger number comes first
+  TimeNs deadline = kNoDeadline;  // when the launch should be over
 
-  // Takes what is more urgent in `other`, of one who waits for this launch.
-  // Whether that was anything.
+  // Priority inheritance: raises this claim to the priority and deadline of
+  // `other`, a launch that waits for this one, where these are more urgent.
+  // Returns true if anything changed.
   bool Inherit(const Claim& other);
 };
 
@@ -39,43 +40,44 @@ struct Candidate {
   uint32_t client = 0;
   int32_t priority = 0;
   TimeNs deadline = kNoDeadline;
-  TimeNs since = 0;    // when it was ready, or had its last grant
-  uint64_t order = 0;  // of that, among all
+  TimeNs since = 0;    // when it became ready, or had its last grant
+  uint64_t order = 0;  // rank of `since` among all launches
 };
 
-// Chooses among launches that want the same devices, which are a *group*: all
-// programs are on all of a group's devices or on none. What is granted is never
-// taken back, and small, so whoever is chosen keeps the others waiting for no
-// more than a chunk (docs/scheduling.md). Invariant: the choice is a function
-// of what the policy was told, so that a simulation can be repeated. One owner
-// calls it.
+// Chooses among launches that want the same *group* of devices: each program
+// uses all devices of a group or none. A grant is never taken back and is
+// small, so the chosen launch keeps the others waiting for at most a chunk
+// (docs/scheduling.md). Invariant: the choice depends only on the calls that
+// the policy got, so that a simulation can be repeated. One owner calls it.
 class SchedulingPolicy {
  public:
   virtual ~SchedulingPolicy() = default;
 
-  // The index of whom the next grant is; there is at least one candidate.
+  // Returns the index of the candidate that gets the next grant. There is at
+  // least one candidate.
   virtual size_t Choose(uint32_t group, TimeNs now,
                         absl::Span<const Candidate> candidates) = 0;
 
-  // A client has work on the group from now on, that waits or runs; it has no
-  // more.
+  // A client begins to have work on the group, waiting or running; or it has
+  // none any more.
   virtual void Begin(uint32_t /*group*/, uint32_t /*client*/) {}
   virtual void End(uint32_t /*group*/, uint32_t /*client*/) {}
-  // It takes so much of the group's time more, or less, than it was charged
-  // with before: an estimate when it is granted, the rest when that is over.
-  // The weight is positive.
+  // Adds `time_ns`, which may be negative, to the group's time that the client
+  // is charged with: an estimate when a grant is given, and the difference to
+  // the measured time when it is over. `weight` is positive.
   virtual void Charge(uint32_t /*group*/, uint32_t /*client*/,
                       double /*weight*/, double /*time_ns*/) {}
-  // The second one is new, and was part of the first.
+  // The group `to` is new, and was part of `from`.
   virtual void Split(uint32_t /*from*/, uint32_t /*to*/) {}
-  // The client is gone.
+  // The client has left.
   virtual void Forget(uint32_t /*client*/) {}
 };
 
-// Those that there are, by name, the default first.
+// The names of all policies, the default first.
 inline constexpr const char* kPolicyNames[] = {"priority", "fair", "fifo",
                                                "deadline"};
-// InvalidArgument: there is none of that name; it says which there are.
+// Returns the policy of that name. Returns InvalidArgument, with the known
+// names, if there is none.
 absl::StatusOr<std::unique_ptr<SchedulingPolicy>> MakePolicy(
     const std::string& name);
 

@@ -1,4 +1,4 @@
-//===- priority_policy.cc - The highest priority is next ------------------===//
+//===- priority_policy.cc - Strict priorities with aging ------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

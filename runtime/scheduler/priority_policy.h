@@ -1,4 +1,4 @@
-//===- priority_policy.h - The highest priority is next ---------*- C++ -*-===//
+//===- priority_policy.h - Strict priorities with aging ---------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -16,10 +16,11 @@
 
 namespace pathways {
 
-// Strict priorities; among equals, fair shares by weight. Others age: each
-// kAgeNs that a launch waits counts as one level of priority, and when that
-// lifts it above the highest it has one grant. So it has one each (difference
-// of levels + 1) * kAgeNs, however busy those above it are.
+// Strict priorities; launches of equal priority share by weight. Waiting
+// launches of lower priority age: each kAgeNs of waiting counts as one level,
+// and a launch whose aged priority exceeds the highest gets one grant. So a
+// launch gets at least one grant each (difference of levels + 1) * kAgeNs,
+// however busy the launches above it are.
 class PriorityPolicy final : public SchedulingPolicy {
  public:
   static constexpr TimeNs kAgeNs = 100'000'000;
@@ -42,7 +43,7 @@ class PriorityPolicy final : public SchedulingPolicy {
  private:
   FairSharePolicy equals_;
   std::vector<Candidate> best_;
-  std::vector<size_t> index_;  // of each of those
+  std::vector<size_t> index_;  // index of each of `best_` among the candidates
 };
 
 }  // namespace pathways
