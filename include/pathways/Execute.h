@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 //
 // The executing half of the public API. It needs no MLIR: link PathwaysExecute
-// to run plans that were compiled before, elsewhere or by Compile.h.
+// to run plans that Compile.h made, in this process or elsewhere.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,20 +32,22 @@
 
 namespace pathways {
 
-/// A low-level program: what runs, where, in which order. Immutable and cheap
-/// to copy. Moved from, it is empty: it has no bytes, and every use of it is an
-/// InvalidArgument. Contains executable code: load only plans you trust.
+/// A compiled program: what runs, where, and in which order. Immutable and
+/// cheap to copy. A moved-from plan is empty: it has no bytes, and every use of
+/// it returns InvalidArgument. A plan contains executable code: load only plans
+/// you trust.
 class Plan {
 public:
-  /// Reads a plan file (docs/plan-format.md). Errors: NotFound,
-  /// InvalidArgument; Refused: there is no memory for it.
+  /// Reads a plan file (docs/plan-format.md). Errors: NotFound;
+  /// InvalidArgument; Refused if memory is short.
   static Result<Plan> read(const std::string &path);
-  /// The same from memory; the bytes are copied.
+  /// Parses the bytes of a plan file, and copies them. Errors: InvalidArgument;
+  /// Refused if memory is short.
   static Result<Plan> parse(std::string_view bytes);
 
-  /// The file's bytes, deterministic.
+  /// The bytes of the plan file. Deterministic.
   const std::string &bytes() const;
-  /// Writes the file, whole or not at all. Errors: Unwritable.
+  /// Writes the file completely or not at all. Errors: Unwritable.
   Status write(const std::string &path) const;
 
   struct State;
@@ -56,77 +58,82 @@ private:
   std::shared_ptr<const State> state;
 };
 
-/// What a session is opened with.
+/// Options of a session that opens its own cluster.
 struct SessionOptions {
-  /// Name of the session, for messages; sessions of one cluster have other
-  /// names.
+  /// Name of the session in messages, unique among the sessions of a cluster.
   std::string name = "session";
-  /// "2x1x4" (islands x hosts x devices of each), a .textproto file, or empty
+  /// "2x1x4" (islands x hosts x devices per host), a .textproto file, or empty
   /// for this machine.
   std::string topology = {};
-  /// How the cluster runs.
+  /// Options of the cluster.
   RunOptions run = {};
-  /// The session's place among others of the cluster.
+  /// Weight, priority and limits of the session among the clients of the
+  /// cluster.
   ClientOptions client = {};
-  /// Called with one line for each kernel, and each preparation of an operation
-  /// by a host, that takes longer than the stall timeout; it names program,
-  /// operation, source line, step and device. The run goes on, but may never
-  /// end. On any thread, perhaps one that waits for the session: it must not
-  /// call the session, nor wait for long.
+  /// Called with one line for each kernel, and for each preparation of an
+  /// operation by a host, that takes longer than the stall timeout. The line
+  /// names program, operation, source line, step and device. The run continues,
+  /// but may never end. May be called on any thread, also on one that the
+  /// session waits for: it must not call the session, nor block for long.
   std::function<void(const std::string &warning)> on_warning = {};
 };
 
-/// How a session connects to a cluster that runs elsewhere.
+/// Options for connecting to a cluster that runs elsewhere.
 struct RemoteOptions {
-  /// Name of the session; other sessions of the cluster, of whatever process,
-  /// have other names. Empty: one that says which process this is.
+  /// Name of the session, unique among the sessions of the cluster in all
+  /// processes. Empty: a name that identifies this process.
   std::string name = {};
-  /// The file with the cluster's key, which an address HOST:PORT needs, and
-  /// which nobody but the user may read.
+  /// File with the cluster's key, required for an address HOST:PORT. Only the
+  /// user may be able to read it.
   std::string key = {};
-  /// Or takes every process of this machine for a friend, on loopback, if the
-  /// cluster does so too.
+  /// Alternative to a key, on loopback only: trust every process of this
+  /// machine. The cluster must do so too.
   bool trust_loopback = false;
-  /// As RunOptions::chaos, of what this process sends.
+  /// Faults to inject into messages that this process sends, as in
+  /// RunOptions::chaos.
   std::string chaos = {};
-  /// The session's place among others of the cluster.
+  /// Weight, priority and limits of the session among the clients of the
+  /// cluster.
   ClientOptions client = {};
-  /// As of SessionOptions, of this session's programs.
+  /// Called like SessionOptions::on_warning, for the programs of this session.
   std::function<void(const std::string &)> on_warning = {};
 };
 
-/// An array that a session holds, in memory of the process or on devices, where
-/// its last launch left it. A value: copies are the same array, whose memory is
-/// given back when the last copy is gone. To destroy one never waits. It may be
-/// the result of a run that has not ended, and an argument of the next launch
-/// all the same. Moved from, it is empty, like one made of nothing: every call
-/// is an error.
+/// An array that a session holds, in memory of the process or on the devices
+/// where its last launch left it. Copies refer to the same array, whose memory
+/// is freed with the last copy. The destructor never waits. An array may be the
+/// result of a run that has not ended, and still be an argument of the next
+/// launch. A moved-from or default-constructed array is empty: every call
+/// returns an error.
 class Array {
 public:
   Array() = default;
 
-  /// Its type, also before it is ready; nothing of an empty one.
+  /// The type of the array, known before it is ready. kInvalid and no shape for
+  /// an empty array.
   ElementType getElement() const;
   const std::vector<int64_t> &getShape() const;
-  /// Whether await and get would return without waiting for a run, with the
-  /// array or with an error. Never waits.
+  /// Returns true if await and get would return, with or without an error,
+  /// without waiting for a run. Never waits.
   bool isReady() const;
-  /// Waits for the run that fills it, if there is one. Errors: RunFailed.
+  /// Waits for the run that fills the array, if there is one. Errors:
+  /// RunFailed.
   Status await() const;
-  /// Waits, then copies it out: global, dense. Errors: as await;
-  /// InvalidArgument: it was released; Refused, naming type and bytes: this
-  /// process has no memory for the copy. The array stays.
+  /// Waits, then returns a copy of the whole array, dense. Errors: as for
+  /// await; InvalidArgument if the array was released; Refused, naming type and
+  /// bytes, if this process lacks memory for the copy. The array remains.
   Result<HostArray> get() const;
-  /// Waits, then writes it to a new folder (docs/checkpoints.md), each block of
-  /// its shards once: this process has one of them at a time in memory. All of
-  /// the folder is there, on the disk, or nothing. Errors: as await;
-  /// AlreadyExists: something is there, other than an empty folder; Unwritable:
-  /// no folder can be made there, no permission, no room; InvalidArgument: it
-  /// was released, or has no values, as a simulation without kernels computes
-  /// none; Refused: there is no memory for a block.
+  /// Waits, then writes the array to a new folder (docs/checkpoints.md), each
+  /// block of its shards once. This process holds one block at a time in
+  /// memory. Either the complete folder is on the disk or nothing is. Errors:
+  /// as for await; AlreadyExists if the path exists and is not an empty folder;
+  /// Unwritable if the folder cannot be made, permission is missing or the disk
+  /// is full; InvalidArgument if the array was released, or has no values, as
+  /// in a simulation without kernels; Refused if memory for a block is short.
   Status save(const std::string &folder) const;
-  /// Gives its memory back before the last copy is gone; all copies are of no
-  /// use then. A launch that has it as argument goes on. Never waits.
+  /// Frees the memory before the last copy is gone; no copy can be used
+  /// afterwards. A launch that has the array as argument continues. Never
+  /// waits.
   void release();
 
   struct State;
@@ -137,32 +144,33 @@ private:
   std::shared_ptr<State> state;
 };
 
-/// One argument of a launch: values to be sent along, or an array.
+/// One argument of a launch: values to send along, or an array.
 using Argument = std::variant<HostArray, Array>;
 
-/// A launch under way, and the owner of its results but for those taken as
-/// arrays. To destroy the last copy does not wait, and the launch goes on.
-/// Moved from, it is empty: it is ready, and every call is an InvalidArgument.
+/// A launch in flight, and the owner of those of its results that were not
+/// taken as arrays. Destroying the last copy does not wait, and the launch
+/// continues. A moved-from run is empty: isReady() is true, and every other
+/// call returns InvalidArgument.
 class Run {
 public:
-  /// Waits for the end. Errors: RunFailed, with the first cause.
+  /// Waits for the end of the run. Errors: RunFailed, with the first cause.
   Status await();
-  /// Nobody wants it any more: what devices were granted of it runs out, within
-  /// milliseconds, and the rest never starts. It ends with RunFailed, unless it
-  /// was as good as over, and so does what reads its results. Never waits.
-  /// Errors: InvalidArgument.
+  /// Cancels the run: firings already granted to devices finish within
+  /// milliseconds, and the rest never starts. The run ends with RunFailed
+  /// unless it was almost finished, and so does every run that reads its
+  /// results. Never waits. Errors: InvalidArgument.
   Status cancel();
-  /// Whether await would return at once. Never waits.
+  /// Returns true if await would return at once. Never waits.
   bool isReady() const;
-  /// Waits, then copies a result out: global, dense. Errors: as await;
-  /// InvalidArgument for a name that is no result; Refused, naming type and
-  /// bytes: this process has no memory for the copy. The result stays.
+  /// Waits, then returns a copy of the whole result, dense. Errors: as for
+  /// await; InvalidArgument for a name that is no result; Refused, naming type
+  /// and bytes, if this process lacks memory for the copy. The result remains.
   Result<HostArray> fetch(const std::string &result);
-  /// A result as an array, which stays where it is, on the devices. Does not
-  /// wait: whoever reads the array sees the run's failure. (But a result of no
-  /// elements is nowhere, and nobody would see: it is waited for.) Errors:
-  /// InvalidArgument for a name that is no result; RunFailed when the run has
-  /// ended so.
+  /// Returns a result as an array, which stays on the devices. Does not wait: a
+  /// failure of the run is reported to the reader of the array. (Exception: a
+  /// result without elements is on no device, so take() waits for the run.)
+  /// Errors: InvalidArgument for a name that is no result; RunFailed if the run
+  /// has already failed.
   Result<Array> take(const std::string &result);
 
   struct State;
@@ -172,55 +180,55 @@ private:
   std::shared_ptr<State> state;
 };
 
-/// What Executable::runToEnd returns.
+/// Results of Executable::runToEnd.
 struct FinishedRun {
-  /// By name. Stepped ones have the steps that this run made.
+  /// Results by name. Stepped results have the steps of this run only.
   std::map<std::string, Array> results;
   RecoveryReport report;
 };
 
-/// A loaded plan. Holds its memory on the devices until the last copy is gone,
-/// and its launches have ended: to destroy it does not wait. Moved from, it is
-/// empty: every call is an InvalidArgument.
+/// A loaded plan. Holds its memory on the devices until the last copy is gone
+/// and its launches have ended; the destructor does not wait. A moved-from
+/// executable is empty: every call returns InvalidArgument.
 class Executable {
 public:
-  /// Starts `steps` steps and returns at once; several launches may be under
-  /// way and run in order. `arguments` has every argument by name, global and
-  /// dense; a stepped one has `steps` as an extra leading dimension. An array
-  /// that already lies where the program wants it moves nowhere. Errors:
-  /// InvalidArgument, naming the argument, also for an array that is empty, was
-  /// released or is another session's; Refused, also when there is no memory
-  /// for the values, naming the argument; RunFailed when the run that fills an
-  /// argument has failed.
+  /// Starts `steps` steps and returns at once. Several launches may be in
+  /// flight; they run in order. `arguments` has every argument by name, whole
+  /// and dense; a stepped argument has `steps` as an extra leading dimension.
+  /// An array that already has the place and layout that the program wants does
+  /// not move. Errors: InvalidArgument, naming the argument, also for an array
+  /// that is empty, was released or belongs to another session; Refused, also
+  /// if memory for the values is short, naming the argument; RunFailed if the
+  /// run that fills an argument has failed.
   Result<Run> launch(const std::map<std::string, Argument> &arguments,
                      int64_t steps = 1, const LaunchOptions &options = {});
 
-  /// Runs `steps` steps to their end, with the results of one launch to the
-  /// last bit (but for contributions to a partial argument that a program with
-  /// other ranks resumes: it combines them), and puts by what is carried from
-  /// step to step every
-  /// RecoveryOptions::checkpoint_every: from there the run goes on when a host
-  /// is lost, on the same devices or on others, or in another process, later.
-  /// Waits. Arguments as of launch; of arrays on devices a copy comes to this
-  /// process. Errors: as launch; RunFailed: a failure that is no loss, or one
-  /// loss too many; Refused: devices or memory are short; AlreadyExists: the
-  /// folder has a checkpoint, and is not to be resumed; InvalidArgument: that
-  /// checkpoint is another program's, or of a run that begins at another step;
-  /// Damaged: it is not what was written; Unwritable: a checkpoint could not be
+  /// Runs `steps` steps to their end, and checkpoints the carried values every
+  /// RecoveryOptions::checkpoint_every steps. After the loss of a host the run
+  /// resumes from a checkpoint, on the same devices or on others, or later in
+  /// another process. The results have the bits of a single launch (except that
+  /// contributions to a partial argument are combined if a program with other
+  /// ranks resumes the run). Waits for the end. `arguments` as for launch;
+  /// arrays on devices are copied to this process. Errors: as for launch;
+  /// RunFailed for a failure that is no loss, or one loss too many; Refused if
+  /// devices or memory are short; AlreadyExists if the folder has a checkpoint
+  /// and is not to be resumed; InvalidArgument if that checkpoint is of another
+  /// program, or of a run that starts at another step; Damaged if the
+  /// checkpoint is not what was written; Unwritable if a checkpoint cannot be
   /// written.
   Result<FinishedRun> runToEnd(const std::map<std::string, Argument> &arguments,
                                int64_t steps, const RecoveryOptions &recovery,
                                const LaunchOptions &options = {});
 
-  /// Moves the program to other devices than it was loaded for, by name; with
-  /// nothing to avoid it comes back to those. Not compiled again, and with the
-  /// same results to the last bit. Waits for its launches so far; launches that
-  /// are called meanwhile wait for it. Arrays stay where they are until a
-  /// launch takes them along. Errors: InvalidArgument: there is no part of the
-  /// cluster of that name; Refused, naming what is short: too few devices, or
-  /// memory; the program is where it was then, but where even that has no more
-  /// room, it is no longer loaded, and the message says so, until another
-  /// rebind loads it.
+  /// Moves the program to devices other than those it was loaded for, selected
+  /// by name; with nothing to avoid it returns to those. The plan is not
+  /// compiled again and gives the same results to the last bit. Waits for the
+  /// launches so far; launches called meanwhile wait for rebind. Arrays stay
+  /// where they are until a launch needs them. Errors: InvalidArgument if the
+  /// cluster has no part of that name; Refused, naming what is short, if
+  /// devices or memory are too few. The program then stays where it was. If
+  /// there is no room for it there either, it is no longer loaded until another
+  /// rebind loads it; the message says so.
   Status rebind(const RebindOptions &options = {});
 
   struct State;
@@ -230,18 +238,17 @@ private:
   std::shared_ptr<State> state;
 };
 
-/// Devices that a session holds, to load programs on. Given back when the last
-/// copy is gone, which never waits; programs that are loaded there stay until
-/// they go themselves. Moved from, it is empty: every use is an
-/// InvalidArgument.
+/// Devices that a session holds, to load programs on. They are given back with
+/// the last copy, which never waits; programs loaded there stay until they are
+/// unloaded. A moved-from slice is empty: every use returns InvalidArgument.
 class Slice {
 public:
   Slice() = default;
 
-  /// Names of its devices, row-major by its shape ("island0/host1/device2");
-  /// nothing of an empty one.
+  /// Names of the devices, row-major by the shape of the slice
+  /// ("island0/host1/device2"). None for an empty slice.
   const std::vector<std::string> &devices() const;
-  /// Gives it back before the last copy is gone.
+  /// Gives the devices back before the last copy is gone.
   void release();
 
   struct State;
@@ -253,116 +260,121 @@ private:
 };
 
 /// A tenant of a cluster: a controller and devices, in this process or
-/// elsewhere. Copies are the same session. What it loads, launches and holds is
-/// its own. When the last copy is gone, and all that came from it, what still
-/// runs is ended; the last session of a cluster of this process stops that.
-/// Moved from, it is empty: every call is an InvalidArgument. Thread-safe.
+/// elsewhere. Copies refer to the same session. Sessions do not see each
+/// other's programs, launches and arrays. When the last copy is gone, and all
+/// objects made by the session, its runs are ended; the last session of a
+/// cluster in this process also stops the cluster. A moved-from session is
+/// empty: every call returns InvalidArgument. Thread-safe.
 class Session {
 public:
-  /// A cluster and its first session.
+  /// Opens a cluster and its first session.
   static Result<Session> open(const SessionOptions &options);
-  /// A session of the cluster whose `pw-node controller` listens at `address`:
-  /// HOST:PORT, unix:/PATH or unix:@NAME. When that ends, calls that wait
-  /// return RunFailed or Refused and say so. Errors: InvalidArgument: the
-  /// address, or the key file; AlreadyExists: a session has that name; Refused:
-  /// nobody listens there, it has another key, or waits for hosts.
+  /// Opens a session of the cluster whose `pw-node controller` listens at
+  /// `address`: HOST:PORT, unix:/PATH or unix:@NAME. When the controller ends,
+  /// calls that wait return RunFailed or Refused and say so. Errors:
+  /// InvalidArgument for the address or the key file; AlreadyExists if a
+  /// session has that name; Refused if nothing listens there, or the controller
+  /// has another key or still waits for hosts.
   static Result<Session> connect(const std::string &address,
                                  const RemoteOptions &options = {});
-  /// Another session of this one's cluster. Its programs share the devices with
-  /// all others, by weight and priority (docs/scheduling.md). Errors:
-  /// AlreadyExists: a session has that name; Refused: there are too many;
-  /// InvalidArgument: an option is out of range.
+  /// Opens another session of the same cluster. Its programs share the devices
+  /// with all others, by weight and priority (docs/scheduling.md). Errors:
+  /// AlreadyExists if a session has that name; Refused if there are too many
+  /// sessions; InvalidArgument if an option is out of range.
   Result<Session> another(const std::string &name,
                           const ClientOptions &options = {});
-  /// The cluster's machines, as CompileOptions::topology takes them; nothing of
+  /// The cluster's machines, as CompileOptions::topology takes them. Empty for
   /// an empty session.
   std::string topology() const;
 
-  /// A new array. Its values go to devices with the first launch that has it as
-  /// argument. Errors: InvalidArgument: it has not the bytes of its type;
-  /// Refused: there is no memory.
+  /// Makes a new array. Its values go to devices with the first launch that has
+  /// it as argument. Errors: InvalidArgument if the number of bytes does not
+  /// fit the type; Refused if memory is short.
   Result<Array> put(HostArray array);
-  /// The same without a copy, so that nothing but the caller's memory bounds
-  /// it: the values must stay as they are until `done` is called, once, which
-  /// is when devices have them, or the array is gone before, or this failed.
-  /// `done` may be called on any thread, also one that is in a call of the
-  /// session, and must not use the session.
+  /// Makes a new array without a copy, so that only the caller's memory limits
+  /// its size. The values must not change until `done` is called. It is called
+  /// once: when the devices have the values, when the array is gone before
+  /// that, or when put fails. `done` may be called on any thread, also on one
+  /// that is in a call of the session, and must not use the session. Errors: as
+  /// for the other put.
   Result<Array> put(BorrowedArray array);
 
-  /// Saves several arrays to one new folder, in folders of their names, which
-  /// have letters, digits, _ $ - and, but not first, a point. Errors: as
-  /// Array::save; InvalidArgument: a name, or an array that is empty or another
-  /// session's.
+  /// Saves several arrays to one new folder, each in a folder of its name. A
+  /// name may have letters, digits, _ $ - and, except as its first character, a
+  /// point. Errors: as for Array::save; InvalidArgument for a name, or for an
+  /// array that is empty or belongs to another session.
   Status save(const std::map<std::string, Array> &arrays,
               const std::string &folder);
-  /// A new array, of what was saved, wherever and however it was cut.
-  /// Compares all of it with its checksums first; then nothing of it is in
-  /// memory: a launch reads what its devices need. So the folder must stay as
-  /// it is until the first launch with it has ended, which fails otherwise.
-  /// Errors: NotFound: no such folder, or nothing was saved there to the end;
-  /// Damaged: a file is missing or not what was written; InvalidArgument:
-  /// another version of the format, several arrays, or no permission; Refused:
-  /// no memory for the index.
+  /// Makes a new array from a saved one, however that was cut and wherever it
+  /// was. Verifies all checksums first, and keeps none of the values in memory:
+  /// a launch reads what its devices need. The folder must therefore stay
+  /// unchanged until the first launch with the array has ended; that launch
+  /// fails otherwise. Errors: NotFound if there is no such folder, or saving to
+  /// it did not finish; Damaged if a file is missing or is not what was
+  /// written; InvalidArgument for another version of the format, several
+  /// arrays, or missing permission; Refused if memory for the index is short.
   Result<Array> loadArray(const std::string &folder);
-  /// The same, of what `save` has written.
+  /// Loads the arrays that Session::save has written. Otherwise as loadArray.
   Result<std::map<std::string, Array>> loadArrays(const std::string &folder);
 
   /// Checks, places and loads a plan. Waits, also for memory that other
-  /// sessions have (LoadOptions). Errors: InvalidArgument for a plan that
-  /// breaks a rule; Refused, naming what is short and who has it, when it can
-  /// never fit, others wait for this session's memory too, or it has waited for
-  /// so long.
+  /// sessions hold (LoadOptions). Errors: InvalidArgument for a plan that
+  /// breaks a rule; Refused, naming what is short and who holds it, if the plan
+  /// can never fit, if sessions that hold the memory wait for this session's
+  /// memory too, or if the wait has timed out.
   Result<Executable> load(const Plan &plan, const LoadOptions &options = {});
-  /// Several, all or none of which are loaded. Sessions that want the same
-  /// memory for several programs each ask for all of them so, and never wait
-  /// for each other in a circle. Errors: as of one.
+  /// Loads all of several plans or none. Sessions that compete for memory
+  /// should each request all their programs in one call, and then never
+  /// deadlock. Errors: as for a single plan.
   Result<std::vector<Executable>> load(const std::vector<Plan> &plans,
                                        const LoadOptions &options = {});
 
-  /// Devices for programs of this session, on other islands than `apartFrom`.
-  /// Waits, as load does. Errors: InvalidArgument: no cluster has such a slice,
-  /// or a slice of `apartFrom` is empty or another session's; Refused, naming
-  /// what is short and who has it: as load.
+  /// Reserves devices for programs of this session, on other islands than
+  /// `apartFrom`. Waits as load does. Errors: InvalidArgument if the cluster
+  /// can never have such a slice, or a slice of `apartFrom` is empty or belongs
+  /// to another session; Refused, naming what is short and who holds it, as for
+  /// load.
   Result<Slice> reserve(const SliceOptions &options,
                         const std::vector<Slice> &apartFrom = {});
-  /// Loads a plan on a slice: the devices that it was compiled for on one
-  /// island become the first of the slice on one, in order, with memory that
-  /// the slice has. Errors: as load; InvalidArgument also for a slice of too
-  /// few devices, or of other CPUs; Refused also when too little of its memory
-  /// is left.
+  /// Loads a plan on a slice, with memory of the slice: the devices of one
+  /// island that the plan was compiled for become the first devices of the
+  /// slice on one island, in order. Errors: as for load; also InvalidArgument
+  /// if the slice has too few devices or other CPUs, and Refused if too little
+  /// of its memory is left.
   Result<Executable> load(const Plan &plan, const Slice &slice,
                           const LoadOptions &options = {});
 
-  /// Gives way to others: waits for the session's launches, brings its arrays
-  /// to this process, or to files in a new folder, and unloads its programs.
-  /// What it has handed out stays; load, launch and rebind wait until `resume`,
-  /// which loads the programs again, on other devices where theirs are not to
-  /// be had. A folder stays as it is until launches have used the arrays.
-  /// Errors: InvalidArgument: it is suspended already, or is not; Refused:
-  /// there is no memory here, or devices are short: what could not be resumed
-  /// stays suspended; RunFailed, Unwritable, AlreadyExists: as Array::save.
+  /// Gives its resources to other sessions: waits for the session's launches,
+  /// brings its arrays to this process, or to files in a new folder, and
+  /// unloads its programs. Handles remain valid; load, launch and rebind wait
+  /// until `resume`, which loads the programs again, on other devices if theirs
+  /// are not available. The folder must stay unchanged until launches have used
+  /// the arrays. Errors: InvalidArgument if the session is already suspended,
+  /// or is not; Refused if memory of this process or devices are short:
+  /// programs that could not be resumed stay suspended; RunFailed, Unwritable,
+  /// AlreadyExists: as for Array::save.
   Status suspend(const std::string &folder = "");
   Status resume(const RebindOptions &options = {});
 
-  /// No more programs are loaded on these islands, hosts or devices, until
-  /// `undrain`; what is there goes on. Waits until nothing is there any more:
-  /// sessions unload or rebind their programs, or have
-  /// ClientOptions::elastic. Errors: InvalidArgument: there is no such part;
-  /// Refused: `wait_ns` are over, unless that is negative, and who is still
-  /// there; they stay drained.
+  /// Stops loading programs onto these islands, hosts or devices until
+  /// `undrain`; loaded programs continue. Waits until no program is left there:
+  /// sessions unload or rebind their programs, or have ClientOptions::elastic.
+  /// Errors: InvalidArgument if there is no such part; Refused, naming the
+  /// remaining programs, if `wait_ns` (if not negative) have passed; the parts
+  /// stay drained.
   Status drain(const std::vector<std::string> &names, int64_t wait_ns = -1);
   Status undrain(const std::vector<std::string> &names);
 
-  /// Writes what happened so far as JSON that Perfetto opens (docs/tracing.md);
-  /// runs may be under way. Errors: InvalidArgument without
-  /// RunOptions::trace_events; Refused: there is no memory for it; Unwritable
-  /// when the stream failed.
+  /// Writes the events so far as JSON that Perfetto opens (docs/tracing.md);
+  /// runs may be in flight. Errors: InvalidArgument without
+  /// RunOptions::trace_events; Refused if memory is short; Unwritable if the
+  /// stream failed.
   Status writeTrace(std::ostream &out);
 
-  /// Writes what the parts of the plan's program cost in the runs so far
-  /// (docs/profiles.md), for CompileOptions::profile. Errors: as of writeTrace;
-  /// InvalidArgument also in a simulation, where the plan has no fingerprint,
-  /// and before anything of it has run.
+  /// Writes the measured costs of the parts of the plan's program in the runs
+  /// so far (docs/profiles.md), for CompileOptions::profile. Errors: as for
+  /// writeTrace; InvalidArgument also in a simulation, if the plan has no
+  /// fingerprint, and before any part of it has run.
   Status writeProfile(const Plan &plan, std::ostream &out);
 
   struct State;

@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the functions of the public API return. Only the standard library is
-// needed to use it.
+// Return types of the public API. They need only the standard library.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,12 +20,12 @@
 
 namespace pathways {
 
-/// Why a call failed. `InvalidProgram` and `InvalidArgument` always will;
-/// `NotFound`, `Unwritable` and `Damaged` (it is not what was written) name a
-/// file; `Refused` means that this plan or
-/// launch does not fit these machines (memory, devices, processor),
+/// Reason for a failure. `InvalidProgram` and `InvalidArgument` fail again
+/// whenever they are repeated. `NotFound`, `Unwritable` and `Damaged` (the
+/// contents are not what was written) concern a file. `Refused` means that this
+/// plan or launch does not fit these machines (memory, devices, processor),
 /// `AlreadyExists` that a name is taken, and `RunFailed` that a run ended with
-/// its first cause; `Internal` is a bug of ours.
+/// its first cause. `Internal` is a bug in Pathways.
 enum class ErrorCode {
   InvalidProgram,
   InvalidArgument,
@@ -41,28 +40,29 @@ enum class ErrorCode {
 
 struct Error {
   ErrorCode code = ErrorCode::Internal;
-  /// For a person; names the thing and both values. Compiler errors carry one
-  /// line for each diagnostic, "file:line:column: error: ...".
+  /// Message for people; it names the object, and the expected and the actual
+  /// value. Compiler errors have one line for each diagnostic,
+  /// "file:line:column: error: ...".
   std::string message;
 
-  /// "PW3101" of a message with a line that ends with "[PW3101]", which
-  /// docs/errors.md and `pw-run --explain=PW3101` say more of; the first one.
-  /// Empty when there is none.
+  /// Returns the first error id in the message: "PW3101" if a line ends with
+  /// "[PW3101]". docs/errors.md and `pw-run --explain=PW3101` describe it.
+  /// Returns an empty string if there is none.
   std::string getId() const;
 };
 
-/// A `T`, or the error that prevented one. `[[nodiscard]]`: look at it.
+/// A `T`, or the error that prevented it. `[[nodiscard]]`: check it.
 template <typename T> class [[nodiscard]] Result {
 public:
   Result(T value) : storedValue(std::move(value)) {}
   Result(Error error) : storedError(std::move(error)) {}
 
   explicit operator bool() const { return storedValue.has_value(); }
-  /// Only when there is a value.
+  /// Requires that there is a value.
   T &operator*() & { return value(); }
   T &&operator*() && { return std::move(value()); }
   T *operator->() { return &value(); }
-  /// Only when there is none.
+  /// Requires that there is no value.
   const Error &error() const {
     assert(!storedValue && "error() of a result that has a value");
     return storedError;
@@ -78,7 +78,7 @@ private:
   Error storedError;
 };
 
-/// Nothing, or an error.
+/// Success, or an error.
 class [[nodiscard]] Status {
 public:
   Status() = default;

@@ -33,9 +33,9 @@ using namespace pathways;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Collects diagnostics as lines "file:line:column: severity: text", notes
-/// after what they belong to. MLIR passes those of its threads on in a fixed
-/// order.
+/// Collects diagnostics as lines "file:line:column: severity: text", with notes
+/// after the diagnostics that they belong to. MLIR forwards those of its
+/// threads in a fixed order.
 class DiagnosticLines : public mlir::ScopedDiagnosticHandler {
 public:
   explicit DiagnosticLines(mlir::MLIRContext *context)
@@ -91,7 +91,7 @@ private:
 };
 } // namespace
 
-/// Loads what programs may contain.
+/// Registers everything that programs may contain.
 static mlir::DialectRegistry makeRegistry() {
   mlir::DialectRegistry registry;
   mlir::pathways::registerPathwaysLoweringDialects(registry);
@@ -114,7 +114,8 @@ static Error makeArgumentError(const absl::Status &status) {
   return Error{ErrorCode::InvalidArgument, toString(status.message())};
 }
 
-/// Removes all programs but the one called `name`, or fails with a sentence.
+/// Removes all programs except the one called `name`. Fails with a sentence if
+/// that is not possible.
 static Status selectProgram(mlir::ModuleOp module, const std::string &name) {
   using mlir::pathways::ProgramOp;
   llvm::SmallVector<ProgramOp> programs(module.getOps<ProgramOp>());
@@ -143,8 +144,9 @@ static Status selectProgram(mlir::ModuleOp module, const std::string &name) {
   return {};
 }
 
-/// Whether the profile in file `path` is of the one program of `module`. The
-/// passes that read it say so too, but as an error of the program.
+/// Returns an error unless the profile in file `path` is of the one program of
+/// `module`. The passes that read it report the same, but as an error of the
+/// program.
 static Status checkProfile(mlir::ModuleOp module, const std::string &path) {
   absl::StatusOr<Profile> profile = Profile::Read(path);
   if (!profile.ok())
@@ -158,13 +160,13 @@ static Status checkProfile(mlir::ModuleOp module, const std::string &path) {
 
 namespace {
 
-/// Keeps the name of the pass at work.
+/// Records the name of the running pass.
 class PassWatch : public mlir::PassInstrumentation {
 public:
   explicit PassWatch(std::string &step) : step(step) {}
 
   void runBeforePass(mlir::Pass *pass, mlir::Operation *) override {
-    if (!pass->getArgument().empty()) // else it runs others
+    if (!pass->getArgument().empty()) // an unnamed pass only runs others
       step = "pass '" + pass->getArgument().str() + "'";
   }
 
@@ -172,8 +174,8 @@ private:
   std::string &step;
 };
 
-/// One compilation. After run() with hasCrashed(), what it made in MLIR may be
-/// broken, and this object is to be lost, not destroyed.
+/// One compilation. If hasCrashed() after run(), what it made in MLIR may be
+/// broken, and this object must be leaked, not destroyed.
 class Compilation {
 public:
   Compilation(const Program &program, const CompileOptions &options,
@@ -181,7 +183,7 @@ public:
       : program(program), options(options), pool(pool),
         context(makeRegistry(), mlir::MLIRContext::Threading::DISABLED),
         diagnostics(&context) {
-    // The line is enough; a program's text may be long.
+    // The line number is enough; the text of a program may be long.
     context.printOpOnDiagnostic(false);
   }
 
@@ -191,7 +193,7 @@ public:
 private:
   Status lower();
   Result<Compiled> emit();
-  /// What was reported, or else that `step` failed.
+  /// Returns the reported errors, or else that `step` failed.
   Error fail(const std::string &how) {
     return diagnostics.takeError(program.file_name + ": error: " + step + how);
   }
@@ -204,13 +206,13 @@ private:
   mlir::OwningOpRef<mlir::ModuleOp> module;
   std::vector<mlir::pathways::KernelCost> costs;
   std::vector<mlir::pathways::ReshardChoice> reshards;
-  std::string step; ///< under way, for messages
+  std::string step; ///< current step, for messages
   bool isBroken = false;
 };
 
 } // namespace
 
-/// From a program to a plan with code.
+/// Lowers the program to a plan with code.
 Status Compilation::lower() {
   if (Status selected = selectProgram(*module, options.program); !selected)
     return Error{selected.error().code,
@@ -255,7 +257,7 @@ convert(const std::vector<mlir::pathways::ReshardChoice> &choices) {
 }
 
 Result<Compiled> Compilation::emit() {
-  // Text of the plan dialect is a plan already, but for its form.
+  // Text of the plan dialect is already a plan, in another form.
   auto plans = module->getOps<mlir::pathways::plan::ProgramOp>();
   if (plans.empty()) {
     if (Status lowered = lower(); !lowered)
@@ -307,7 +309,7 @@ Result<Compiled> Compilation::run() {
   if (!crash)
     return result;
   isBroken = true;
-  // That of a task is why the wait for it crashed.
+  // A crash of a task is the reason why the wait for it crashed.
   if (auto first = pool.getCrash())
     crash = std::move(first);
   return fail(" crashed: " + crash->str());

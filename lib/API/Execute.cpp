@@ -23,7 +23,7 @@ using namespace pathways;
 // Plan
 //===----------------------------------------------------------------------===//
 
-/// The plan that `read` gives; its bytes are in memory then.
+/// Returns the plan that `read` reads; its bytes are then in memory.
 template <typename Read>
 static Result<Plan> makePlanOf(const std::string &name, Read read) {
   Result<Plan> plan = Error{};
@@ -84,7 +84,7 @@ Status Executable::rebind(const RebindOptions &options) {
   return {};
 }
 
-/// The values that a launch of `plan` takes, in its order.
+/// Returns the values for a launch of `plan`, in the order of its arguments.
 static Result<LaunchArguments>
 makeArguments(const Plan &plan,
               const std::map<std::string, Argument> &arguments) {
@@ -133,14 +133,14 @@ Result<Run> Executable::launch(const std::map<std::string, Argument> &arguments,
     return values.error();
   absl::StatusOr<RunHandle> run = state->session->client->Launch(
       state->program, std::move(*values), steps, options);
-  if (absl::IsNotFound(run.status())) // an array that was released
+  if (absl::IsNotFound(run.status())) // the array was released
     return makeError(ErrorCode::InvalidArgument, run.status());
   if (!run.ok())
     return makeError(run.status());
   return Run(std::make_shared<Run::State>(state->session, *run));
 }
 
-/// The errors of a run to its end: of launches, devices and folders.
+/// Makes errors of runToEnd: those of launches, devices and folders.
 static Error makeRunError(const absl::Status &status) {
   if (IsOfSteps(status))
     return makeError(ErrorCode::RunFailed, status);

@@ -1,4 +1,4 @@
-//===- Handles.cpp - What handles stand for -------------------------------===//
+//===- Handles.cpp - State behind handles ---------------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -18,7 +18,7 @@ std::string Error::getId() const {
   while (!rest.empty()) {
     const std::string_view line = rest.substr(0, rest.find('\n'));
     const absl::string_view tag = TagOf({line.data(), line.size()});
-    // " [PW3101]" without what is around it.
+    // Drops the space and the brackets of " [PW3101]".
     if (!tag.empty())
       return std::string(tag.substr(2, tag.size() - 3));
     rest.remove_prefix(std::min(rest.size(), line.size() + 1));

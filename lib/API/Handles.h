@@ -1,4 +1,4 @@
-//===- Handles.h - What handles stand for -----------------------*- C++ -*-===//
+//===- Handles.h - State behind handles -------------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Runs, executables and arrays keep their session alive, and nothing else of
-// each other. To destroy the last handle releases by a message what it stands
-// for, and waits for nothing.
+// Runs, executables and arrays keep their session alive, but not each other.
+// Destroying the last handle sends a message that releases the object, and
+// waits for nothing.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +22,7 @@ namespace pathways {
 
 struct Session::State {
   std::shared_ptr<Cluster> cluster;
-  std::unique_ptr<Client> client; // goes first
+  std::unique_ptr<Client> client; // destroyed first
 };
 
 struct Executable::State {
@@ -77,25 +77,26 @@ struct Slice::State {
 };
 
 Error makeError(ErrorCode code, const absl::Status &status);
-/// The errors of loading and launching.
+/// Makes errors of loading and launching.
 Error makeError(const absl::Status &status);
-/// `what` needs memory of this process for `part`, and there is none.
+/// Makes the error that this process lacks memory for `part` of `what`.
 Error makeMemoryError(const std::string &what, const std::string &part);
-/// The errors of a use of an array. NotFound: it was released.
+/// Makes errors of using an array. NotFound means that it was released.
 Error makeArrayError(const absl::Status &status);
-/// The errors of writing folders.
+/// Makes errors of writing folders.
 Error makeSaveError(const absl::Status &status);
-/// The errors of reading them.
+/// Makes errors of reading folders.
 Error makeLoadError(const absl::Status &status);
 
-/// The array, or why there is none; `otherwise`: if it was not misused.
+/// Returns the array, or the reason why there is none. `otherwise` is the code
+/// for errors that are not misuse.
 Result<Array> makeArray(std::shared_ptr<Session::State> session,
                         const absl::StatusOr<ArrayHandle> &array,
                         ErrorCode otherwise);
 
-/// Whether values are good, and this process has no memory for a copy: `cause`
-/// is what waiting for them returns, `status` why they were not got. (A host
-/// that has no memory is a cause.)
+/// Returns true if the values are good but this process lacks memory for a
+/// copy. `cause` is the result of waiting for the values, `status` that of
+/// reading them. (A host without memory is a cause.)
 bool lacksMemory(const absl::Status &cause, const absl::Status &status);
 
 } // namespace pathways

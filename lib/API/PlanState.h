@@ -1,4 +1,4 @@
-//===- PlanState.h - What a Plan holds --------------------------*- C++ -*-===//
+//===- PlanState.h - State of a Plan ----------------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -19,12 +19,12 @@ struct Plan::State {
   std::string bytes;
 };
 
-/// Copies `text` from abseil's view, which is not the standard one.
+/// Copies `text` from abseil's string view, which is not the standard one.
 inline std::string toString(absl::string_view text) {
   return std::string(text.data(), text.size());
 }
 
-/// Of a call on something that was moved from, or made of nothing.
+/// Makes the error of a call on a moved-from or default-constructed object.
 inline Error makeEmptyError(const char *what) {
   return Error{ErrorCode::InvalidArgument,
                std::string("the ") + what + " is empty"};

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The builder writes text of the pw dialect. What is wrong with a program is
-// then found by the same verifiers, with lines to point at, and the text can be
-// saved and read by pw-opt.
+// The builder writes text of the pw dialect. Mistakes in a program are
+// therefore found by the same verifiers, with lines to point at, and the text
+// can be saved and read by pw-opt.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +16,7 @@
 
 using namespace pathways;
 
-/// "\"name\"", with what MLIR's strings need escaped.
+/// Returns "\"name\"", escaped as MLIR's strings need it.
 static std::string quoted(const std::string &text) {
   static constexpr char kHex[] = "0123456789ABCDEF";
   std::string result = "\"";

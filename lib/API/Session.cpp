@@ -16,7 +16,7 @@
 
 using namespace pathways;
 
-/// A client of that name.
+/// Makes a session with a client of that name.
 static Result<Session> makeSession(std::shared_ptr<Cluster> cluster,
                                    const std::string &name,
                                    const ClientOptions &options) {

@@ -1,4 +1,4 @@
-//===- BodyReshard.cpp - From layout to layout inside of a body -----------===//
+//===- BodyReshard.cpp - Routes between layouts inside a body -------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -19,10 +19,11 @@ int64_t mlir::pathways::getPaddedSize(int64_t size, int64_t blocks) {
   return llvm::divideCeil(size, blocks) * blocks;
 }
 
-/// The route between layouts with equal blocks of `type`.
+/// Returns the route between layouts with equal blocks of `type`.
 namespace {
 
-/// Costs by which steps of one kind are to be done without.
+/// Costs that make steps of one kind too expensive to use unless nothing else
+/// works.
 class CostsWithout : public IslandCosts {
 public:
   CostsWithout(MeshAttr mesh, RankedTensorType type,

@@ -1,4 +1,4 @@
-//===- BodySharding.cpp - How values of a body are cut --------------------===//
+//===- BodySharding.cpp - Propagation of shardings in a body --------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -32,7 +32,7 @@ bool mlir::pathways::isMadeAnywhere(Operation *op) {
          (matchPattern(op, m_Constant(&constant)) && constant.isSplat());
 }
 
-/// When `op` with `rule` passes on what is known.
+/// Returns the first round in which `op` with `rule` propagates shardings.
 static ShardingRound getRound(Operation *op, const ShardingRule &rule) {
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
   if (!linalgOp)
@@ -41,7 +41,7 @@ static ShardingRound getRound(Operation *op, const ShardingRule &rule) {
                    [](const auto &factor) { return factor.isReduced; }))
     return linalgOp.getNumDpsInputs() > 1 ? ShardingRound::Contractions
                                           : ShardingRound::All;
-  // Who reads a tensor of lower rank spreads it.
+  // An operation that reads a tensor of lower rank broadcasts it.
   bool isAlike = llvm::all_of(op->getOperandTypes(), [&](Type type) {
     auto tensor = dyn_cast<RankedTensorType>(type);
     return !tensor ||
@@ -202,7 +202,7 @@ void BodySharding::addLink(Link link) {
   links.push_back(std::move(link));
 }
 
-/// `a` and `b` are one tensor, as far as nothing prevents it.
+/// Links `a` and `b`, which should be cut alike unless something prevents it.
 void BodySharding::addIdentity(Operation *op, unsigned a, unsigned b) {
   Link link{op, ShardingRound::Alike, {}, {}};
   ArrayRef<int64_t> shape = tensors[a].type.getShape();
@@ -240,7 +240,7 @@ void BodySharding::addOp(Operation &op) {
     return addIdentity(&op, constrain.getSource(), number);
   }
   if (auto loop = dyn_cast<scf::ForOp>(op)) {
-    // What is carried is cut alike in all iterations.
+    // Carried values are cut alike in all iterations.
     for (auto [result, argument] :
          llvm::zip_equal(loop.getResults(), loop.getRegionIterArgs()))
       if (std::optional<unsigned> number = lookup(result))
@@ -289,12 +289,13 @@ void BodySharding::addOp(Operation &op) {
 // Propagation
 //===----------------------------------------------------------------------===//
 
-/// The axes of each factor: those for which the fewest bytes lie otherwise.
+/// Returns the axes of each factor, preferring those for which the fewest bytes
+/// have another layout.
 SmallVector<AxisList> BodySharding::chooseCut(const Link &link) const {
   struct Candidate {
     unsigned factor;
     AxisList axes;
-    uint64_t bytes = 0; ///< of tensors that lie so already
+    uint64_t bytes = 0; ///< size of the tensors that already have this layout
   };
   SmallVector<Candidate, 8> candidates;
   auto forEachDim = [&](auto visit) {
@@ -308,7 +309,8 @@ SmallVector<AxisList> BodySharding::chooseCut(const Link &link) const {
   };
   forEachDim([&](const Tensor &, unsigned factor, const AxisList &axes) {
     const ShardingRule::Factor &cut = link.factors[factor];
-    // What is written may leave shards without elements, nothing else does.
+    // Only explicit shardings may leave shards without elements; propagation
+    // does not.
     if (cut.isCuttableInto(getNumBlocks(axes)) &&
         countEmptyBlocks(cut.size, getNumBlocks(axes)) == 0 &&
         llvm::none_of(candidates, [&](const Candidate &other) {
@@ -321,7 +323,7 @@ SmallVector<AxisList> BodySharding::chooseCut(const Link &link) const {
                    const AxisList &axes) {
       uint64_t bytes = tensor.type.getNumElements() *
                        getElementBytes(tensor.type.getElementType());
-      // A block of what is there costs nothing.
+      // A tensor cut by a prefix of the axes gets its block at no cost.
       for (Candidate &candidate : candidates)
         if (candidate.factor == factor &&
             ArrayRef(candidate.axes).take_front(axes.size()) == ArrayRef(axes))
@@ -360,7 +362,7 @@ void BodySharding::update(unsigned number) {
           countEmptyBlocks(tensor.type.getDimSize(dim), getNumBlocks(goal)) > 0)
         continue;
       ArrayRef<unsigned> more = goal.drop_front(axes.size());
-      // Each axis once.
+      // A tensor names each axis at most once.
       if (llvm::any_of(tensor.dims, [&](const AxisList &others) {
             return llvm::any_of(more, [&](unsigned axis) {
               return llvm::is_contained(others, axis);
@@ -391,14 +393,15 @@ void BodySharding::update(unsigned number) {
 
 void BodySharding::propagate(ShardingRound last) {
   for (unsigned round = 0; round <= static_cast<unsigned>(last); ++round) {
-    // What is returned, constrained or carried first: it is what is written.
+    // Links of returned, constrained and carried values come first: they
+    // connect to explicit shardings.
     for (bool isIdentity : {true, false})
       for (auto [number, link] : llvm::enumerate(links))
         if (link.isIdentity == isIdentity &&
             static_cast<unsigned>(link.round) == round &&
             !std::exchange(link.isQueued, true))
           queue.push_back(number);
-    // What a later round looks at stays in the queue for it.
+    // Links of later rounds stay in the queue.
     std::vector<unsigned> later;
     for (size_t next = 0; next < queue.size(); ++next) {
       unsigned number = queue[next];

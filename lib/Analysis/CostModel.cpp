@@ -1,4 +1,4 @@
-//===- CostModel.cpp - What things cost -----------------------------------===//
+//===- CostModel.cpp - Costs of actions -----------------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -14,9 +14,9 @@
 using namespace mlir;
 using namespace mlir::pathways;
 
-/// What a worker computes in a nanosecond.
+/// Elements that a worker computes per nanosecond.
 static constexpr uint64_t kElementsPerNs = 8;
-/// Products that are added up, in code for vectors.
+/// Products that vector code multiplies and adds up per nanosecond.
 static constexpr uint64_t kProductsPerNs = 32;
 /// The largest cost that a plan accepts.
 static constexpr uint64_t kMaxNs = uint64_t{1} << 50;

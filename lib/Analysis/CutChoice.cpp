@@ -1,4 +1,4 @@
-//===- CutChoice.cpp - Which factors of an operation are cut --------------===//
+//===- CutChoice.cpp - Choice of the factors of an operation to cut -------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -15,7 +15,7 @@
 using namespace mlir;
 using namespace mlir::pathways;
 
-/// More ways than that are not compared.
+/// Largest number of cuts that are compared.
 static constexpr size_t kMaxOptions = 512;
 
 ShardingAttr mlir::pathways::getLayout(MLIRContext *context,
@@ -87,8 +87,8 @@ private:
 };
 } // namespace
 
-/// `axes`, where they may cut the factor, and the longest part of them, from
-/// the major one, that makes equal blocks.
+/// Adds `axes` if they may cut the factor. Also adds the longest prefix of
+/// `axes` that makes equal blocks, if that is shorter.
 void CutRanking::addCandidate(unsigned factor, ArrayAttr axes) {
   auto add = [&](ArrayAttr kept) {
     if (!llvm::is_contained(candidates[factor], kept))
@@ -134,14 +134,15 @@ void CutRanking::enumerate(unsigned factor, Cut &cut,
   }
 }
 
-/// Where a result of layout `made` is to be brought.
+/// Returns the layout to which a result of layout `made` is brought.
 ShardingAttr CutRanking::getGoal(ShardingAttr wanted, ShardingAttr made) const {
   if (!wanted)
     return made.withoutPartial();
   SmallVector<ArrayAttr> dims;
   for (auto [dim, axes] : llvm::enumerate(wanted.getDims())) {
     bool isFree = axes.empty() && wanted.isOpen(dim);
-    // What nobody minds may stay, unless its axes are wanted elsewhere.
+    // A dimension with no wanted layout keeps its axes, unless they are wanted
+    // elsewhere.
     for (Attribute axis : made.getDims()[dim])
       isFree &= llvm::none_of(wanted.getDims(), [&](ArrayAttr others) {
         return llvm::is_contained(others, axis);
@@ -167,7 +168,7 @@ uint64_t CutRanking::getNs(const Cut &cut) const {
   auto getMade = [&](unsigned result) {
     return getMadeLayout(context, rule, cut, result, reduced);
   };
-  // Contributions go on from those to what they start from.
+  // A result continues contributions that it starts from, if the layouts agree.
   auto isKept = [&](unsigned operand) {
     for (auto [result, init] : llvm::enumerate(rule.inits))
       if (!reduced.empty() && init == operand &&
@@ -190,7 +191,7 @@ uint64_t CutRanking::getNs(const Cut &cut) const {
   for (unsigned index = 0; index != rule.results.size(); ++index) {
     ShardingAttr made = getMade(index);
     ShardingAttr wanted = problem.results[index];
-    // Contributions may be what is wanted.
+    // The contributions may already be wanted.
     if (wanted && wanted.isPartial()) {
       if (made.getPartialKind() == wanted.getPartialKind() &&
           made.getPartialAxes() == wanted.getPartialAxes())
@@ -203,7 +204,7 @@ uint64_t CutRanking::getNs(const Cut &cut) const {
   return ns + getComputeNs(cut);
 }
 
-/// The time of one shard, which computes its padding too.
+/// Returns the time of one shard, including its padding.
 uint64_t CutRanking::getComputeNs(const Cut &cut) const {
   uint64_t ns = CostModel().getShardNs(problem.op, getNumShards(cut));
   for (auto [factor, axes] : llvm::zip_equal(rule.factors, cut))
@@ -216,7 +217,7 @@ uint64_t CutRanking::getComputeNs(const Cut &cut) const {
 
 SmallVector<CutOption> CutRanking::run() {
   candidates.resize(rule.factors.size());
-  // The largest operands first: of equal ways theirs is taken.
+  // The largest operands come first: of equally cheap cuts theirs wins.
   SmallVector<unsigned> order;
   for (auto [index, layout] : llvm::enumerate(problem.operands))
     if (layout)
@@ -233,7 +234,7 @@ SmallVector<CutOption> CutRanking::run() {
     addCandidates(dims, layout);
   for (auto &axes : candidates)
     axes.push_back(ArrayAttr::get(context, {}));
-  // Whole is the last way of each factor, and stays.
+  // No axes is the last choice of each factor and is always kept.
   auto getNumOptions = [&] {
     size_t count = 1;
     for (const auto &axes : candidates)

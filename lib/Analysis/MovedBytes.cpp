@@ -1,4 +1,4 @@
-//===- MovedBytes.cpp - How much a movement moves -------------------------===//
+//===- MovedBytes.cpp - Bytes that a movement sends -----------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -16,12 +16,12 @@ using namespace mlir;
 using namespace mlir::pathways;
 namespace layout = ::pathways::layout;
 
-/// Work limits: beyond them everything counts as moved.
+/// Work limits; beyond them everything counts as moved.
 static constexpr int64_t kMaxCombinations = 1 << 16;
 static constexpr int64_t kMaxPieces = 1 << 14;
 
 /// Devices that a binding can reach: [first, last], and whether two shards may
-/// share one. Never understates.
+/// share one. Never understates either.
 namespace {
 struct Reach {
   int64_t first = 0, last = 0;
@@ -36,7 +36,7 @@ static Reach getReach(BoundSlice bound) {
     return {*llvm::min_element(*devices), *llvm::max_element(*devices),
             seen.size() != devices->size()};
   }
-  // Injective if each stride steps over all that smaller strides reach.
+  // Injective if each stride exceeds the reach of all smaller strides.
   SmallVector<std::pair<int64_t, int64_t>> steps; // Stride, size.
   for (auto [size, stride] :
        llvm::zip_equal(mesh.getSizes(), *bound.bind.getStrides()))
@@ -59,9 +59,10 @@ static Reach getReach(BoundSlice bound) {
   return reach;
 }
 
-/// Elements that stay on their shard when an array is laid out anew on one
-/// slice: over all shards, those in its block both before and after. (A shard
-/// that has a source block takes its own copy.) Empty when it takes too long.
+/// Returns the number of elements that stay on their shard when an array
+/// changes its layout on one slice: summed over all shards, those in its block
+/// both before and after. (A shard that has a source block takes its own copy.)
+/// Returns nullopt if counting takes too long.
 static std::optional<uint64_t> countStaying(const layout::Layout &source,
                                             const layout::Layout &result,
                                             const layout::Mesh &mesh) {
@@ -75,7 +76,7 @@ static std::optional<uint64_t> countStaying(const layout::Layout &source,
         mesh.begin());
   };
   std::vector<SmallVector<unsigned>> sourceAxes(rank), resultAxes(rank);
-  llvm::EquivalenceClasses<unsigned> classes; // Axes, then dimensions.
+  llvm::EquivalenceClasses<unsigned> classes; // axes, then dimensions
   for (unsigned axis = 0; axis != numAxes; ++axis)
     classes.insert(axis);
   for (unsigned dim = 0; dim != rank; ++dim) {
@@ -100,12 +101,12 @@ static std::optional<uint64_t> countStaying(const layout::Layout &source,
     int64_t combinations = 1;
     for (unsigned axis : axes)
       combinations *= mesh[axis].size;
-    if (dims.empty()) { // An axis of copies.
+    if (dims.empty()) { // an axis of copies
       total = llvm::SaturatingMultiply<uint64_t>(total, combinations);
       continue;
     }
     if (dims.size() == 1) {
-      // Blocks that do not change, or one side has whole: they add up to the
+      // Blocks that do not change, or that one side has whole, add up to the
       // dimension.
       unsigned dim = dims.front();
       if (sourceAxes[dim] == resultAxes[dim] || sourceAxes[dim].empty() ||
@@ -116,7 +117,7 @@ static std::optional<uint64_t> countStaying(const layout::Layout &source,
     }
     if (combinations > kMaxCombinations)
       return std::nullopt;
-    // Block of `dim` at these coordinates: begin and end.
+    // Returns begin and end of the block of `dim` at these coordinates.
     SmallVector<int64_t> coordinates(numAxes);
     auto block = [&](ArrayRef<unsigned> split, int64_t size) {
       int64_t index = 0, count = 1;
@@ -152,13 +153,13 @@ static std::optional<uint64_t> countStaying(const layout::Layout &source,
 
 namespace {
 struct Elements {
-  uint64_t staying = 0; ///< On one device.
-  uint64_t near = 0;    ///< From device to device of one island.
+  uint64_t staying = 0; ///< on one device
+  uint64_t near = 0;    ///< between devices of one island
 };
 } // namespace
 
-/// Elements of pieces by where their two ends are; empty when there are too
-/// many pieces.
+/// Counts the elements of pieces by the location of their two ends. Returns
+/// nullopt if there are too many pieces.
 static std::optional<Elements> countPieces(const layout::Layout &source,
                                            BoundSlice from,
                                            const layout::Layout &result,
@@ -214,7 +215,7 @@ MovedBytes mlir::pathways::countMovedBytes(ArrayType source, BoundSlice from,
   SmallVector<int64_t, 1> fromIslands = from.bind.getIslands(),
                           toIslands = to.bind.getIslands();
   if (fromIslands.size() > 1 || toIslands.size() > 1) {
-    // All of it crosses, where that is not known.
+    // If the pieces cannot be counted, all elements count as crossing.
     Elements there =
         countPieces(sourceLayout, from, resultLayout, to).value_or(Elements());
     elements -= std::min(elements, there.staying);

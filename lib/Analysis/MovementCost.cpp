@@ -1,4 +1,4 @@
-//===- MovementCost.cpp - What moving costs -------------------------------===//
+//===- MovementCost.cpp - Costs of the steps of a movement ----------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -22,8 +22,8 @@ using namespace mlir;
 using namespace mlir::pathways;
 namespace layout = ::pathways::layout;
 
-/// Pieces of a movement that are counted one by one, or shards of groups times
-/// ranks of one; and of all steps together.
+/// Work limits of one step and of all steps together. Pieces count one by one;
+/// a collective counts the shards of its groups times the ranks of one.
 static constexpr int64_t kMaxStepWork = 1 << 14;
 static constexpr int64_t kMaxWork = 1 << 17;
 
@@ -37,16 +37,16 @@ static int64_t multiply(int64_t a, int64_t b) {
   return clamp(llvm::SaturatingMultiply<uint64_t>(a, b));
 }
 
-/// Times are whole, so that they add up and compare alike on all machines.
+/// Times are integers, so that they add up and compare alike on all machines.
 static int64_t getWireNs(const LinkCost &link, int64_t bytes) {
   return std::min(std::ceil(bytes / link.bytesPerNs), 0x1p60);
 }
 
-/// Permutes that it takes to swap two axes of `size`.
+/// Returns the number of permutes that exchange two axes of `size`.
 static int64_t getNumPermutes(int64_t size) { return 2 * (size - 1); }
 
-/// Bytes that one shard of a group receives, all being alike, when it has
-/// `before` bytes and then `after`.
+/// Returns the bytes that one shard of a group receives, if all are alike and
+/// have `before` bytes and then `after`.
 static int64_t getReceived(const MovementStep &step, MeshAttr mesh,
                            int64_t before, int64_t after) {
   int64_t ranks = getNumBlocks(mesh, step.axes);
@@ -69,7 +69,8 @@ static int64_t getReceived(const MovementStep &step, MeshAttr mesh,
   llvm_unreachable("unknown step");
 }
 
-/// Bytes of a shard before and after; an all-gather has padding in between.
+/// Returns the total bytes of a shard before and after `step`; an all-gather
+/// has padding in between.
 static int64_t getPeak(const MovementStep &step, MeshAttr mesh, int64_t before,
                        int64_t after) {
   if (step.kind == MovementStep::AllGather)
@@ -90,7 +91,7 @@ MovementCost IslandCosts::getCost(const MovementStep &step) const {
   cost.iciBytes = multiply(cost.receivedBytes, mesh.getNumShards());
   cost.hostBytes = cost.iciBytes;
   cost.isCounted = false;
-  // What is cut is read where it is.
+  // A slice only reads its block.
   if (step.kind == MovementStep::Slice)
     return cost;
   int64_t messages = step.kind == MovementStep::Permute
@@ -107,11 +108,11 @@ MovementCost IslandCosts::getCost(const MovementStep &step) const {
 
 namespace {
 
-/// What one step puts on links.
+/// Load of one step on the links.
 class LinkLoads {
 public:
-  /// `bytes` from device to device of one host, from host to host of an island,
-  /// or from island to island.
+  /// Add `bytes` from device to device of one host, from host to host of an
+  /// island, or from island to island.
   void addInHost(std::pair<int32_t, int64_t> device, double bytes) {
     most = std::max(most, inHost[device] += bytes);
   }
@@ -122,15 +123,15 @@ public:
     mostOverDcn = std::max(mostOverDcn, overDcn[{from, to}] += bytes);
   }
   bool crossesDcn() const { return !overDcn.empty(); }
-  /// Until the busiest links of both kinds are done. Messages go one after the
-  /// other, at least `rounds` of them.
+  /// Returns the time until the busiest links of both kinds are done. There are
+  /// at least `rounds` messages, one after the other.
   int64_t getNs(const LinkCost &ici, const LinkCost &dcn,
                 int64_t rounds) const {
     int64_t ns = getWireNs(ici, toBytes(most));
     if (crossesDcn())
       ns = std::max(ns, getWireNs(dcn, toBytes(mostOverDcn)));
     if (rounds > 0 && crossesDcn()) {
-      // Up to two of them cross: there and back.
+      // At most two rounds cross islands: there and back.
       int64_t far = std::min<int64_t>(rounds, 2);
       return ns + far * dcn.latencyNs + (rounds - far) * ici.latencyNs;
     }
@@ -163,7 +164,7 @@ bool LinkedCosts::isOneIsland(const MovementStep &step) const {
          source.island == target.island;
 }
 
-/// The movement without looking at each shard.
+/// Estimates the movement without looking at each shard.
 MovementCost LinkedCosts::estimatePieces(const MovementStep &step) const {
   const PlacedMesh &to = step.crosses ? target : source;
   int64_t after = getShardBytes(to.mesh, type, step.to);
@@ -180,7 +181,7 @@ MovementCost LinkedCosts::estimatePieces(const MovementStep &step) const {
   cost.hostBytes = total;
   cost.receivedBytes = total ? after : 0;
   cost.isCounted = false;
-  // All devices of a host receive over the links from all other ones.
+  // The devices of a host share the links from all other hosts.
   int64_t busiest = isNear ? cost.receivedBytes : total;
   llvm::SmallSet<int32_t, 16> distinct;
   distinct.insert(to.hosts.begin(), to.hosts.end());
@@ -231,7 +232,7 @@ MovementCost LinkedCosts::countPieces(const MovementStep &step) const {
         continue;
       }
       cost.hostBytes = add(cost.hostBytes, bytes);
-      // Two islands have one link.
+      // Two islands share one link in each direction.
       fromIsland == island ? loads.addBetween(fromHost, toHost, bytes)
                            : loads.addOverDcn(fromIsland, island, bytes);
     }
@@ -241,7 +242,7 @@ MovementCost LinkedCosts::countPieces(const MovementStep &step) const {
   return cost;
 }
 
-/// Shards of the group of `shard` over `axes`, in rank order.
+/// Returns the shards of the group of `shard` over `axes`, in rank order.
 static SmallVector<int64_t> getGroup(MeshAttr mesh, ArrayRef<Attribute> axes,
                                      int64_t shard) {
   SmallVector<int64_t> strides(mesh.getSizes().size(), 1);
@@ -284,14 +285,15 @@ static layout::ExchangeSpec makeSpec(const MovementStep &step, MeshAttr mesh,
 
 namespace {
 
-/// What one group moves.
+/// Bytes that one group moves.
 struct GroupCount {
   std::vector<int64_t> devices; // by rank
   std::vector<int32_t> hosts;
   llvm::SmallDenseMap<int32_t, int64_t> islandOf; // of a host
   layout::GroupBytes bytes;
 
-  /// As often as there are `groups` alike, of which `sharing` use one link.
+  /// Adds the bytes of `groups` groups that are alike, `sharing` of which use
+  /// one link.
   void addTo(MovementCost &cost, LinkLoads &loads, int64_t groups = 1,
              int64_t sharing = 1) const {
     uint64_t far = 0;
@@ -304,7 +306,7 @@ struct GroupCount {
         continue;
       }
       far += moved;
-      // All groups use the link of two islands.
+      // All groups share the link between two islands.
       loads.addOverDcn(from, to, multiply(moved, groups));
     }
     cost.dcnBytes = add(cost.dcnBytes, multiply(far, groups));
@@ -319,7 +321,7 @@ struct GroupCount {
 
 } // namespace
 
-/// A collective of `group`, and otherwise like `like`.
+/// Counts a collective of `group` that is otherwise like `like`.
 static GroupCount countGroup(const layout::ExchangeSpec &like,
                              const PlacedMesh &on, ArrayRef<int64_t> group) {
   GroupCount count;
@@ -334,7 +336,7 @@ static GroupCount countGroup(const layout::ExchangeSpec &like,
   return count;
 }
 
-/// Counts the group of one shard, as often as there are groups.
+/// Counts the group of one shard and multiplies by the number of groups.
 MovementCost LinkedCosts::estimateCollective(const MovementStep &step) const {
   const PlacedMesh &on = step.isOnTarget ? target : source;
   int64_t ranks = getNumBlocks(on.mesh, step.axes);
@@ -343,7 +345,7 @@ MovementCost LinkedCosts::estimateCollective(const MovementStep &step) const {
   GroupCount group = countGroup(makeSpec(step, on.mesh, type), on,
                                 getGroup(on.mesh, step.axes, 0));
   int64_t groups = on.devices.size() / ranks;
-  // Others on the first host use the same links.
+  // Other groups on the first host use the same links.
   int64_t onHost = llvm::count(on.hosts, on.hosts[0]);
   int64_t ofGroup = llvm::count(group.hosts, on.hosts[0]);
   MovementCost cost;

@@ -1,4 +1,4 @@
-//===- MovementPlanner.cpp - Ways from layout to layout -------------------===//
+//===- MovementPlanner.cpp - Search for routes between layouts ------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Dijkstra's search over layouts. What is reached from a layout follows from
-// the layout and the mesh alone, in an order that is fixed; ties go to what was
+// Dijkstra's search over layouts. The neighbours of a layout follow from the
+// layout and the mesh alone, in a fixed order; ties go to the node that was
 // found first.
 //
 //===----------------------------------------------------------------------===//
@@ -25,13 +25,14 @@
 using namespace mlir;
 using namespace mlir::pathways;
 
-/// Layouts whose neighbours are looked at, in one search.
+/// Largest number of layouts that one search expands.
 static constexpr int64_t kMaxExpanded = 2048;
-/// Layouts that pieces may be sent in to be gathered behind.
+/// Largest number of layouts in which pieces may be sent, to be gathered
+/// afterwards.
 static constexpr size_t kMaxSentLayouts = 24;
-/// Largest size of axes that change places by permutes.
+/// Largest size of axes that permutes exchange.
 static constexpr int64_t kMaxPermuted = 4;
-/// Shards that are never too large.
+/// Bytes of a shard that never count as too large.
 static constexpr int64_t kSmallBytes = 64 << 10;
 
 //===----------------------------------------------------------------------===//
@@ -181,20 +182,21 @@ MovementCost MovementCost::then(const MovementCost &next) const {
 
 namespace {
 
-/// What routes are compared by.
+/// Key by which routes are compared.
 using Rank = std::tuple<int64_t, int64_t, int64_t>; // time, steps, memory
 
 class Search {
 public:
-  /// With `misplacedNs` it goes first where axes are in their places, each that
-  /// is not being worth that much; what it finds need not be the cheapest.
+  /// With `misplacedNs`, each axis that is not in its place adds that to the
+  /// priority of a layout. The search then prefers layouts close to the goal,
+  /// and the route found need not be the cheapest.
   Search(const MovementProblem &problem, const MovementCosts &costs,
          int64_t peakLimit, int64_t misplacedNs = 0)
       : problem(problem), costs(costs), peakLimit(peakLimit),
         misplacedNs(misplacedNs) {}
 
-  /// The cheapest route that is less than `bound`, if there is one; when there
-  /// was too much to look at, one that was found, if any was.
+  /// Returns the cheapest route below `bound`, or nullopt if there is none. If
+  /// the search was cut short, returns a route that was found, if any.
   std::optional<MovementRoute> run(std::optional<Rank> bound);
   bool wasCutShort() const { return isCutShort; }
 
@@ -204,7 +206,7 @@ private:
     bool isOnTarget;
     Rank rank;
     MovementCost cost;
-    MovementStep step; // that led here
+    MovementStep step; // leads here
     size_t parent;
     bool isDone = false;
   };
@@ -221,10 +223,11 @@ private:
   void sendPieces(MovementStep step);
   SmallVector<ShardingAttr> getSentLayouts() const;
 
-  /// Whether a block of `dim` in the layout `coarse` is blocks in `fine`.
+  /// Returns true if a block of `dim` in the layout `coarse` consists of blocks
+  /// in `fine`.
   bool isExact(MeshAttr mesh, ShardingAttr coarse, ShardingAttr fine,
                int64_t dim) const;
-  /// That `step` leads to `to`.
+  /// Records that `step` reaches `to`.
   void reach(MovementStep step, ShardingAttr to);
 
   const MovementProblem &problem;
@@ -233,7 +236,8 @@ private:
   bool isCutShort = false;
   std::vector<Node> nodes;
   llvm::DenseMap<std::pair<Attribute, int>, size_t> indices;
-  /// By rank, then by when it was found; the last is the node's own rank.
+  /// Sorted by priority, then by order of discovery. The last field is the rank
+  /// of the node itself.
   using Entry = std::tuple<Rank, int64_t, size_t, Rank>;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
   std::optional<Rank> bound;
@@ -252,7 +256,7 @@ bool Search::isExact(MeshAttr mesh, ShardingAttr coarse, ShardingAttr fine,
          llvm::divideCeil(size, many) * static_cast<uint64_t>(many / few);
 }
 
-/// Axes that must go, and those that must come.
+/// Returns the number of axes to remove plus the number of axes to add.
 static int64_t countMisplaced(ShardingAttr from, ShardingAttr to) {
   int64_t count = 0;
   for (auto [old, goal] : llvm::zip_equal(from.getDims(), to.getDims())) {
@@ -280,7 +284,7 @@ void Search::reach(MovementStep step, ShardingAttr to) {
   if (cost.peakBytes > peakLimit || (bound && rank >= *bound) ||
       (!isNew && rank >= nodes[it->second].rank))
     return;
-  // Who is farther than the goal is of no interest.
+  // Nodes farther than the goal are pruned.
   if (isGoal(to, isOnTarget))
     bound = rank;
   size_t index = isNew ? nodes.size() : it->second;
@@ -318,7 +322,7 @@ void Search::gatherAndExchange(MovementStep step) {
   MeshAttr mesh = step.isOnTarget ? problem.targetMesh : problem.mesh;
   for (int64_t dim = 0; dim < problem.type.getRank(); ++dim) {
     ArrayRef<Attribute> axes = step.from.getDims()[dim].getValue();
-    // On the target there is only what was cut to be sent.
+    // On the target, only axes that were added for sending are gathered.
     size_t fewest = step.isOnTarget ? problem.to.getDims()[dim].size() : 0;
     for (size_t keep = axes.size(); keep-- > fewest;) {
       ShardingAttr without = withDim(step.from, dim, axes.take_front(keep));
@@ -347,8 +351,8 @@ void Search::slice(MovementStep step) {
   step.kind = MovementStep::Slice;
   for (int64_t dim = 0; dim < problem.type.getRank(); ++dim)
     for (StringAttr axis : problem.mesh.getNames()) {
-      // On one slice, what nobody wants cut would be gathered again; between
-      // slices, more shards can send.
+      // On one slice, an axis that the result lacks would have to be gathered
+      // again. Between slices it lets more shards send.
       if (getNumBlocks(problem.mesh, axis) == 1 || isUsed(step.from, axis) ||
           (problem.isOneSlice && !isUsed(problem.to, axis)))
         continue;
@@ -385,7 +389,7 @@ void Search::permute(MovementStep step) {
     }
 }
 
-/// `to`, and what it comes of by all-gathers.
+/// Returns `to`, and layouts from which all-gathers lead to it.
 SmallVector<ShardingAttr> Search::getSentLayouts() const {
   llvm::SetVector<ShardingAttr> layouts;
   layouts.insert(problem.to);
@@ -401,7 +405,7 @@ SmallVector<ShardingAttr> Search::getSentLayouts() const {
             isUsed(coarse, axis) || problem.type.getDimSize(dim) == 0)
           continue;
         ShardingAttr fine = withMore(coarse, dim, axis);
-        // A dimension that is whole in the end loses its padding then.
+        // Gathering a dimension that is whole in the result drops its padding.
         if (isExact(problem.targetMesh, problem.to, fine, dim) ||
             problem.to.getDims()[dim].empty())
           layouts.insert(fine);
@@ -425,14 +429,16 @@ void Search::expand(size_t index) {
   step.isOnTarget = nodes[index].isOnTarget;
   if (step.from.isPartial())
     return reduce(step);
-  // On one slice, what pieces can do they can do at once.
+  // On one slice, one movement of pieces reaches any layout, so it can only be
+  // the first step after a reduction.
   bool isFirst = index == 0 || nodes[nodes[index].parent].layout.isPartial();
   if (problem.allowsPieces && !step.isOnTarget &&
       (isFirst || !problem.isOneSlice))
     sendPieces(step);
   if (!problem.allowsCollectives)
     return;
-  // From slice to slice, pieces take what they need from where it is.
+  // Between slices, pieces read elements where they are: no gathering on the
+  // source.
   if (step.isOnTarget || problem.isOneSlice)
     gatherAndExchange(step);
   if (!step.isOnTarget)
@@ -476,8 +482,8 @@ std::optional<MovementRoute> Search::run(std::optional<Rank> bound) {
 // Routes
 //===----------------------------------------------------------------------===//
 
-/// A route that there always is on one slice whose blocks are equal: what must
-/// go is gathered, then what must come is cut.
+/// Makes a route that always exists on one slice with equal blocks: gather the
+/// axes to remove, then slice by the axes to add.
 static SmallVector<MovementStep>
 gatherAndSlice(const MovementProblem &problem) {
   SmallVector<MovementStep> steps;
@@ -516,7 +522,7 @@ gatherAndSlice(const MovementProblem &problem) {
   return steps;
 }
 
-/// Slices of one dimension in a row are one.
+/// Merges consecutive slices of one dimension into one.
 static void mergeSlices(MovementRoute &route) {
   SmallVector<MovementStep> merged;
   for (MovementStep &step : route.steps) {
@@ -539,7 +545,7 @@ static std::optional<MovementRoute> search(const MovementProblem &problem,
   std::optional<MovementRoute> route = cheapest.run(bound);
   if (!cheapest.wasCutShort())
     return route;
-  // Too many layouts: rather a good route than one that was met by chance.
+  // There are too many layouts: search again, guided towards the goal.
   MovementStep step;
   step.from = step.to = problem.from;
   int64_t move = std::max<int64_t>(costs.getCost(step).ns, 1);
@@ -569,7 +575,7 @@ MovementRoute mlir::pathways::planMovement(const MovementProblem &problem,
                    fallback->cost.peakBytes);
   }
   std::optional<MovementRoute> route = search(problem, costs, limit, bound);
-  // Too much memory is better than no way.
+  // Exceeding the memory limit is better than no route.
   if (!route && !bound)
     route = search(problem, costs, INT64_MAX, std::nullopt);
   if (!route)

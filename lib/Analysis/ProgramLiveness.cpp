@@ -1,4 +1,4 @@
-//===- ProgramLiveness.cpp - Who reads an array last ----------------------===//
+//===- ProgramLiveness.cpp - Last reads of arrays -------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -22,7 +22,7 @@ ProgramLiveness::ProgramLiveness(Operation *program) {
 
 Operation *ProgramLiveness::getLaterRead(Value array, Operation *node) const {
   Operation *last = lastRead.lookup(array);
-  // What a region takes from around it is read whenever the region runs.
+  // Each run of a region reads the values that it takes from around it.
   bool mayRepeat = array.getParentBlock() != node->getBlock();
   return last == node && !mayRepeat ? nullptr : last;
 }

@@ -1,4 +1,4 @@
-//===- ShardingRule.cpp - How operations may be cut -----------------------===//
+//===- ShardingRule.cpp - Rules for cutting operations --------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -47,7 +47,7 @@ TypedAttr mlir::pathways::getNeutral(ReductionKind kind, Type type) {
     }
   }
   unsigned width = type.getIntOrFloatBitWidth();
-  bool isBool = width == 1; // false < true, whatever signed i1 would say.
+  bool isBool = width == 1; // unsigned order: false < true
   switch (kind) {
   case ReductionKind::Add:
     return IntegerAttr::get(type, APInt::getZero(width));
@@ -132,7 +132,7 @@ ShardingRule mlir::pathways::makeWholeRule(Operation *op) {
   return rule;
 }
 
-/// Whether all tensors of `op` are such as can be cut.
+/// Returns true if all tensors of `op` can be cut.
 static bool hasPlainTensors(Operation *op) {
   return llvm::all_of(
       llvm::concat<const Type>(llvm::to_vector(op->getOperandTypes()),
@@ -157,7 +157,7 @@ std::optional<ReductionKind> mlir::pathways::getCombinedKind(Operation *op) {
       .Case<arith::MinimumFOp>([](auto) { return ReductionKind::Min; })
       .Case<arith::AddIOp, arith::MulIOp, arith::MaxSIOp, arith::MinSIOp>(
           [&](Operation *op) -> std::optional<ReductionKind> {
-            if (isBool) // Combined by max and min only.
+            if (isBool) // combined only by max and min
               return std::nullopt;
             if (isa<arith::AddIOp>(op))
               return ReductionKind::Add;
@@ -176,8 +176,9 @@ std::optional<ReductionKind> mlir::pathways::getCombinedKind(Operation *op) {
       .Default([](Operation *) { return std::nullopt; });
 }
 
-/// The operation that combines what result `index` of `op` had with a new
-/// value, if that is all that is done with it.
+/// Returns the operation that combines the previous value of result `index` of
+/// `op` with a new value, if the body does nothing else with it; otherwise
+/// null.
 static Operation *findCombiner(linalg::LinalgOp op, unsigned index) {
   BlockArgument before = op.getRegionOutputArgs()[index];
   if (!before.hasOneUse())
@@ -197,7 +198,7 @@ static std::optional<ShardingRule> getLinalgRule(linalg::LinalgOp op) {
   if (!op.hasPureTensorSemantics())
     return std::nullopt;
   ShardingRule rule;
-  // What would fail for padding is guarded in the body.
+  // Operations of the body that would fail for padding get harmless operands.
   bool allowsPadding = !op.getBlock()
                             ->walk([](Operation *inner) {
                               return succeeded(getHarmlessOperands(inner))
@@ -224,7 +225,7 @@ static std::optional<ShardingRule> getLinalgRule(linalg::LinalgOp op) {
       continue;
     for (AffineExpr expr : op.getMatchingIndexingMap(&operand).getResults()) {
       auto dim = dyn_cast<AffineDimExpr>(expr);
-      // A window or a diagonal reads elements that others hold.
+      // A window or a diagonal reads elements of other shards.
       if (!dim || llvm::is_contained(dims, dim.getPosition())) {
         forbid(expr);
         dims.push_back(ShardingRule::kWhole);
@@ -247,7 +248,7 @@ static std::optional<ShardingRule> getLinalgRule(linalg::LinalgOp op) {
                                       : StringAttr());
     for (auto [number, factor] : llvm::enumerate(rule.factors)) {
       bool isThere = llvm::is_contained(rule.results[index], number);
-      // Reduced in all results alike, or in none.
+      // A factor must be reduced in all results or in none.
       if (factor.isReduced ? isThere || !combiner : !isThere)
         factor.isCuttable = false;
     }

@@ -1,4 +1,4 @@
-//===- TensorSharding.cpp - How tensor operations may be cut --------------===//
+//===- TensorSharding.cpp - Rules for cutting tensor operations -----------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -15,7 +15,7 @@
 using namespace mlir;
 using namespace mlir::pathways;
 
-/// A new factor of `rule`.
+/// Adds a factor to `rule` and returns its number.
 static int64_t addFactor(ShardingRule &rule, int64_t size,
                          bool allowsPadding = true) {
   ShardingRule::Factor &factor = rule.factors.emplace_back();
@@ -24,8 +24,8 @@ static int64_t addFactor(ShardingRule &rule, int64_t size,
   return rule.factors.size() - 1;
 }
 
-/// A block of the major dimension of a group is a block of what the group is
-/// together.
+/// A block of the major dimension of a group is a block of the collapsed
+/// dimension.
 static ShardingRule getReshapeRule(Operation *op, RankedTensorType expanded,
                                    ArrayRef<ReassociationIndices> groups) {
   ShardingRule rule = makeWholeRule(op);
@@ -35,12 +35,13 @@ static ShardingRule getReshapeRule(Operation *op, RankedTensorType expanded,
   SmallVector<int64_t> &together =
       isExpansion ? rule.operands[0] : rule.results[0];
   for (auto [dim, group] : llvm::enumerate(groups)) {
-    // Ones in front do not matter.
+    // Leading dimensions of size 1 are ignored.
     int64_t major = group.front();
     for (int64_t next : group)
       if (expanded.getDimSize(major) == 1)
         major = next;
-    // Padding of rows would be in the middle of what they are together.
+    // Padding of the major dimension would land in the middle of the collapsed
+    // one.
     int64_t size = expanded.getDimSize(major), product = 1;
     for (int64_t next : group)
       product *= expanded.getDimSize(next);
@@ -49,8 +50,8 @@ static ShardingRule getReshapeRule(Operation *op, RankedTensorType expanded,
   return rule;
 }
 
-/// Dimensions that a slice has all of are factors: of the slice, `part`, and of
-/// tensors like the one that it is a part of, `wholes`.
+/// Adds a factor for each dimension that a slice has all of: to the slice,
+/// `part`, and to `wholes`, tensors with the shape of `whole`.
 template <typename Slice>
 static void matchSlice(Slice op, RankedTensorType whole,
                        ArrayRef<SmallVector<int64_t> *> wholes,
@@ -72,7 +73,7 @@ static void matchSlice(Slice op, RankedTensorType whole,
 }
 
 static std::optional<ShardingRule> getPadRule(tensor::PadOp op) {
-  // What it pads with may depend on where it is.
+  // A padding value that is not constant may depend on its position.
   if (!op.getConstantPaddingValue())
     return std::nullopt;
   ShardingRule rule = makeWholeRule(op);
@@ -97,14 +98,15 @@ static ShardingRule getConcatRule(tensor::ConcatOp op) {
   return rule;
 }
 
-/// Look-ups are apart from each other, and so are the elements of a slice that
-/// is looked up. Where it is looked up must be all there.
+/// Look-ups are independent of each other, and so are the elements of a slice
+/// that is looked up. The dimensions in which the source is looked up stay
+/// whole.
 static ShardingRule getGatherRule(tensor::GatherOp op) {
   ShardingRule rule = makeWholeRule(op);
   int64_t numLeading = op.getIndicesType().getRank() - 1;
   int64_t sourceRank = op.getSourceType().getRank();
   bool keepsDims = op.getResultType().getRank() == numLeading + sourceRank;
-  // Who looks up nothing looks up the first slice, where there is one.
+  // Indices in padding look up the first slice, if there is one.
   bool hasFirst = llvm::all_of(op.getGatherDims(), [&](int64_t dim) {
     return op.getSourceType().getDimSize(dim) > 0;
   });
@@ -126,8 +128,9 @@ static ShardingRule getGatherRule(tensor::GatherOp op) {
   return rule;
 }
 
-/// Elements of a slice that is scattered are apart from each other. Where it
-/// comes to must be all there, and who scatters has all slices.
+/// The elements of a scattered slice are independent of each other. The
+/// dimensions that are scattered into stay whole, and each shard has all
+/// slices.
 static ShardingRule getScatterRule(tensor::ScatterOp op) {
   ShardingRule rule = makeWholeRule(op);
   int64_t numLeading = op.getIndicesType().getRank() - 1;
@@ -146,8 +149,8 @@ static ShardingRule getScatterRule(tensor::ScatterOp op) {
   return rule;
 }
 
-/// Sizes of a slice of `shard`, that it was of `whole`: it has all of each
-/// dimension that is cut.
+/// Sets the sizes of a slice of `whole` to those of a slice of `shard`: it has
+/// all of each dimension that is cut.
 template <typename Slice>
 static void setSizes(Slice slice, RankedTensorType whole,
                      RankedTensorType shard) {
@@ -158,7 +161,7 @@ static void setSizes(Slice slice, RankedTensorType whole,
   slice.setStaticSizes(sizes);
 }
 
-/// Rows are by themselves: what is summed over stays whole.
+/// Rows are independent; the dimension that is summed over stays whole.
 static ShardingRule getSoftmaxRule(linalg::SoftmaxOp op) {
   ShardingRule rule = makeWholeRule(op);
   RankedTensorType type = cast<RankedTensorType>(op.getResult()[0].getType());
@@ -173,12 +176,12 @@ static ShardingRule getSoftmaxRule(linalg::SoftmaxOp op) {
   return rule;
 }
 
-/// Each channel, filter and image is transformed by itself: the dimensions that
-/// are equal in operand and result, of which each has its place. Tiles stay
-/// whole.
+/// Each channel, filter and image is transformed independently. These
+/// dimensions have equal sizes in operand and result, at different positions.
+/// Tiles stay whole.
 static ShardingRule getWinogradRule(Operation *op) {
   ShardingRule rule = makeWholeRule(op);
-  // Places of one dimension in the operand and in the result.
+  // Positions of one dimension in the operand and in the result.
   SmallVector<std::pair<unsigned, unsigned>> same;
   if (isa<linalg::WinogradFilterTransformOp>(op))
     same = {{0, 3}, {3, 2}}; // (f, h, w, c) to (h, w, c, f)

@@ -1,4 +1,4 @@
-//===- Codegen.cpp - From functions on tensors to code --------------------===//
+//===- Codegen.cpp - Compilation of functions on tensors ------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -113,9 +113,9 @@ makeMachine(const Target &target, Location loc) {
 
 namespace {
 
-/// A writer for one target: one that nobody uses, on whichever thread it has
-/// been used before, or a new one. While it is at work when something crashes,
-/// it is lost with what that leaves behind.
+/// Writer for one target: an unused one, whichever thread used it before, or a
+/// new one. If a crash happens while the writer is in use, the writer is lost
+/// together with its state.
 class UsedWriter {
 public:
   static FailureOr<UsedWriter> get(const Target &target, Location loc);
@@ -132,19 +132,20 @@ private:
   UsedWriter(std::string key, Owner writer)
       : key(std::move(key)), writer(std::move(writer)) {}
 
-  /// Those that nobody uses, the one last used last.
+  /// Unused writers, the most recently used one last.
   struct Unused {
     static constexpr size_t kMost = 16;
     std::mutex mutex;
     std::deque<std::pair<std::string, Owner>> writers;
   };
   static Unused &getUnused() {
-    static auto *unused = new Unused; // for threads that compile at exit
+    // Leaked on purpose: threads may compile at exit.
+    static auto *unused = new Unused;
     return *unused;
   }
 
   std::string key;
-  Owner writer; ///< null when moved from
+  Owner writer; ///< null after a move
 };
 
 } // namespace
@@ -173,7 +174,7 @@ FailureOr<UsedWriter> UsedWriter::get(const Target &target, Location loc) {
 UsedWriter::~UsedWriter() {
   if (!writer)
     return;
-  Owner last; // destroyed after the lock
+  Owner last; // destroyed after the lock is released
   Unused &unused = getUnused();
   std::lock_guard lock(unused.mutex);
   unused.writers.emplace_back(std::move(key), std::move(writer));
@@ -183,7 +184,8 @@ UsedWriter::~UsedWriter() {
   }
 }
 
-/// Register tiles that leave room for one row of B and one number of A.
+/// Returns the register tile of a target. It leaves registers for one row of B
+/// and one number of A.
 static kernel::MatmulTiles tilesFor(const llvm::TargetMachine &machine) {
   const llvm::MCSubtargetInfo &subtarget = *machine.getMCSubtargetInfo();
   switch (machine.getTargetTriple().getArch()) {
@@ -200,7 +202,7 @@ static kernel::MatmulTiles tilesFor(const llvm::TargetMachine &machine) {
   }
 }
 
-/// Whether the target has instructions between f16 and f32.
+/// Returns true if the target has instructions between f16 and f32.
 static bool hasHalves(const llvm::TargetMachine &machine) {
   switch (machine.getTargetTriple().getArch()) {
   case llvm::Triple::x86_64:
@@ -212,7 +214,7 @@ static bool hasHalves(const llvm::TargetMachine &machine) {
   }
 }
 
-/// Whether the target is an x86 with these.
+/// Returns true if the target is an x86 with `features`.
 static bool hasFeatures(const llvm::TargetMachine &machine,
                         llvm::StringRef features) {
   return machine.getTargetTriple().getArch() == llvm::Triple::x86_64 &&
@@ -230,8 +232,8 @@ uint64_t bytesOf(Type type) {
   return buffer.getNumElements() * (buffer.getElementTypeBitWidth() / 8);
 }
 
-/// Which of the buffers that a segment will take may be the memory of another:
-/// inputs, outputs, coordinates.
+/// Returns for each buffer that a segment will take (inputs, outputs,
+/// coordinates) whether it may share memory with another.
 SmallVector<bool> findShared(func::FuncOp function) {
   unsigned numInputs = function.getNumArguments();
   SmallVector<bool> isShared(numInputs + function.getNumResults() + 1);
@@ -239,13 +241,15 @@ SmallVector<bool> findShared(func::FuncOp function) {
           function->getAttrOfType<DenseI64ArrayAttr>(kSegmentAliasAttrName))
     for (auto [p, index] : llvm::enumerate(pairs.asArrayRef())) {
       size_t position = p % 2 == 0 ? index : numInputs + index;
-      if (index >= 0 && position < isShared.size()) // else takeBuffers says so
+      // takeBuffers reports other indices
+      if (index >= 0 && position < isShared.size())
         isShared[position] = true;
     }
   return isShared;
 }
 
-/// Rows of a register tile of products; 0: that differs among `targets`.
+/// Returns the rows of a register tile of products, or 0 if they differ among
+/// `targets`.
 FailureOr<int64_t> tileRowsOf(ArrayRef<Target> targets, Location loc) {
   int64_t rows = 0;
   for (const Target &target : targets) {
@@ -260,9 +264,9 @@ FailureOr<int64_t> tileRowsOf(ArrayRef<Target> targets, Location loc) {
   return rows;
 }
 
-/// Stages that know of targets no more than `tileRows`, which all of them have.
-/// Leaves functions on buffers. Equal loops may share their code, unless each
-/// is to be where it was.
+/// Runs the stages that know nothing about targets except `tileRows`, which all
+/// of them share. Leaves functions on buffers. With `outlines`, equal loops may
+/// share their code; without it, each loop stays in its place.
 LogicalResult lowerToBuffers(ModuleOp module, ArrayRef<func::FuncOp> functions,
                              MutableArrayRef<CompiledSegment> compiled,
                              int64_t tileRows, bool outlines = true) {
@@ -318,10 +322,10 @@ kernel::MatmulTiles tilesOf(const llvm::TargetMachine &machine) {
   return tiles;
 }
 
-/// What becomes vector code by stages of ours.
+/// Runs the stages that write vector code themselves.
 void lowerStructured(ModuleOp module, const llvm::TargetMachine &machine,
                      const kernel::MatmulTiles &tiles, kernel::PathLog *log) {
-  // What packs for tiles has instructions for vectors of 64 bytes.
+  // Packing for tiles uses instructions on vectors of 64 bytes.
   const kernel::MatrixUnit unit = {
       /*hasBytes=*/hasFeatures(machine, "+amx-int8,+avx512bw"),
       /*hasFloats=*/hasFeatures(machine, "+amx-bf16,+avx512bw")};
@@ -335,7 +339,7 @@ void lowerStructured(ModuleOp module, const llvm::TargetMachine &machine,
   }
 }
 
-/// Whether there are loops that the body had.
+/// Returns true if the module has loops that the program wrote.
 bool hasOwnLoops(ModuleOp module) {
   return module
       .walk([](LoopLikeOpInterface loop) {
@@ -346,7 +350,7 @@ bool hasOwnLoops(ModuleOp module) {
       .wasInterrupted();
 }
 
-/// Stages for one target. Consumes `module`.
+/// Runs the stages for one target. Consumes `module`.
 FailureOr<std::string> lowerToObject(ModuleOp module, const Target &target,
                                      MutableArrayRef<CompiledSegment> compiled,
                                      ArrayRef<func::FuncOp> originals) {
@@ -393,7 +397,7 @@ FailureOr<std::string> lowerToObject(ModuleOp module, const Target &target,
 
 } // namespace
 
-/// The kernel as the loader will see it, for its hash.
+/// Returns the hash of the kernel in the form that the loader will see.
 static FailureOr<std::string> hashOf(const CompiledKernel &kernel,
                                      ArrayRef<func::FuncOp> functions,
                                      Location loc) {
@@ -436,7 +440,8 @@ static FailureOr<std::string> hashOf(const CompiledKernel &kernel,
   return *hash;
 }
 
-/// Copies of `segments` with names that no function of the C library has.
+/// Returns copies of `segments` with names that no function of the C library
+/// has.
 static OwningOpRef<ModuleOp>
 cloneSegments(ArrayRef<func::FuncOp> segments,
               SmallVectorImpl<func::FuncOp> &functions) {
@@ -520,12 +525,13 @@ mlir::pathways::compileKernel(ArrayRef<func::FuncOp> segments,
       first.getContext(), [&](Diagnostic &diagnostic) {
         if (llvm::get_threadid() == thread)
           hasError |= diagnostic.getSeverity() == DiagnosticSeverity::Error;
-        return failure(); // for the others to report
+        return failure(); // other handlers report it
       });
-  // Asks for the registers of this machine. That it may have them depends on
-  // the stack for signals, for which there is another one behind the shield.
+  // Requests the AMX registers of this machine before entering the crash
+  // shield: Linux may refuse them depending on the size of the signal stack,
+  // and the thread has another signal stack behind the shield.
   ::pathways::HostTarget();
-  // It works on a copy of the segments, which is lost when it crashes.
+  // The stages work on a copy of the segments, which is lost in a crash.
   FailureOr<CompiledKernel> kernel = failure();
   auto crash = runWithCrashRecovery(
       [&] { kernel = compileUnshielded(segments, targets, cache); });

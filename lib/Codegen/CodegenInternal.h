@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 ///
 /// \file
-/// The stages of compileKernel, in order. Each takes and leaves a module whose
-/// functions are the segments.
+/// Declares the stages of compileKernel, in order. Each stage takes and leaves
+/// a module whose functions are the segments.
 ///
 //===----------------------------------------------------------------------===//
 
@@ -25,10 +25,10 @@ class Module;
 
 namespace mlir::pathways::kernel {
 
-/// The locations of one segment; equal ones share a number.
+/// Table of the locations of one segment. Equal locations share a number.
 class LocationTable {
 public:
-  /// Returns the number of the entry, counted from 1.
+  /// Returns the number of the entry. Numbers start at 1.
   unsigned add(Location loc, StringRef message);
   std::vector<CodeLocation> take() { return std::move(entries); }
 
@@ -39,157 +39,167 @@ private:
 class ObjectWriter;
 class PathLog;
 
-/// What the target's registers allow. Fixes the order in which contractions and
-/// reductions add.
+/// Properties of the target's registers. They fix the order in which
+/// contractions and reductions add.
 struct MatmulTiles {
-  int64_t vectorBytes = 16; ///< of one register
-  int64_t rows = 4;         ///< of a register tile
-  int64_t vectors = 2;      ///< per row of a register tile
+  int64_t vectorBytes = 16; ///< bytes of one register
+  int64_t rows = 4;         ///< rows of a register tile
+  int64_t vectors = 2;      ///< registers per row of a register tile
   bool hasFma = false;
-  bool hasHalves = false; ///< instructions between f16 and f32
-  /// Of 64 bytes, instructions that add up four products at a time.
+  bool hasHalves = false; ///< has conversions between f16 and f32
+  /// The target has instructions on 64 bytes that add up four byte products at
+  /// a time.
   bool hasByteDots = false;
-  /// Of 64 bytes, instructions for maxima that order zeros by their sign.
+  /// The target has instructions on 64 bytes for maxima and minima that order
+  /// zeros by their sign.
   bool hasRanges = false;
-  /// Instructions that multiply vectors of any size by powers of 2.
+  /// The target multiplies vectors of any size by powers of 2 in one
+  /// instruction.
   bool hasPowers = false;
-  /// Stores of 64 bytes that go past the caches.
+  /// The target has stores of 64 bytes that bypass the caches.
   bool hasLineStores = false;
 };
 
 //===-- On tensors --------------------------------------------------------===//
 
-/// Refuses what code generation does not take, with the reason at the op.
+/// Refuses ops that code generation does not support, with a diagnostic at the
+/// op that gives the reason.
 LogicalResult checkSegment(func::FuncOp func);
 
-/// Writes out the elements of constants that are in resources.
+/// Replaces resources in constants by the elements that they hold.
 LogicalResult readResources(func::FuncOp func);
 
-/// Makes f16 and bf16 f32 inside: widens arguments, rounds results.
+/// Computes in f32 instead of f16 and bf16 inside the function: widens its
+/// arguments and rounds its results.
 LogicalResult widenNarrowFloats(func::FuncOp func);
 
-/// On asserts, and on reads whose index is checked, that others of their loop
-/// may overtake: which of them failed first need not be known.
+/// Attribute of asserts, and of reads whose index is checked, that other
+/// asserts of their loop may overtake: the result need not tell which of them
+/// failed first.
 inline constexpr llvm::StringLiteral kLateAssertAttrName = "late_assert";
 
-/// Gives a result to every op for every operand, in the order in which nothing
-/// can be folded to another before: guards shifts by asserts, makes conversions
-/// of floats to integers saturate, drops promises that the program may break.
+/// Gives every op one defined result for every operand. Runs before anything
+/// can be folded away. Guards shifts by asserts, makes conversions of floats to
+/// integers saturate, and drops promises that the program may break.
 void removePoison(func::FuncOp func);
 
-/// Writes tensor.gather as linalg.generic, and tensor.scatter as loops.
+/// Adds patterns that write tensor.gather as linalg.generic and tensor.scatter
+/// as loops.
 void addGatherPatterns(RewritePatternSet &patterns);
 
-/// Brings the bodies to linalg.generic, contractions, tensor and scf.
+/// Reduces the bodies to linalg.generic, contractions, tensor and scf.
 LogicalResult normalizeTensors(ModuleOp module);
 
-/// Guards what could trap or read out of bounds by cf.assert, makes the guarded
-/// op harmless when the assert fails, and replaces the text of every assert by
-/// its number in `table`.
+/// Guards ops that could trap or read out of bounds by cf.assert, makes the
+/// guarded op harmless when the assert fails, and replaces the text of every
+/// assert by its number in `table`.
 LogicalResult insertChecks(func::FuncOp func, LocationTable &table);
 
 /// Turns tensors of i1 into tensors of i8 that hold 0 or 1.
 LogicalResult storeBooleansAsBytes(func::FuncOp func);
 
-/// On the loops of fuseRows.
+/// Attribute of the loops that fuseRows makes.
 inline constexpr llvm::StringLiteral kRowLoopAttrName = "row_loop";
-/// On contractions whose result is one row of the operand that it lies along.
+/// Attribute of contractions whose result is one row of the operand that the
+/// result lies along.
 inline constexpr llvm::StringLiteral kLoneRowAttrName = "lone_row";
 
-/// Lets ops of linalg that hand values to each other run row by row together.
-/// Rows of a register tile of products are `tileRows`; 0: that differs among
-/// the targets.
+/// Fuses ops of linalg that hand values to each other into loops over rows.
+/// `tileRows` is the number of rows of a register tile of products; 0 if it
+/// differs among the targets.
 void fuseRows(func::FuncOp func, int64_t tileRows);
 
 /// Replaces tensor arguments and results by memref arguments: inputs, outputs,
-/// coordinates; behind them comes the step. Of those that share memory nothing
-/// is said yet: see shareMemory.
+/// coordinates, and then the step. Does not handle buffers that share memory
+/// yet; shareMemory does.
 LogicalResult takeBuffers(func::FuncOp func);
 
 //===-- On buffers --------------------------------------------------------===//
 
-/// Tensors to memrefs.
+/// Turns tensors into memrefs.
 LogicalResult bufferizeSegments(ModuleOp module);
 
-/// For pairs of an input and an output that are the same memory, by their
-/// numbers among inputs and outputs. Where each element is read for the last
-/// time when it is written, the input becomes the output; other outputs are
-/// computed aside, and put in their places at the end.
+/// Handles pairs of an input and an output that share memory. `pairs` holds
+/// their numbers among inputs and outputs in turn. Where each element is read
+/// for the last time when it is written, the input becomes the output. Other
+/// outputs are computed in a separate buffer and copied at the end.
 void shareMemory(func::FuncOp func, unsigned numInputs,
                  ArrayRef<int64_t> pairs);
 
-/// Functions on buffers with more arguments take a table of them.
+/// Functions on buffers with more arguments than this take a table of them.
 inline constexpr unsigned kMostArguments = 64;
 
-/// On functions that outlineParts makes: which of their buffers may lie where
-/// another one does.
+/// Attribute of functions that outlineParts makes. Tells which of their buffers
+/// may share memory with another one.
 inline constexpr llvm::StringLiteral kPartAttrName = "part_of_segment";
 
-/// Makes the loops of a large function functions of their own, one for equal
-/// ones. `isShared` says of each buffer, of which the last are coordinates,
-/// whether it may be the memory of another.
+/// Outlines the loops of a large function as functions of their own; equal
+/// loops share one function. `isShared` tells for each buffer, the coordinates
+/// being the last, whether it may share memory with another.
 void outlineParts(func::FuncOp func, ArrayRef<bool> isShared);
 
-/// Has the callers of parts allocate what these did.
+/// Moves the allocations of outlined parts to their callers.
 void takeBuffersOfParts(ModuleOp module);
 
-/// Conversions that the target lacks to integer code: all of bf16, and those of
-/// f16 unless `hasF16`.
+/// Replaces conversions that the target lacks by integer code: all of bf16, and
+/// those of f16 unless `hasF16`.
 void expandNarrowConversions(ModuleOp module, bool hasF16);
 
-/// Contractions to register-tiled vector code. This and the next ones tell
-/// `log`, unless it is null, what they take.
+/// Writes contractions as register-tiled vector code. This stage and the next
+/// three record in `log`, unless it is null, which ops they take.
 void lowerContractions(func::FuncOp func, const MatmulTiles &tiles,
                        PathLog *log);
 
-/// Convolutions and pooling to register-tiled vector code.
+/// Writes convolutions and pooling as register-tiled vector code.
 void lowerConvolutions(func::FuncOp func, const MatmulTiles &tiles,
                        PathLog *log);
 
-/// Reductions along dimensions of which their operands are dense to vector
-/// code.
+/// Writes reductions as vector code if they run along dimensions of which their
+/// operands are dense.
 void lowerReductions(func::FuncOp func, const MatmulTiles &tiles, PathLog *log);
 
-/// Ops that change the order of elements to loops over tiles that use whole
-/// lines.
+/// Writes ops that change the order of elements as loops over tiles that use
+/// whole cache lines.
 void lowerTransposes(func::FuncOp func, const MatmulTiles &tiles, PathLog *log);
 
-/// Maxima and minima of full vectors, which know NaN and the sign of zeros, by
-/// the target's instructions for ranges.
+/// Writes maxima and minima of full vectors, which honor NaN and the sign of
+/// zeros, by the target's range instructions.
 void useRanges(ModuleOp module);
 
-/// Divisions of full vectors by what is the same in a loop by its reciprocal;
-/// no bit changes.
+/// Replaces divisions of full vectors by a value that is constant in a loop by
+/// multiplications with its reciprocal. No bit of the results changes.
 void useReciprocals(ModuleOp module);
 
-/// Writes exp and erf of f32 as straight code, with all of IEEE 754's special
-/// values and subnormal results. `hasPowers`: the target multiplies by powers
-/// of 2, which gives the same.
+/// Adds patterns that write exp and erf of f32 as straight code, with all of
+/// IEEE 754's special values and subnormal results. `hasPowers` tells that the
+/// target multiplies by powers of 2 in one instruction, which gives the same
+/// result.
 void addFloatPatterns(RewritePatternSet &patterns, bool hasPowers);
 
-/// Writes maxnum and minnum as comparisons.
+/// Adds patterns that write maxnum and minnum as comparisons.
 void addMaxNumPatterns(RewritePatternSet &patterns);
 
-/// Writes log, sin, cos and pow of f32 as straight code in f64, rounded once.
+/// Adds patterns that write log, sin, cos and pow of f32 as straight code in
+/// f64, rounded once.
 void addDoublePatterns(RewritePatternSet &patterns);
 
-/// What is done to each of elements that lie next to each other to vector code.
+/// Writes elementwise ops on adjacent elements as vector code.
 void lowerElementwise(ModuleOp module, const MatmulTiles &tiles);
 
-/// Everything else of linalg, and copies, to loops. Sets `leavesLoops` where
-/// some are left of which vectors can be made.
+/// Writes all other linalg ops, and copies, as loops. Sets `leavesLoops` if
+/// loops remain that LLVM can vectorize.
 LogicalResult lowerToLoops(ModuleOp module, const MatmulTiles &tiles,
                            bool &leavesLoops);
 
-/// Makes f16 and bf16 in buffers and registers integers of their size, but for
-/// what is converted in registers: not all targets can select what LLVM makes
-/// of moves of them.
+/// Replaces f16 and bf16 in buffers and registers by integers of their size,
+/// except values that are converted in registers: not all targets can select
+/// the code that LLVM makes of moves of these types.
 void storeNarrowFloatsAsIntegers(ModuleOp module);
 
-/// Places allocations in regions of scratch memory. Each becomes an argument of
-/// its own, so that accesses to different regions are known not to meet;
-/// buffers that are never live together share a region. Appends the offsets of
-/// the regions.
+/// Places allocations in regions of scratch memory. Each region becomes an
+/// argument of its own, so that accesses to different regions are known not to
+/// alias. Buffers that are never live together share a region. Appends the
+/// offsets of the regions.
 LogicalResult assignScratch(func::FuncOp func,
                             SmallVectorImpl<uint64_t> &offsets,
                             uint64_t &bytes);
@@ -199,35 +209,38 @@ void lowerAsserts(func::FuncOp func);
 
 //===-- On LLVM -----------------------------------------------------------===//
 
-/// One segment as it enters the last stage.
+/// One segment at the last stage.
 struct LoweredSegment {
-  std::string symbol; ///< of the function in the module
-  std::string entry;  ///< of the code to write
+  std::string symbol; ///< Name of the function in the module.
+  std::string entry;  ///< Name of the entry point in the object file.
   unsigned buffers = 0;
   SmallVector<uint64_t> bufferBytes;
-  SmallVector<unsigned> inputs; ///< positions in buffers that are only read
-  SmallVector<unsigned> shared; ///< positions that may be the memory of another
+  SmallVector<unsigned> inputs; ///< positions of the buffers that are only read
+  /// Positions of the buffers that may share memory with another.
+  SmallVector<unsigned> shared;
   SmallVector<uint64_t> scratchOffsets;
-  /// The function takes coordinates, the step, the table of buffers and the
-  /// scratch memory, as the entry point does, not one argument for each buffer.
+  /// True if the function takes coordinates, the step, the table of buffers and
+  /// the scratch memory, as the entry point does, instead of one argument for
+  /// each buffer.
   bool takesTable = false;
 };
 
-/// Lets contexts that load the dialect LLVM keep what lowerToLLVM() needs.
+/// Registers an extension with which contexts that load the LLVM dialect keep
+/// the state that lowerToLLVM() needs.
 void registerConversion(DialectRegistry &registry);
 
-/// Makes buffers pointers, and what uses them ops of the dialect LLVM. Returns
-/// false, and changes nothing, where some are not known enough for that: sizes
-/// that are not constants, buffers that branches choose from.
+/// Replaces buffers by pointers and their users by ops of the LLVM dialect.
+/// Returns false, and changes nothing, if a size is not constant or a branch
+/// chooses between buffers.
 bool writePointers(ModuleOp module);
 
-/// Makes the buffer of the type at the pointer.
+/// Returns the buffer of the given type at the given pointer.
 using PointerToBuffer =
     llvm::function_ref<Value(OpBuilder &, Location, MemRefType, Value)>;
 
-/// Lets a function with more than kMostArguments load the pointers to its
-/// buffers from a table where they are used. Arguments that are no pointers yet
-/// become buffers by `toBuffer`.
+/// Makes a function with more than kMostArguments load the pointers to its
+/// buffers from a table where they are used. `toBuffer` turns arguments that
+/// are not pointers yet into buffers.
 void takeTable(func::FuncOp function, LoweredSegment &segment,
                PointerToBuffer toBuffer);
 
@@ -235,11 +248,11 @@ void takeTable(func::FuncOp function, LoweredSegment &segment,
 LogicalResult lowerToLLVM(ModuleOp module,
                           MutableArrayRef<LoweredSegment> segments);
 
-/// Runs those of LLVM's passes that have something to do in kernels.
-/// Makes vectors of loops only if `hasPlainLoops`.
+/// Runs the LLVM passes that have an effect on kernels. Runs the loop
+/// vectorizer only if `hasPlainLoops`.
 void optimize(llvm::Module &code, ObjectWriter &writer, bool hasPlainLoops);
 
-/// Optimizes and writes the object file.
+/// Optimizes and returns the object file.
 FailureOr<std::string> emitObject(ModuleOp module,
                                   ArrayRef<LoweredSegment> segments,
                                   ObjectWriter &writer, bool hasPlainLoops);

@@ -1,4 +1,4 @@
-//===- Contraction.cpp - What is known around a product -------------------===//
+//===- Contraction.cpp - Facts about products and their surroundings ------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -17,10 +17,10 @@
 using namespace mlir;
 using namespace mlir::pathways;
 
-/// Fewer channels than this leave most of a matrix unit empty.
+/// With fewer channels than this, most of a matrix unit stays empty.
 static constexpr int64_t kLeastChannels = 16;
 
-/// Whether `expr` is a sum of dimensions times constants.
+/// Returns true if `expr` is a sum of dimensions times constants.
 static bool isLinear(AffineExpr expr) {
   if (isa<AffineDimExpr, AffineConstantExpr>(expr))
     return true;
@@ -32,7 +32,8 @@ static bool isLinear(AffineExpr expr) {
           isa<AffineConstantExpr>(binary.getRHS()));
 }
 
-/// The innermost dimension of `image`, where it alone is there.
+/// Returns the innermost dimension of `image` if that subscript is this
+/// dimension alone and no other subscript uses it. Otherwise returns -1.
 static int64_t channelsOf(AffineMap image) {
   if (image.getNumResults() == 0 || !llvm::all_of(image.getResults(), isLinear))
     return -1;
@@ -94,7 +95,8 @@ void kernel::forEachUser(Value value,
   }
 }
 
-/// Whether a buffer is an argument of the function or was made in it.
+/// Returns true if a buffer is an argument of the function or was allocated in
+/// it.
 static bool isOwnBuffer(Value value) {
   auto argument = dyn_cast<BlockArgument>(value);
   return value.getDefiningOp<memref::AllocOp>() ||
@@ -124,7 +126,7 @@ Value kernel::valueSetBy(Operation *op, Value buffer) {
   return value;
 }
 
-/// Whether `op` neither reads nor writes any of `buffer`.
+/// Returns true if `op` neither reads nor writes any of `buffer`.
 static bool isApartFrom(Operation *op, Value buffer) {
   if (isMemoryEffectFree(op) || isa<memref::AllocOp>(op))
     return true;
@@ -152,7 +154,8 @@ Value kernel::takeFill(linalg::LinalgOp op) {
   return value;
 }
 
-/// Whether something in `parent` may write to `buffer`, through any view of it.
+/// Returns true if something in `parent` may write to `buffer`, through any
+/// view of it.
 static bool mayBeWritten(Value buffer, Operation *parent) {
   for (OpOperand &use : buffer.getUses()) {
     Operation *user = use.getOwner();
@@ -177,7 +180,7 @@ static bool mayBeWritten(Value buffer, Operation *parent) {
   return false;
 }
 
-/// How often the body of `op` runs; what is not known counts as one.
+/// Returns how often the body of `op` runs. Unknown factors count as one.
 static int64_t countRuns(linalg::LinalgOp op) {
   uint64_t runs = 1;
   for (int64_t size : op.getStaticLoopRanges())
@@ -191,9 +194,10 @@ static int64_t countRuns(linalg::LinalgOp op) {
 
 int64_t kernel::stepsPerTurn(linalg::LinalgOp op, int64_t steps, int64_t sums,
                              int64_t most) {
-  // About 5 us of a processor, of which a turn with few steps wastes a tenth.
+  // This is about 5 us of a processor. An iteration with few steps wastes a
+  // tenth of it.
   constexpr int64_t kFewRuns = 1 << 18, kSums = 16;
-  // What LLVM would write out whole.
+  // LLVM would unroll this many steps completely.
   constexpr int64_t kFewSteps = 8;
   if (steps <= kFewSteps || countRuns(op) > kFewRuns)
     return most;

@@ -1,4 +1,4 @@
-//===- Contraction.h - What counts as a product -----------------*- C++ -*-===//
+//===- Contraction.h - Recognition of products ------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -14,8 +14,8 @@
 
 namespace mlir::pathways::kernel {
 
-/// Whether `op` multiplies two operands, which may be converted first, and adds
-/// to the third.
+/// Returns true if `op` multiplies two operands, which it may convert first,
+/// and adds to the third.
 inline bool isContraction(linalg::LinalgOp op) {
   return op.getNumDpsInputs() == 2 && op.getNumDpsInits() == 1 &&
          op.getNumReductionLoops() > 0 &&
@@ -27,7 +27,8 @@ inline bool isContraction(linalg::LinalgOp op) {
              });
 }
 
-/// Whether `op` reads an operand at sums of dimensions, as a convolution does.
+/// Returns true if `op` reads an operand at sums of dimensions, as a
+/// convolution does.
 inline bool isWindowed(linalg::LinalgOp op) {
   return op.getNumReductionLoops() > 0 &&
          !llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) {
@@ -35,43 +36,46 @@ inline bool isWindowed(linalg::LinalgOp op) {
          });
 }
 
-/// Along which dimension matrix units add the terms of `op`, whose operands are
-/// of fewer bits than its sums: for each place in the others again, in the
-/// order of the loops. Of a product that is the last of the longest dimensions
-/// that are summed and in both operands; of a convolution that of channels,
-/// which has to be innermost in the image and not short. -1: not for them.
+/// Returns the dimension along which matrix units add the terms of `op`, whose
+/// operands have fewer bits than its sums. The sum runs again for each place in
+/// the other dimensions, in the order of the loops. For a product, it is the
+/// last of the longest dimensions that are summed and in both operands. For a
+/// convolution, it is the dimension of channels, which must be innermost in the
+/// image and not short. Returns -1 if `op` is not for matrix units.
 int64_t dimOfSteps(linalg::LinalgOp op);
 
-/// The buffer of which `value` is a view.
+/// Returns the buffer of which `value` is a view.
 Value wholeOf(Value value);
 
-/// Calls `visit` for what uses `value`, of addresses also for what uses what is
-/// computed from them.
+/// Calls `visit` for each user of `value`. If `value` is an address, also
+/// visits the users of values computed from it.
 void forEachUser(Value value, llvm::function_ref<void(Operation *)> visit);
 
-/// Whether the two are known not to meet.
+/// Returns true if the two are known not to overlap.
 bool areApart(Value a, Value b);
 
-/// The number that `op` sets all of `buffer` to; none when it does something
-/// else.
+/// Returns the number to which `op` sets all of `buffer`, or a null value if it
+/// does something else.
 Value valueSetBy(Operation *op, Value buffer);
 
-/// Where all of what `op`, on buffers, adds to was just set to one number:
-/// takes the op that does it away and returns the number. Else returns none.
+/// If all elements that `op`, which is on buffers, adds to were just set to one
+/// number, erases the op that set them and returns the number. Otherwise
+/// returns a null value.
 Value takeFill(linalg::LinalgOp op);
 
-/// How many of `steps` steps of its sums `op` is to make in one turn of a loop,
-/// at most `most`, where each adds to `sums` vectors. More of them hide what
-/// the loop itself costs; where there is little to compute, and a step is long,
-/// they only take time to compile.
+/// Returns the number of the `steps` steps of its sums that `op` makes in one
+/// iteration of a loop: at most `most`. Each step adds to `sums` vectors. More
+/// steps hide the overhead of the loop; if there is little to compute and a
+/// step is long, they only cost compile time.
 int64_t stepsPerTurn(linalg::LinalgOp op, int64_t steps, int64_t sums,
                      int64_t most);
 
-/// The outermost loop around `op` in which `buffer` stays as it is; `op` itself
-/// where there is none.
+/// Returns the outermost loop around `op` in which `buffer` does not change, or
+/// `op` itself if there is none.
 Operation *outermostUser(Value buffer, Operation *op);
 
-/// Whether nothing in `parent` writes to what `buffer` is a part of.
+/// Returns true if nothing in `parent` writes to the buffer that `buffer` is a
+/// part of.
 bool staysIn(Value buffer, Operation *parent);
 
 } // namespace mlir::pathways::kernel

@@ -15,7 +15,7 @@
 
 namespace mlir::pathways::kernel {
 
-/// What those that replace one op by loops over tiles have in common.
+/// Base of the classes that replace one op by loops over tiles.
 class LoopWriter {
 protected:
   using Body = llvm::function_ref<void(Value)>;
@@ -33,7 +33,7 @@ protected:
     return arith::MinSIOp::create(b, lhs, rhs);
   }
 
-  /// for i = begin to end step `step`.
+  /// Writes: for i = begin to end step `step`.
   void loop(Value begin, Value end, int64_t step, Body body) {
     auto loop = scf::ForOp::create(b, begin, end, index(step));
     OpBuilder::InsertionGuard guard(b);

@@ -1,4 +1,4 @@
-//===- Paths.cpp - By which way ops of a kernel are computed --------------===//
+//===- Paths.cpp - Code paths of the ops of a kernel ----------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,12 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Loops that no stage took are vectors when LLVM can make them so: when the
-// innermost one runs over elements that lie next to each other, its iterations
-// do not wait for each other, or are a sum that may be added in any order, and
-// nothing in its body is a call or looks elements up one by one. All others
-// are plain. How much slower they are is an estimate in operations: a vector
-// does as many at a time as it has lanes.
+// LLVM vectorizes a loop that no stage took if the innermost loop runs over
+// adjacent elements, its iterations do not wait for each other (or form a sum
+// that may be added in any order), and its body has no calls and looks up no
+// single elements. All other loops are plain. The slowdown of a plain loop is
+// an estimate in operations: a vector does as many at a time as it has lanes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,18 +32,19 @@ using namespace mlir;
 using namespace mlir::pathways;
 using namespace mlir::pathways::kernel;
 
-/// More than this is said aloud.
+/// A larger slowdown than this gets a remark.
 static constexpr double kMuchSlower = 4;
-/// Operations that a call of the C library takes, and its function as vectors.
+/// Estimated operations of a call of the C library, and of the same function on
+/// vectors.
 static constexpr int64_t kCallCost = 40, kFunctionCost = 15;
 
 //===----------------------------------------------------------------------===//
-// Loops that are left
+// Remaining loops
 //===----------------------------------------------------------------------===//
 
 namespace {
 
-/// A structured op on buffers, as the loops that it becomes.
+/// A structured op on buffers, viewed as the loops that it becomes.
 class LoopJudge {
 public:
   LoopJudge(linalg::LinalgOp op, const MatmulTiles &tiles)
@@ -54,25 +54,26 @@ public:
         inner = dim;
   }
 
-  /// Whether nothing runs more than once.
+  /// Returns true if nothing runs more than once.
   bool isSingle() { return inner < 0 || llvm::is_contained(sizes, 0); }
   bool isReduction() {
     return op.getIteratorTypesArray()[inner] == utils::IteratorType::reduction;
   }
-  /// No target has vectors for that.
+  /// Returns true if the op divides integers, for which no target has vectors.
   bool dividesIntegers();
-  /// Why no vectors are made of it; empty: they are, as far as there are any.
+  /// Returns why LLVM cannot vectorize the op; empty if it can, as far as the
+  /// target has the vectors.
   std::string getObstacle();
   double getSlowdown();
 
 private:
   std::string getObstacle(Operation &each);
-  /// Whether `expr` moves by one element with the innermost loop, or not at
-  /// all.
+  /// Step of a subscript for one iteration of the innermost loop: no element,
+  /// one element, or anything else.
   enum class Step { None, One, Other };
   Step stepOf(AffineExpr expr);
   Step stepOf(AffineMap map, Value buffer);
-  /// Of a value in the body.
+  /// Returns the step of a value in the body.
   Step stepOf(Value value);
 
   linalg::LinalgOp op;
@@ -141,7 +142,7 @@ std::string LoopJudge::getObstacle(Operation &each) {
     }
     return {};
   }
-  // A check that may be reported late keeps no order.
+  // A check that may be reported late does not fix the order.
   if (isa<cf::AssertOp>(each) &&
       (each.hasAttr(kLateAssertAttrName) || dividesIntegers()))
     return {};
@@ -212,7 +213,7 @@ double LoopJudge::getSlowdown() {
 // The log
 //===----------------------------------------------------------------------===//
 
-/// The places of `loc` that are no mixture of others.
+/// Calls `use` for each location in `loc` that is not a fusion of others.
 static void forEachPlace(Location loc, function_ref<void(Location)> use) {
   loc->walk([&](Location each) {
     if (!isa<FusedLoc, UnknownLoc>(each)) {
@@ -242,7 +243,7 @@ void PathLog::add(Operation *op, StringRef path, double slowdown) {
   });
 }
 
-/// On ops of which `addWhole` has said all.
+/// Attribute of ops whose path `addWhole` has recorded completely.
 static constexpr llvm::StringLiteral kIsKnownAttrName = "path_is_known";
 
 void PathLog::addWhole(Operation *op, StringRef path) {
@@ -277,7 +278,8 @@ void PathLog::addRest(func::FuncOp func) {
   });
 }
 
-/// Whether `op` of a body makes elements, not only says where they are.
+/// Returns true if `op` of a body computes or moves elements instead of only
+/// describing where they are.
 static bool makesElements(Operation *op) {
   if (op->getNumResults() == 0 ||
       !llvm::all_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>) ||
@@ -312,6 +314,6 @@ void PathLog::describe(func::FuncOp original,
       op->emitRemark() << path.path << "; vectors would be about "
                        << llvm::formatv("{0:F0}", path.slowdown).str()
                        << " times as fast";
-    return WalkResult::skip(); // bodies of structured ops
+    return WalkResult::skip(); // skips the bodies of structured ops
   });
 }

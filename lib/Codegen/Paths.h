@@ -1,4 +1,4 @@
-//===- Paths.h - By which way ops of a kernel are computed ------*- C++ -*-===//
+//===- Paths.h - Code paths of the ops of a kernel --------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -7,9 +7,9 @@
 //===----------------------------------------------------------------------===//
 ///
 /// \file
-/// Keeps, for who wants to know, what code generation made of each op. Stages
-/// that take loops for themselves say so here; what they leave goes to LLVM as
-/// loops, and is judged by what LLVM makes vectors of.
+/// Records which code each op became, for users who ask. Stages that take loops
+/// record it here. Loops that remain go to LLVM and are judged by whether LLVM
+/// can vectorize them.
 ///
 //===----------------------------------------------------------------------===//
 
@@ -23,23 +23,25 @@
 
 namespace mlir::pathways::kernel {
 
-/// By places in the source: ops have been fused, cut and copied by then.
+/// Log of code paths, keyed by source locations, because stages fuse, cut and
+/// copy ops.
 class PathLog {
 public:
   explicit PathLog(const MatmulTiles &tiles) : tiles(tiles) {}
 
-  /// `op`, and what was fused into it, takes `path`; as a plain loop it takes
-  /// `slowdown` times as long as vectors would.
+  /// Records that `op`, and the ops fused into it, take `path`. As a plain
+  /// loop, `op` takes `slowdown` times as long as vectors would.
   void add(Operation *op, StringRef path, double slowdown = 1);
 
-  /// Likewise, and so do the structured ops that may be left of it.
+  /// Records the path of `op` and of the structured ops that may remain of it.
   void addWhole(Operation *op, StringRef path);
 
-  /// Everything of `func` that is left when the stages for loops are through.
+  /// Records the paths of all ops of `func` that remain after the stages for
+  /// loops.
   void addRest(func::FuncOp func);
 
-  /// What became of the ops of `original` that compute or move elements, in its
-  /// order. A remark at each that is much slower than it could be.
+  /// Appends the path of each op of `original` that computes or moves elements,
+  /// in order. Emits a remark at each op that is much slower than it could be.
   void describe(func::FuncOp original, std::vector<OpPath> &paths) const;
 
 private:

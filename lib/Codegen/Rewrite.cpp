@@ -1,4 +1,4 @@
-//===- Rewrite.cpp - Rewriting that ends well or says why -----------------===//
+//===- Rewrite.cpp - Rewriting that reports its failures ------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -32,7 +32,7 @@ kernel::ErrorWatch::ErrorWatch(MLIRContext *context)
         if (diag.getSeverity() == DiagnosticSeverity::Error &&
             llvm::get_threadid() == thread)
           *seen = true;
-        return failure(); // Others are to see it too.
+        return failure(); // Other handlers must see it too.
       }) {}
 
 bool kernel::hasOp(ModuleOp module,
@@ -44,7 +44,8 @@ bool kernel::hasOp(ModuleOp module,
       .wasInterrupted();
 }
 
-/// What is to be simplified of regions is their blocks.
+/// Returns the level for `module`. Simplifying regions only concerns their
+/// blocks, so modules without branches skip it.
 static GreedySimplifyRegionLevel levelFor(ModuleOp module) {
   bool hasBranches = kernel::hasOp(module, [](Operation *op) {
     return llvm::any_of(op->getRegions(), [](Region &region) {
@@ -57,7 +58,7 @@ static GreedySimplifyRegionLevel levelFor(ModuleOp module) {
 
 void kernel::applyPatternsToEnd(ModuleOp module, RewritePatternSet &&patterns) {
   FrozenRewritePatternSet frozen(std::move(patterns));
-  // To look at all ops takes less time than to set the rewriter up.
+  // Scanning all ops takes less time than setting up the rewriter.
   if (frozen.getMatchAnyOpNativePatterns().empty() &&
       !hasOp(module, [&](Operation *op) {
         return frozen.getOpSpecificNativePatterns().contains(op->getName());
@@ -71,20 +72,21 @@ void kernel::foldAndApplyPatternsToEnd(
   GreedyRewriteConfig config;
   config.setMaxIterations(GreedyRewriteConfig::kNoLimit);
   config.setRegionSimplificationLevel(levelFor(module));
-  // Without a bound there is nothing that it could fail of.
+  // This cannot fail because the number of rounds is not bounded.
   (void)applyPatternsGreedily(module, patterns, config);
 }
 
 namespace {
 
-/// Whether `dialect` has ops on tensors as a whole. Most patterns there are
-/// are for these, as each of theirs is for each op with a name in linalg.
+/// Returns true if `dialect` has ops on whole tensors. Most canonicalization
+/// patterns are for these ops, because each generic pattern of linalg is added
+/// for every named op.
 static bool isOnTensors(Dialect *dialect) {
   return isa<linalg::LinalgDialect, tensor::TensorDialect>(dialect);
 }
 
-/// The patterns of all dialects of a context, with those on tensors and
-/// without. Thread-safe.
+/// The canonicalization patterns of all dialects of a context, with and without
+/// those on tensors. Thread-safe.
 class CanonicalPatterns : public DialectInterface::Base<CanonicalPatterns> {
 public:
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(CanonicalPatterns)
@@ -134,7 +136,8 @@ void kernel::simplify(ModuleOp module) {
       module, [](Operation *op) { return isOnTensors(op->getDialect()); });
   GreedyRewriteConfig config;
   config.setRegionSimplificationLevel(levelFor(module));
-  // In some rounds, which may leave something: that is slower, not wrong.
+  // The number of rounds is bounded. Code that is left unsimplified is slower,
+  // not wrong.
   (void)applyPatternsGreedily(
       module,
       known ? known->get(hasTensors)
@@ -151,7 +154,7 @@ void kernel::joinEqual(ModuleOp module) {
 
 namespace {
 
-/// Keeps the name of the pass that failed first.
+/// Keeps the name of the first pass that failed.
 struct FailedPass : PassInstrumentation {
   explicit FailedPass(std::string &name) : name(name) {}
 
@@ -178,8 +181,8 @@ LogicalResult kernel::lowerAffine(ModuleOp module) {
 
 LogicalResult kernel::runPasses(PassManager &passes, ModuleOp module) {
   std::string name;
-  // Of what is between passes nothing is known to be wrong. What comes in is
-  // verified, and what goes to LLVM, by LLVM once more.
+  // Verification between passes is off: no bug in these passes is known. The
+  // input is verified, and LLVM verifies its own input again.
   passes.enableVerifier(false);
   passes.addInstrumentation(std::make_unique<FailedPass>(name));
   ErrorWatch watch(module.getContext());

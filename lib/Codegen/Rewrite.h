@@ -1,4 +1,4 @@
-//===- Rewrite.h - Rewriting that ends well or says why ---------*- C++ -*-===//
+//===- Rewrite.h - Rewriting that reports its failures ----------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 ///
 /// \file
-/// How the stages of code generation apply patterns and passes: neither of the
-/// two fails without an error that the user sees.
+/// Applies patterns and passes for the stages of code generation. Neither fails
+/// without an error that the user sees.
 ///
 //===----------------------------------------------------------------------===//
 
@@ -28,8 +28,8 @@ class PassManager;
 
 namespace mlir::pathways::kernel {
 
-/// Knows whether the thread that made it reported an error since. Others may
-/// use the context meanwhile.
+/// Knows whether its thread has reported an error since the object was made.
+/// Other threads may use the context meanwhile.
 class ErrorWatch {
 public:
   explicit ErrorWatch(MLIRContext *context);
@@ -43,34 +43,37 @@ private:
   ScopedDiagnosticHandler handler;
 };
 
-/// Applies `patterns` in `module` until none matches, if there is an op that
-/// one is for, in as many rounds as that takes: how many are needed grows with
-/// the body, so a bound is none on the time, only on what compiles. The
-/// patterns must come to an end by themselves.
+/// Applies `patterns` in `module` until none matches. Does nothing if no op has
+/// a pattern. The number of rounds is not bounded: the number that is needed
+/// grows with the body, so a bound would not limit the time, only which
+/// programs compile. The patterns must terminate by themselves.
 void applyPatternsToEnd(ModuleOp module, RewritePatternSet &&patterns);
 
-/// The same, and folds what can be, whether or not there is such an op.
+/// Folds ops and applies `patterns` until nothing changes, even if no op has a
+/// pattern.
 void foldAndApplyPatternsToEnd(ModuleOp module,
                                const FrozenRewritePatternSet &patterns);
 
-/// Whether `module` has an op for which `isSought`.
+/// Returns true if `isSought` holds for an op of `module`.
 bool hasOp(ModuleOp module, llvm::function_ref<bool(Operation *)> isSought);
 
-/// Lets contexts that load the dialect `func` keep what simplify() needs.
+/// Registers an extension with which contexts that load the dialect `func` keep
+/// the state that simplify() needs.
 void registerSimplification(DialectRegistry &registry);
 
-/// Canonicalizes `module` and joins equal ops, as the passes for it do, which
-/// would gather the patterns of all dialects each time.
+/// Canonicalizes `module` and joins equal ops. The passes for this would
+/// collect the patterns of all dialects in each run; this function collects
+/// them once.
 void simplify(ModuleOp module);
 
 /// Joins equal ops.
 void joinEqual(ModuleOp module);
 
-/// Writes what there is of the dialect affine with arithmetic.
+/// Lowers ops of the dialect affine to arithmetic.
 LogicalResult lowerAffine(ModuleOp module);
 
-/// Runs `passes` on `module`. A pass that fails and does not say why is named
-/// at the module.
+/// Runs `passes` on `module`. If a pass fails without a diagnostic, emits one
+/// at the module that names the pass.
 LogicalResult runPasses(PassManager &passes, ModuleOp module);
 
 } // namespace mlir::pathways::kernel

@@ -57,8 +57,8 @@ SmallVector<ReassociationIndices> kernel::groupsOf(int64_t rank,
 
 void kernel::turnAround(ImplicitLocOpBuilder &b, MutableArrayRef<Value> rows) {
   const int64_t lanes = rows.size();
-  // Rows that differ in one bit of their number exchange the lanes that differ
-  // in it.
+  // Rows whose numbers differ in one bit exchange the lanes whose numbers
+  // differ in it.
   for (int64_t bit = 1; bit < lanes; bit *= 2) {
     SmallVector<int64_t> low, high;
     for (int64_t lane = 0; lane < lanes; ++lane) {
@@ -83,8 +83,8 @@ bool kernel::canBeInLanes(Block &body, bool hasHalves) {
   };
   if (!llvm::all_of(body.getArgumentTypes(), isElement))
     return false;
-  // Speculatable as they are said to be, remainders by 0 trap, and lanes that
-  // are masked hold zeros.
+  // Remainders claim to be speculatable, but a remainder by 0 traps, and
+  // masked-off lanes hold zeros.
   auto mayTrap = [](Operation &op) {
     return isa<arith::RemSIOp, arith::RemUIOp>(op) &&
            !matchPattern(op.getOperand(1), m_NonZero());
@@ -133,7 +133,7 @@ kernel::Lanes::Lanes(Type element, int64_t vectorBytes) : element(element) {
 SmallVector<int64_t> kernel::Lanes::widthsOf(int64_t count) const {
   SmallVector<int64_t> widths(count / most, most);
   int64_t left = count % most;
-  // One vector in part is less than several small ones.
+  // One partial vector is cheaper than several small ones.
   if (hasMasks && left > 0)
     widths.push_back(left);
   for (int64_t width = most; !hasMasks && left > 0; left -= width) {
@@ -149,7 +149,7 @@ VectorType kernel::Lanes::typeOf(int64_t width) const {
   return VectorType::get(isFull ? most : width, element);
 }
 
-/// Of the lanes of `type`, the first `width`.
+/// Returns a mask of the first `width` lanes of `type`.
 static Value maskOf(ImplicitLocOpBuilder &b, VectorType type, int64_t width) {
   SmallVector<bool> used(type.getDimSize(0), false);
   std::fill_n(used.begin(), width, true);

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 ///
 /// \file
-/// What those that write vectors have in common.
+/// Helpers of the stages that write vector code.
 ///
 //===----------------------------------------------------------------------===//
 
@@ -22,49 +22,50 @@
 
 namespace mlir::pathways::kernel {
 
-/// Whether neighbours along the last dimension of `buffer` lie next to each
-/// other.
+/// Returns true if adjacent elements along the last dimension of `buffer` are
+/// adjacent in memory.
 bool isDense(Value buffer);
 
-/// Likewise, once dimensions in groups are one each. Those of a slice of one
-/// column can be one, but lie apart.
+/// Returns true if `buffer` is dense after the dimensions of each group are
+/// collapsed into one. The dimensions of a slice of one column can be
+/// collapsed, but their elements are not adjacent.
 bool isDenseAsOne(Value buffer, ArrayRef<ReassociationIndices> groups);
 
-/// Groups of `rank` dimensions, of which the last one and `joined` in front of
-/// it are one.
+/// Returns groups of `rank` dimensions in which the last dimension and the
+/// `joined` dimensions before it form one group.
 SmallVector<ReassociationIndices> groupsOf(int64_t rank, int64_t joined);
 
-/// Turns a square of registers around: lane i of row j becomes lane j of row i.
-/// As many rows as lanes, a power of 2.
+/// Transposes a square of registers: lane i of row j becomes lane j of row i.
+/// There are as many rows as lanes, a power of 2.
 void turnAround(ImplicitLocOpBuilder &b, MutableArrayRef<Value> rows);
 
-/// Whether `op`, of scalars, of the dialect `math` becomes straight code, not a
-/// call.
+/// Returns true if `op`, an op of the dialect `math` on scalars, becomes
+/// straight code instead of a call.
 bool isWrittenOut(Operation &op);
 
-/// Whether all of `body`, which is of scalars, can be done in lanes on every
-/// target: element by element, without a check or a call. Needs to know whether
-/// the target converts f16.
+/// Returns true if all of `body`, which is on scalars, can run in vector lanes
+/// on every target: element by element, without checks or calls. `hasHalves`
+/// tells whether the target converts f16.
 bool canBeInLanes(Block &body, bool hasHalves);
 
-/// `value` in `width` lanes. What is computed in `body` is computed in lanes,
-/// of what `values` has for its arguments; what is from outside is the same in
-/// all. `values` learns what is made.
+/// Returns `value` in `width` lanes. Ops in `body` are computed lane-wise from
+/// the values that `values` maps its arguments to; values from outside are
+/// broadcast. Adds the new values to `values`.
 Value inLanes(ImplicitLocOpBuilder &b, Value value, Block &body,
               IRMapping &values, int64_t width);
 
-/// Elements in vectors. Of a width that is no power of 2, as many lanes of a
-/// full vector are used.
+/// Elements in vectors. For a width that is not a power of 2, the first lanes
+/// of a full vector are used.
 struct Lanes {
   Type element;
-  int64_t most = 1;      ///< of a full vector
+  int64_t most = 1;      ///< lanes of a full vector
   bool hasMasks = false; ///< loads and stores of some lanes cost no more
-  bool areFull = false;  ///< of a full vector, always
+  bool areFull = false;  ///< every vector is a full one
 
   Lanes() = default;
   Lanes(Type element, int64_t vectorBytes);
 
-  /// The widths of the vectors that `count` elements take.
+  /// Returns the widths of the vectors that `count` elements take.
   SmallVector<int64_t> widthsOf(int64_t count) const;
   VectorType typeOf(int64_t width) const;
   Value load(ImplicitLocOpBuilder &b, Value buffer, ValueRange where,

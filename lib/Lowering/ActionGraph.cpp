@@ -1,4 +1,4 @@
-//===- ActionGraph.cpp - Actions and what they touch ----------------------===//
+//===- ActionGraph.cpp - Actions and the buffers they use -----------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -42,12 +42,12 @@ ActionGraph::Action &ActionGraph::addAction(Kind kind, StringRef name,
 }
 
 void ActionGraph::addRead(uint32_t action, uint32_t buffer) {
-  // Once each, however often the code takes it.
+  // An operand is listed once, even if the code reads it several times.
   if (!reads.insert({action, buffer}).second)
     return;
   actions[action].operands.push_back(buffer);
   Buffer &entry = buffers[buffer];
-  // The feed of a carried argument reads what comes after it.
+  // The feed of a carried argument reads a buffer after its own.
   if (entry.writer != action)
     entry.readers.insert(llvm::lower_bound(entry.readers, action), action);
 }

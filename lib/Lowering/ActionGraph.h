@@ -1,4 +1,4 @@
-//===- ActionGraph.h - Actions and what they touch --------------*- C++ -*-===//
+//===- ActionGraph.h - Actions and the buffers they use ---------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -7,9 +7,9 @@
 //===----------------------------------------------------------------------===//
 //
 // A program as the steps of the lowering see it: actions, the buffers that they
-// read and write, and who waits for whom by the user's word. It says nothing of
-// order beyond what follows from these, of credits, offsets or edges:
-// PlanSteps.h decides those, one by one.
+// read and write, and the control dependences that the user requested. It
+// implies no further order, credits, offsets or edges: PlanSteps.h decides
+// those one by one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,8 +29,8 @@ namespace mlir::pathways {
 
 struct PlanKernel;
 
-/// The actions and buffers of one program, each by its number. Built in the
-/// order of the program; afterwards nothing is added.
+/// The actions and buffers of one program, by number. Built in the order of the
+/// program; nothing is added afterwards.
 class ActionGraph {
 public:
   static constexpr uint32_t kNone = ~uint32_t{0};
@@ -48,21 +48,22 @@ public:
     uint32_t layout = 0;
     uint64_t bytes = 0; ///< of one shard
     uint32_t writer = kNone;
-    /// Ascending, each once, the writer excluded.
+    /// Sorted, without duplicates and without the writer.
     SmallVector<uint32_t, 2> readers;
-    /// Whose bytes it takes over when that ends, and who takes over its own: by
-    /// an alias, or on the way of a carried argument (see joinCarried).
+    /// The buffer whose bytes this one takes over when that ends, and the
+    /// buffer that takes over the bytes of this one: by an alias, or for a
+    /// carried argument (see joinCarried).
     uint32_t previous = kNone;
     uint32_t next = kNone;
   };
 
   enum class Kind : uint8_t { Gang, Send, Recv, Feed, Fetch };
 
-  /// What all shards of a gang do: run a segment, or communicate.
+  /// Step that all shards of a gang run: a segment or a collective.
   struct Step {
     uint32_t segment = 0;
     Operation *collective = nullptr; ///< null: run the segment
-    /// Those of the segment, or what the collective takes and gives.
+    /// Buffers of the segment, or source and result of the collective.
     SmallVector<uint32_t> buffers;
   };
 
@@ -73,14 +74,14 @@ public:
     uint64_t costNs;
     Location loc;
     SmallVector<uint32_t, 2> operands = {}, results = {};
-    /// Operands whose memory a result takes.
+    /// Pairs of an operand and the result that takes its memory.
     SmallVector<std::pair<uint32_t, uint32_t>, 0> aliases = {};
-    /// Of a send its recv, and the other way round.
+    /// For a send its recv, and for a recv its send.
     uint32_t peer = kNone;
-    /// Set for a recv only: the nanoseconds from the message that says that the
-    /// buffer is free until the value has arrived in it.
+    /// Set for a recv only: nanoseconds from the message that the buffer is
+    /// free until the value has arrived in it.
     uint64_t linkNs = 0;
-    /// Of a feed the argument, of a fetch the result of the program.
+    /// For a feed the argument, for a fetch the result of the program.
     uint32_t interface = 0;
     const PlanKernel *kernel = nullptr;
     SmallVector<Step, 0> steps = {};
@@ -90,7 +91,7 @@ public:
     std::string name;
     uint32_t action;
     bool isStepped;
-    uint32_t from = kNone; ///< the result that it takes from the step before
+    uint32_t from = kNone; ///< result of the previous step that it takes
   };
   struct Result {
     std::string name;
@@ -98,30 +99,32 @@ public:
     bool isStepped;
   };
 
-  /// The number of the layout of `type`, whatever its slice; equal ones are
-  /// one.
+  /// Returns the number of the layout of `type`, independent of its slice;
+  /// equal layouts share a number.
   uint32_t getLayout(ArrayType type);
 
-  /// A buffer that no action touches yet, for an array of this type; `name`
-  /// gets a number appended when it is taken.
+  /// Adds a buffer without actions for an array of this type. A number is
+  /// appended to `name` if it is taken.
   uint32_t addBuffer(StringRef name, uint32_t slice, ArrayType type);
 
-  /// An action without operands; use addRead and addWrite for these. The
-  /// reference is good until the next action.
+  /// Adds an action without operands; addRead and addWrite add them. The
+  /// reference is valid until the next action is added.
   Action &addAction(Kind kind, StringRef name, uint32_t slice, uint64_t costNs,
                     Location loc);
   void addRead(uint32_t action, uint32_t buffer);
   void addWrite(uint32_t action, uint32_t buffer);
 
-  /// `result`, which gang `action` writes, takes the memory of its operand.
-  /// Requires equal bytes, that nobody takes over that memory yet, that all
-  /// other readers of the operand come before, and that no feed reads either;
-  /// but one that writes the first buffer in this memory may read the last.
+  /// Makes `result`, which gang `action` writes, take the memory of its
+  /// operand. Requires that both have equal bytes, that no other buffer takes
+  /// over that memory, that all other readers of the operand come before, and
+  /// that no feed reads either. Exception: a feed that writes the first buffer
+  /// in this memory may read the last.
   void addAlias(uint32_t action, uint32_t operand, uint32_t result);
-  /// `next` takes over the bytes of `buffer`.
+  /// Makes `next` take over the bytes of `buffer`.
   void addSuccessor(uint32_t buffer, uint32_t next);
 
-  /// Firing n of `to` starts when firing n of `from` is done on all shards.
+  /// Makes firing n of `to` start when firing n of `from` is done on all
+  /// shards.
   void addControl(uint32_t from, uint32_t to) {
     controls.emplace_back(from, to);
   }
@@ -133,18 +136,18 @@ public:
   bool isFeed(uint32_t action) const {
     return actions[action].kind == Kind::Feed;
   }
-  /// Whether the buffer is the destination of a movement.
+  /// Returns true if the buffer is the destination of a movement.
   bool isMoved(uint32_t buffer) const {
     return actions[buffers[buffer].writer].kind == Kind::Recv;
   }
-  /// The first buffer in the memory of this one, and the last.
+  /// Returns the first or the last buffer in the memory of this one.
   uint32_t getFirst(uint32_t buffer) const;
   uint32_t getLast(uint32_t buffer) const;
-  /// Whether the feed that writes the first buffer in this memory reads the
-  /// last one: what a step leaves there is the next one's argument, in place.
+  /// Returns true if the feed that writes the first buffer in this memory reads
+  /// the last one: the result of a step is the argument of the next, in place.
   bool isRing(uint32_t buffer) const;
-  /// What must wait before the buffer may be overwritten: its writer, or the
-  /// send to it.
+  /// Returns the action that must wait until the buffer may be overwritten: its
+  /// writer, or the send to it.
   uint32_t getEntry(uint32_t buffer) const {
     uint32_t writer = buffers[buffer].writer;
     return isMoved(buffer) ? actions[writer].peer : writer;
@@ -152,9 +155,10 @@ public:
 
   std::string name;
   Location loc;
-  std::string fingerprint; ///< of the program's text; may be empty
+  std::string fingerprint; ///< fingerprint of the program's text; may be empty
   std::vector<Slice> slices;
-  std::vector<ArrayType> layouts; // their slices mean nothing
+  std::vector<ArrayType>
+      layouts; // layouts of arrays; their slices have no meaning
   std::vector<Buffer> buffers;
   std::vector<Action> actions;
   std::vector<std::pair<uint32_t, uint32_t>> controls;
@@ -166,7 +170,7 @@ public:
 private:
   UniqueNames bufferNames, actionNames;
   llvm::DenseMap<Type, uint32_t> layoutNumbers;
-  /// Actions and what they read, as long as the graph is built.
+  /// Pairs of an action and a buffer that it reads, while the graph is built.
   llvm::DenseSet<std::pair<uint32_t, uint32_t>> reads;
 };
 

@@ -1,4 +1,4 @@
-//===- AssignCredits.cpp - How many slots each buffer has -----------------===//
+//===- AssignCredits.cpp - Number of slots of each buffer -----------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -11,10 +11,10 @@
 using namespace mlir;
 using namespace mlir::pathways;
 
-/// Whether what is carried in the memory of `head` is where the next step looks
-/// for it. Its steps follow each other anyway, and with slots of their own each
-/// would be copied into the next. Who else takes it late needs a slot that
-/// stays.
+/// Returns true if the value carried in the memory of `head` stays in the slot
+/// where the next step reads it. Such steps follow each other anyway; with a
+/// slot each, every step would copy the value. Another late reader needs a slot
+/// that is not overwritten.
 static bool staysInPlace(const ActionGraph &graph, uint32_t head) {
   if (!graph.isRing(head))
     return false;
@@ -35,7 +35,7 @@ std::vector<uint32_t> mlir::pathways::assignCredits(const ActionGraph &graph,
                      });
     result[number] = onlyGangs ? 1 : credits;
   }
-  // Buffers that share bytes turn with the same step.
+  // Buffers that share bytes change slots together.
   for (uint32_t head = 0; head < graph.buffers.size(); ++head) {
     if (graph.buffers[head].previous != ActionGraph::kNone)
       continue;

@@ -1,4 +1,4 @@
-//===- BuildGraph.cpp - From placed programs to action graphs -------------===//
+//===- BuildGraph.cpp - Action graphs of placed programs ------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -31,7 +31,7 @@ public:
   FailureOr<ActionGraph> build();
 
 private:
-  /// What the graph says about an array type.
+  /// Properties of an array type in the graph.
   struct ArrayInfo {
     uint32_t slice = 0;
     uint64_t bytes = 0;
@@ -43,7 +43,7 @@ private:
     return graph.slices[slice].slice.getMesh();
   }
 
-  /// A buffer for `value`, that `action` writes.
+  /// Adds a buffer for `value`, which `action` writes.
   LogicalResult define(Value value, uint32_t action, StringRef name);
   LogicalResult checkBody();
   LogicalResult addFeeds();
@@ -52,12 +52,13 @@ private:
   LogicalResult addFetches();
   void addSteps(CallOp call, const PlanKernel &kernel, uint32_t gang);
   void findCarried();
-  /// Arguments whose memory a result may take, with the results.
+  /// Returns the arguments whose memory a result may take, with the results.
   FailureOr<MemoryWishes> getDonations(CallOp call);
-  /// The carried argument in whose memory `value` is, if no feed reads it.
+  /// Returns the carried argument in whose memory `value` is, if no feed reads
+  /// it.
   BlockArgument getCarriedAt(Value value);
-  /// Whether `result` may be written where `argument` is: it is the next value
-  /// of that, and of no other.
+  /// Returns true if `result` may be written to the memory of `argument`: it is
+  /// the next value of `argument`, and of no other argument.
   bool isNextOf(Value result, BlockArgument argument);
   void explainDonations(CallOp call, const PlanKernel &kernel);
 
@@ -71,7 +72,7 @@ private:
   DenseMap<Type, ArrayInfo> infos;
   DenseMap<Value, uint32_t> buffers;
   DenseMap<Value, std::string> baseNames; // without the numbers
-  /// Arguments that take a value from the step before.
+  /// Arguments that take the value from the previous step.
   DenseMap<Value, SmallVector<BlockArgument, 1>> carriedInto;
   std::optional<ProgramLiveness> liveness;
 };
@@ -179,7 +180,7 @@ bool GraphBuilder::isNextOf(Value result, BlockArgument argument) {
   if (into == carriedInto.end() || into->second.size() != 1 ||
       into->second.front() != argument)
     return false;
-  // As in joinCarried.
+  // The condition on slices is the same as in joinCarried.
   auto slice = cast<ArrayType>(result.getType()).getSlice();
   return credits == 1 || llvm::none_of(result.getUsers(), [&](Operation *user) {
            auto send = dyn_cast<TransferOp>(user);
@@ -192,7 +193,7 @@ FailureOr<MemoryWishes> GraphBuilder::getDonations(CallOp call) {
   llvm::DenseMap<Value, unsigned> reads;
   for (Value operand : call.getInputs())
     ++reads[operand];
-  llvm::DenseMap<Value, OpResult> nexts; // of carried arguments
+  llvm::DenseMap<Value, OpResult> nexts; // by carried argument
   for (OpResult result : call->getResults()) {
     auto into = carriedInto.find(result);
     if (into == carriedInto.end()) {
@@ -204,14 +205,14 @@ FailureOr<MemoryWishes> GraphBuilder::getDonations(CallOp call) {
       nexts[into->second.front()] = result;
     }
   }
-  ArrayRef<int64_t> donated = call.getDonated(); // ascending
+  ArrayRef<int64_t> donated = call.getDonated(); // sorted
   for (auto [index, operand] : llvm::enumerate(call.getInputs())) {
     bool isDonated =
         !donated.empty() && donated.front() == static_cast<int64_t>(index);
     if (isDonated)
       donated = donated.drop_front();
-    // What a step makes of a carried argument belongs where that is; it is
-    // updated there unasked, as nobody else can tell.
+    // The next value of a carried argument is written to its memory even
+    // without a donation, because nothing else can observe that.
     BlockArgument carried = getCarriedAt(operand);
     if (!isDonated && !carried)
       continue;
@@ -242,7 +243,7 @@ void GraphBuilder::explainDonations(CallOp call, const PlanKernel &kernel) {
   llvm::SmallDenseSet<int64_t> aliased;
   for (auto [argument, result] : kernel.aliases)
     aliased.insert(argument);
-  llvm::SmallDenseSet<Type> shards; // of the results
+  llvm::SmallDenseSet<Type> shards; // types of the results
   for (Type type : call.getOutputs().getTypes())
     shards.insert(infos.lookup(type).shard);
   for (int64_t index : call.getDonated()) {
@@ -272,7 +273,7 @@ LogicalResult GraphBuilder::addCall(CallOp call) {
   if (failed(slice))
     return failure();
 
-  // Segments work on shards, so that is what the body must be written for.
+  // Segments work on shards, so the body must be written for shards.
   auto check = [&](ValueRange values, TypeRange types, StringRef what) {
     for (auto [index, value, type] : llvm::enumerate(values, types)) {
       FailureOr<ArrayInfo> info = getInfo(value);
@@ -338,7 +339,8 @@ void GraphBuilder::addSteps(CallOp call, const PlanKernel &kernel,
   std::string name = graph.actions[gang].name;
   SmallVector<uint32_t> temps;
   for (RankedTensorType type : body.temps) {
-    // What one shard has is what a copy of an array of that shape has.
+    // A temporary has the size of a shard, which is that of a copy of an array
+    // of that shape.
     SmallVector<ArrayAttr> whole(type.getRank(),
                                  ArrayAttr::get(type.getContext(), {}));
     temps.push_back(graph.addBuffer(
@@ -381,7 +383,7 @@ LogicalResult GraphBuilder::addMovement(Operation *op, Value source,
   FailureOr<ArrayInfo> from = getInfo(source), to = getInfo(result);
   if (failed(from) || failed(to))
     return failure();
-  // Copies of copies keep the name of what they are copies of.
+  // Copies of copies keep the name of the original.
   std::string name = baseNames.lookup(source);
   uint32_t send = graph.actions.size();
   graph
@@ -429,8 +431,8 @@ void GraphBuilder::findCarried() {
     if (!from)
       continue;
     Value value = ret.getResults()[*from];
-    // With one slot the feed of the other argument overwrites, in the same
-    // firing, what this one's reads; and it may be the other way round as well.
+    // With one slot, the feed of the other argument overwrites in the same
+    // firing what the feed of this argument reads, and possibly vice versa.
     if (isa<BlockArgument>(value) && value != argument && credits == 1) {
       value = CopyOp::create(b, ret.getLoc(), value);
       ret->setOperand(*from, value);

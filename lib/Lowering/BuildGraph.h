@@ -1,4 +1,4 @@
-//===- BuildGraph.h - From placed programs to action graphs -----*- C++ -*-===//
+//===- BuildGraph.h - Action graphs of placed programs ----------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -26,11 +26,12 @@ struct PlacedModule {
   }
 };
 
-/// What `program`, placed and with explicit movement, does. Takes the kernels
-/// of its calls from `kernels`, which must outlive the graph. Where an argument
-/// is carried into another one and buffers have one slot (`credits` 1), inserts
-/// a copy into the program. Says in a remark which donation gives nobody its
-/// memory. Fails, with a diagnostic, at what is not in the form needed.
+/// Returns the action graph of `program`, which is placed and has explicit
+/// movement. Takes the kernels of its calls from `kernels`, which must outlive
+/// the graph. If an argument is carried into another one and buffers have one
+/// slot (`credits` 1), inserts a copy into the program. Emits a remark for each
+/// donation whose memory is not reused. Fails, with a diagnostic, at anything
+/// not in the required form.
 FailureOr<ActionGraph> buildGraph(ProgramOp program, PlacedModule &module,
                                   const CostModel &costs, KernelTable &kernels,
                                   uint32_t credits);

@@ -1,4 +1,4 @@
-//===- CompileKernels.cpp - From functions in kernels to object code ------===//
+//===- CompileKernels.cpp - Object code for the functions of kernels ------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -31,7 +31,7 @@ namespace proto = ::pathways::proto;
 
 namespace {
 
-/// One kernel to compile and what became of it.
+/// One kernel to compile, and the result.
 struct Job {
   plan::KernelOp kernel;
   SmallVector<func::FuncOp> functions; ///< one per segment
@@ -56,8 +56,8 @@ struct CompileKernels
   void runOnOperation() override;
 
 private:
-  /// Targets of the devices that may run `slice`, each once. Reports those that
-  /// no code can be made for.
+  /// Returns the targets of the devices that may run `slice`, without
+  /// duplicates. Reports targets that no code can be generated for.
   const std::vector<proto::Target> &getTargets(plan::SliceOp slice);
   void addJobs(plan::ProgramOp program, SmallVectorImpl<Job> &jobs);
   void finish(Job &job);
@@ -65,7 +65,7 @@ private:
   std::vector<KernelCost> *costs = nullptr;
   const ::pathways::Topology *machines = nullptr;
   bool hasBadTarget = false;
-  /// By islands and kind.
+  /// Targets by islands and kind.
   std::map<std::pair<std::vector<int64_t>, std::string>,
            std::vector<proto::Target>>
       targets;
@@ -73,7 +73,7 @@ private:
 
 } // namespace
 
-/// A text that is equal for equal targets.
+/// Returns a text that is equal for equal targets.
 static std::string getKey(const proto::Target &target) {
   return target.SerializeAsString();
 }
@@ -90,8 +90,8 @@ CompileKernels::getTargets(plan::SliceOp slice) {
       targets.try_emplace({{islands.begin(), islands.end()}, kind});
   if (!isNew)
     return entry->second;
-  // All devices of the kind on the islands: the slice may be bound to others
-  // later without compiling again.
+  // All devices of the kind on the islands count: the slice may later be bound
+  // to others without compiling again.
   llvm::StringSet<> seen;
   for (int64_t island : islands) {
     if (island < 0 || island >= machines->num_islands())
@@ -110,7 +110,7 @@ CompileKernels::getTargets(plan::SliceOp slice) {
       }
     }
   }
-  // Without one it is this machine.
+  // This machine is the target if no device is.
   if (entry->second.empty())
     entry->second.emplace_back();
   return entry->second;
@@ -133,7 +133,7 @@ void CompileKernels::addJobs(plan::ProgramOp program,
     llvm::StringMap<func::FuncOp> functions;
     for (auto function : kernel.getBody().getOps<func::FuncOp>())
       functions[function.getSymName()] = function;
-    // The verifier of the kernel has seen that there is one for each.
+    // The verifier of the kernel has checked that each segment has a function.
     for (auto segment : kernel.getBody().getOps<plan::SegmentOp>())
       job.functions.push_back(functions.lookup(segment.getId()));
     llvm::StringSet<> seen;
@@ -208,7 +208,7 @@ void CompileKernels::runOnOperation() {
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
             .count();
     if (explain) {
-      // Not from the cache: it has no places in the source.
+      // Explanations are not cached: the cache has no places in the source.
       auto paths = explainKernel(job.functions, job.targets.front());
       if (failed(paths))
         return;
@@ -216,9 +216,9 @@ void CompileKernels::runOnOperation() {
     }
     job.isDone = true;
   };
-  // Kernels know nothing of each other; diagnostics and results come in table
-  // order. All are compiled, also when one fails: which ones would be left out
-  // depends on the threads.
+  // Kernels are independent; diagnostics and results come in table order. All
+  // are compiled even if one fails, since which ones to skip would depend on
+  // the threads.
   parallelForEach(&getContext(), jobs, compile);
   if (cache)
     cache->trim();

@@ -1,4 +1,4 @@
-//===- DeriveEdges.cpp - Who waits for whom -------------------------------===//
+//===- DeriveEdges.cpp - Edges between actions ----------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -33,7 +33,8 @@ private:
   std::optional<uint32_t> findLastGang(uint32_t buffer) const;
   bool isReadByGang(uint32_t buffer) const;
   void add(const PlanEdge &edge);
-  /// How whatever enters a buffer anew is bound to its shards.
+  /// Returns the relation between the shards of a buffer and those of the
+  /// action that writes it.
   proto::Relation getEntryRelation(uint32_t buffer) const {
     return graph.isMoved(buffer) ? proto::PIECES : proto::SAME;
   }
@@ -41,7 +42,8 @@ private:
   const ActionGraph &graph;
   ArrayRef<uint32_t> credits;
   std::vector<PlanEdge> edges;
-  llvm::DenseSet<std::pair<uint64_t, uint64_t>> known; // ends; all the rest
+  llvm::DenseSet<std::pair<uint64_t, uint64_t>>
+      known; // ends and all other fields
 };
 
 } // namespace
@@ -64,32 +66,33 @@ void EdgeDeriver::addData(uint32_t buffer) {
       add({use.writer, entry, credits[buffer], proto::CREDIT, back});
   }
   for (uint32_t reader : use.readers) {
-    // A feed reads what was written one firing before its own.
+    // A feed reads the value of the previous firing.
     uint32_t lag = graph.isFeed(reader);
     add({use.writer, reader, lag, proto::DATA, proto::SAME});
     add({reader, entry, credits[buffer] - lag, proto::CREDIT, back});
   }
-  // Carried as it is: poison goes on to the next firing of its feed.
+  // The value is carried unchanged: poison propagates to the next firing of its
+  // feed.
   if (graph.isFeed(use.writer) &&
       llvm::is_contained(graph.actions[use.writer].operands, buffer))
     add({use.writer, use.writer, 1, proto::DATA, proto::SAME});
 }
 
-/// `turn.after` waits for what uses `turn.before`.
+/// Makes `turn.after` wait for the users of `turn.before`.
 void EdgeDeriver::orderTurn(const MemoryPlan::Turn &turn) {
   if (turn.isLater)
     return closeTurns(turn.before, turn.after);
   if (graph.isMoved(turn.after))
     return orderSend(turn.before, turn.after);
-  // A gang: what a feed writes takes no bytes but those that nobody had in
-  // their firing.
+  // A gang writes `after`: a feed takes only bytes that no buffer had in the
+  // same firing.
   const ActionGraph::Buffer &buffer = graph.buffers[turn.before];
   uint32_t writer = graph.buffers[turn.after].writer;
   for (uint32_t reader : buffer.readers) {
     if (graph.isGang(reader))
       continue;
     add({reader, writer, 0, proto::REUSE, proto::SAME});
-    // The way back, which queue order gives when a gang wrote the buffer.
+    // The edge back. Queue order implies it if a gang wrote the buffer.
     if (!graph.isGang(buffer.writer))
       add({writer, reader, credits[turn.before], proto::REUSE, proto::SAME});
   }
@@ -102,8 +105,8 @@ void EdgeDeriver::orderTurn(const MemoryPlan::Turn &turn) {
   }
 }
 
-/// The last access of `buffer` by a gang, if there is one that does not come
-/// before another access; the order of its queue puts the others before it.
+/// Returns the last gang that accesses `buffer`, unless another access follows
+/// that gang's. Queue order puts all other gangs before it.
 std::optional<uint32_t> EdgeDeriver::findLastGang(uint32_t buffer) const {
   const ActionGraph::Buffer &use = graph.buffers[buffer];
   for (uint32_t reader : llvm::reverse(use.readers))
@@ -114,9 +117,10 @@ std::optional<uint32_t> EdgeDeriver::findLastGang(uint32_t buffer) const {
   return std::nullopt;
 }
 
-/// The send to `after` waits for what uses `before`, which is in its bytes.
-/// Queue order leads back to a gang from the gangs that read what was received;
-/// where there is none, and to other actions, an edge does.
+/// Makes the send to `after` wait for the users of `before`, which has its
+/// bytes. Queue order leads back to a gang from the gangs that read the
+/// received value. If there are none, and for other actions, an edge leads
+/// back.
 void EdgeDeriver::orderSend(uint32_t before, uint32_t after) {
   const ActionGraph::Buffer &old = graph.buffers[before];
   uint32_t send = graph.getEntry(after), recv = graph.buffers[after].writer;
@@ -139,37 +143,39 @@ bool EdgeDeriver::isReadByGang(uint32_t buffer) const {
                       [&](uint32_t reader) { return graph.isGang(reader); });
 }
 
-/// `last` is the last one of a firing somewhere, `head` the first one there.
+/// Closes the cycle of buffers in some bytes: `last` is the last buffer of a
+/// firing there, `head` the first one.
 void EdgeDeriver::closeTurns(uint32_t last, uint32_t head) {
   const ActionGraph::Buffer &old = graph.buffers[last];
   uint32_t copies = credits[head], writer = graph.buffers[head].writer;
   bool gangs = graph.isGang(writer);
-  // The feed of a ring reads the last buffer where it writes the first, and has
-  // its edges from that. Its credit leads back to all gangs behind the writer.
+  // The feed of a ring reads the last buffer and writes the first, and has its
+  // edges from that. Its credit leads back to all gangs after the writer.
   bool isRing = graph.isRing(head);
   uint32_t entry = graph.getEntry(head);
   proto::Relation relation = getEntryRelation(head);
   auto wait = [&](uint32_t user) {
     add({user, entry, copies, proto::REUSE, relation});
-    // The way back; queue order gives it from a gang to what reads or is one.
+    // The edge back. Queue order implies it from a gang to a gang, or to an
+    // action that reads the gang's buffer.
     if ((!gangs || !graph.isGang(old.writer)) && !isRing)
       add({writer, user, 0, proto::REUSE, proto::SAME});
   };
   for (uint32_t reader : old.readers)
     if (!graph.isGang(reader) && !(isRing && reader == entry))
       wait(reader);
-  // What nobody reads is there until its writer is done.
+  // A buffer without readers occupies its bytes until its writer is done.
   if (old.readers.empty() && graph.isMoved(last))
     wait(old.writer);
   if (gangs)
     return;
-  // Behind the gang that wrote it, if no gang reads it; what is received is
-  // not there before its recv is done.
+  // The entry follows the gang that wrote the buffer, if no gang reads it. A
+  // received buffer counts only once its recv is done.
   std::optional<uint32_t> lastGang = findLastGang(last);
   if (!lastGang && !graph.isMoved(last))
     lastGang = old.writer;
-  // A gang that reads the head has the right edge already, as a credit, and the
-  // one that writes what a ring's feed reads has it as data.
+  // A gang that reads the head already has this edge as a credit, and the gang
+  // that writes the buffer of a ring's feed has it as data.
   if (!lastGang || llvm::is_contained(graph.buffers[head].readers, *lastGang) ||
       (isRing && *lastGang == old.writer))
     return;
@@ -181,8 +187,8 @@ void EdgeDeriver::closeTurns(uint32_t last, uint32_t head) {
 void EdgeDeriver::addControl(uint32_t from, uint32_t to,
                              uint32_t stepsInFlight) {
   add({from, to, 0, proto::CONTROL, proto::ALL});
-  // The way back keeps the number of open firings bounded; unlike a control
-  // edge it carries no poison.
+  // The edge back bounds the number of open firings; unlike a control edge it
+  // carries no poison.
   add({to, from, stepsInFlight, proto::CREDIT, proto::ALL});
 }
 

@@ -1,4 +1,4 @@
-//===- EmitPlan.cpp - The tables of a plan --------------------------------===//
+//===- EmitPlan.cpp - Tables of a plan ------------------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- JoinCarried.cpp - What a step leaves for the next one --------------===//
+//===- JoinCarried.cpp - Carried arguments updated in place ---------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -18,14 +18,15 @@ public:
   CarriedJoiner(ActionGraph &graph, uint32_t credits)
       : graph(graph), credits(credits) {}
 
-  /// Null when the next value of `argument` lies where it does; else why not.
+  /// Returns null if the next value of `argument` is in the memory of the
+  /// argument, else the reason why it is not.
   const char *join(uint32_t argument);
 
 private:
-  /// Whether a feed other than `feed` reads a buffer in the memory that begins
-  /// with `first`.
+  /// Returns true if a feed other than `feed` reads a buffer in the memory that
+  /// begins with `first`.
   bool isTakenLate(uint32_t first, uint32_t feed) const;
-  /// The last action that uses the memory that begins with `first`.
+  /// Returns the last action that uses the memory that begins with `first`.
   uint32_t getEnd(uint32_t first) const;
   bool isSent(uint32_t buffer) const {
     return llvm::any_of(graph.buffers[buffer].readers, [&](uint32_t reader) {

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the tables of a plan say of kernels and of the steps of gangs.
+// Entries of kernels and of the steps of gangs in the tables of a plan.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,15 +19,15 @@
 
 namespace mlir::pathways {
 
-/// `kernel` without code.
+/// Writes `kernel`, without its code, to `out`.
 void setKernel(const PlanKernel &kernel, ::pathways::proto::Kernel *out);
 
-/// The collective `op` as a step, but for its buffers. Fails, with a
-/// diagnostic, on one that plans lack.
+/// Writes the collective `op`, without its buffers, to `step`. Fails, with a
+/// diagnostic, on a collective that plans do not support.
 LogicalResult setCollective(Operation *op, ::pathways::proto::Collective *step);
 
-/// What profiles call a gang that runs `kernel`; nothing where it has no steps.
-/// Fails as setCollective does.
+/// Returns the computation by which profiles identify a gang that runs
+/// `kernel`, or nullopt if it has no steps. Fails as setCollective does.
 FailureOr<std::optional<::pathways::Computation>>
 getComputation(const PlanKernel &kernel);
 

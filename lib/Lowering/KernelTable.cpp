@@ -1,4 +1,4 @@
-//===- KernelTable.cpp - Kernels that calls share -------------------------===//
+//===- KernelTable.cpp - Kernels shared by calls --------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -20,7 +20,7 @@ KernelTable::Needs KernelTable::getNeeds(func::FuncOp callee) {
   if (known != needs.end())
     return known->second;
   Needs result = Needs::Nothing;
-  // All functions reached; a cycle is for splitAtCollectives to refuse.
+  // Visits all functions reached; splitAtCollectives refuses cycles.
   SmallVector<func::FuncOp> work = {callee};
   llvm::SmallPtrSet<Operation *, 8> seen = {callee};
   while (!work.empty()) {
@@ -51,14 +51,15 @@ LogicalResult KernelTable::setCost(PlanKernel &kernel) {
   std::optional<uint64_t> measured;
   if (*computation)
     measured = costs.getMeasuredNs(**computation);
-  // Of one without steps there is nothing to measure.
+  // A computation without steps has nothing to measure.
   kernel.isMeasured = measured.has_value() || !*computation;
   if (measured)
     kernel.costNs = *measured;
   return success();
 }
 
-/// Each argument of `wanted` with the result that takes its memory, if one can.
+/// Returns each argument of `wanted` whose memory a result takes, with that
+/// result.
 static SmallVector<AliasPair> chooseAliases(const SegmentedBody &body,
                                             const MemoryWishes &wanted) {
   SegmentAliases aliases(body);
@@ -71,7 +72,7 @@ static SmallVector<AliasPair> chooseAliases(const SegmentedBody &body,
     taken.insert(result);
     return true;
   };
-  // The first of the open results that may not be taken yet, by type.
+  // For each type, the first of the open results that may not be taken yet.
   llvm::DenseMap<Type, size_t> firsts;
   for (const MemoryWishes::Wish &wish : wanted.wishes) {
     if (wish.best && take(wish.argument, *wish.best))
@@ -99,7 +100,7 @@ PlanKernel *KernelTable::get(func::FuncOp callee, MeshAttr mesh,
   if (need != Needs::Nothing)
     parts.push_back(mesh);
   if (need == Needs::Extents) {
-    // Which slice does not matter.
+    // The slice is irrelevant.
     auto nowhere = FlatSymbolRefAttr::get(b.getContext(), "");
     for (ArrayType type : operands)
       parts.push_back(TypeAttr::get(type.withSlice(nowhere)));
@@ -143,7 +144,7 @@ PlanKernel *KernelTable::get(func::FuncOp callee, MeshAttr mesh,
   if (failed(setCost(*kernel)))
     return nullptr;
   if (need == Needs::Nothing) {
-    // Code that asks for no coordinates serves any mesh.
+    // Code that needs no coordinates serves any mesh.
     for (func::FuncOp function : kernel->body.segments)
       function->removeAttr(kSegmentMeshAttrName);
   } else {

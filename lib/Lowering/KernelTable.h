@@ -24,57 +24,58 @@ namespace mlir::pathways {
 struct PlanKernel {
   uint32_t number = 0; ///< in the table
   std::string name;
-  /// Mesh coordinates that the code takes; zero when it asks for none.
+  /// Number of mesh coordinates that the code takes; zero if it needs none.
   unsigned coordinates = 0;
   SegmentedBody body;
-  /// Those wanted that the code can do.
+  /// The wanted aliases that the code supports.
   SmallVector<AliasPair> aliases;
   uint64_t costNs = 0;     ///< of one shard
-  bool isMeasured = false; ///< so; else that is an estimate
+  bool isMeasured = false; ///< true if costNs is measured, not estimated
   /// Holds the segment functions until there is a plan.kernel.
   OwningOpRef<ModuleOp> holder;
 };
 
-/// Which results of a call should take the memory of its arguments.
+/// The results of a call that should take the memory of its arguments.
 struct MemoryWishes {
   struct Wish {
     unsigned argument;
-    /// The result that it would best go to.
+    /// The preferred result.
     std::optional<unsigned> best = std::nullopt;
-    /// Any of `open` will do otherwise.
+    /// True if any result of `open` will do otherwise.
     bool isDonated = false;
-    RankedTensorType shard; ///< of the argument
+    RankedTensorType shard; ///< type of the argument
   };
   SmallVector<Wish> wishes;
   /// Results that may take donated memory, by the type of their shards.
   llvm::MapVector<Type, SmallVector<unsigned>> open;
 };
 
-/// Gives equal computations one kernel.
+/// Shares one kernel among equal computations.
 class KernelTable {
 public:
   explicit KernelTable(const CostModel &costs) : costs(costs) {}
 
-  /// The kernel for calls of `callee` with operands of these types on `mesh`.
-  /// It does of `wanted` what the code can do. Null after a diagnostic.
+  /// Returns the kernel for calls of `callee` with operands of these types on
+  /// `mesh`. It has those aliases of `wanted` that the code supports. Null
+  /// after a diagnostic.
   PlanKernel *get(func::FuncOp callee, MeshAttr mesh,
                   ArrayRef<ArrayType> operands, const MemoryWishes &wanted);
 
-  /// In the order of the table.
+  /// The kernels in the order of the table.
   ArrayRef<std::unique_ptr<PlanKernel>> getKernels() const { return kernels; }
 
 private:
-  /// What of a mesh and of layouts the code of `callee` depends on.
+  /// Properties of a mesh and of layouts that the code of `callee` depends on.
   enum class Needs { Nothing, Coordinates, Extents };
   Needs getNeeds(func::FuncOp callee);
-  /// Fails, after a diagnostic, on a collective that plans lack.
+  /// Fails, after a diagnostic, on a collective that plans do not support.
   LogicalResult setCost(PlanKernel &kernel);
 
   const CostModel &costs;
   UniqueNames names;
   DenseMap<Operation *, Needs> needs;
-  DenseMap<Attribute, PlanKernel *> byWish;   // as asked for
-  DenseMap<Attribute, PlanKernel *> byResult; // with the aliases it got
+  DenseMap<Attribute, PlanKernel *> byWish;   // key has the aliases asked for
+  DenseMap<Attribute, PlanKernel *> byResult; // key has the aliases it got
   std::vector<std::unique_ptr<PlanKernel>> kernels;
 };
 

@@ -1,4 +1,4 @@
-//===- LowerToPlan.cpp - From placed programs to plans --------------------===//
+//===- LowerToPlan.cpp - Plans for placed programs ------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -24,7 +24,7 @@ using namespace mlir;
 using namespace mlir::pathways;
 namespace proto = ::pathways::proto;
 
-/// Puts the plan into the module before `program`, as ops.
+/// Inserts the plan as operations before `program`.
 static LogicalResult emitProgram(ProgramOp program, const ActionGraph &graph,
                                  ArrayRef<std::unique_ptr<PlanKernel>> kernels,
                                  const proto::Plan &plan) {
@@ -51,7 +51,7 @@ static LogicalResult emitProgram(ProgramOp program, const ActionGraph &graph,
   return success();
 }
 
-/// What of it `profile` does not know.
+/// Reports, as a remark, how many kernels `profile` does not know.
 static void explain(ProgramOp program, StringRef profile,
                     ArrayRef<std::unique_ptr<PlanKernel>> kernels) {
   size_t estimated = llvm::count_if(
@@ -66,7 +66,7 @@ static void explain(ProgramOp program, StringRef profile,
                        << "'; they are estimated";
 }
 
-/// Why steps copy what they carry.
+/// Reports, as a remark, why steps copy a carried value.
 static void explain(const ActionGraph &graph, const CarriedCopy &copy) {
   const ActionGraph::Argument &argument = graph.arguments[copy.argument];
   const ActionGraph::Action &feed = graph.actions[argument.action];
@@ -139,8 +139,8 @@ struct LowerToPlan
         return signalPassFailure();
       program.erase();
     }
-    // What programs run, however indirectly, lives on in kernels; what other
-    // functions call as well stays too.
+    // Functions that programs run, directly or indirectly, live on in kernels.
+    // Functions that others call, too, stay.
     auto calls = [&](Operation *function, auto use) {
       function->walk([&](func::CallOp call) {
         if (Operation *callee =

@@ -1,4 +1,4 @@
-//===- OrderActions.cpp - One total order of the actions ------------------===//
+//===- OrderActions.cpp - Total order of the actions ----------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- PackBuffers.cpp - Places for what is there for a while -------------===//
+//===- PackBuffers.cpp - Offsets for items with lifetimes -----------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -21,14 +21,14 @@ using llvm::ArrayRef;
 
 namespace {
 
-/// Items by when they are there. Those of about equal length are together, so
-/// that few of those looked at are there at another time.
+/// Items by lifetime. Items of about equal length are together, so that few of
+/// those visited are in use at another time.
 class PlacedItems {
 public:
   void add(uint32_t item, const PackItem &about) {
     byLength[getClass(about)].emplace(about.begin, item);
   }
-  /// Calls `visit` with each item that is there while `about` is, and perhaps
+  /// Calls `visit` with each item that is in use while `about` is, and perhaps
   /// with others.
   template <typename F> void visitNear(const PackItem &about, F visit) const {
     for (const auto &[lengthClass, items] : byLength) {
@@ -50,7 +50,8 @@ private:
 
 } // namespace
 
-/// The smallest hole between `taken`, which are sorted, or behind all of them.
+/// Returns the start of the smallest hole that fits between `taken`, which are
+/// sorted, or after all of them.
 static uint64_t findHole(ArrayRef<std::pair<uint64_t, uint64_t>> taken,
                          uint64_t bytes) {
   uint64_t end = 0, best = 0, smallest = ~uint64_t{0};
@@ -64,7 +65,7 @@ static uint64_t findHole(ArrayRef<std::pair<uint64_t, uint64_t>> taken,
   return smallest == ~uint64_t{0} ? end : best;
 }
 
-/// None when more than `budget` items would be looked at.
+/// Returns nullopt if more than `budget` items would be visited.
 static std::optional<Packing> packByBytes(ArrayRef<PackItem> items,
                                           uint64_t budget) {
   std::vector<uint32_t> order(items.size());

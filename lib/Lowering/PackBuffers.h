@@ -1,4 +1,4 @@
-//===- PackBuffers.h - Places for what is there for a while -----*- C++ -*-===//
+//===- PackBuffers.h - Offsets for items with lifetimes ---------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Places for what is there for a while.
+// Assigns offsets in a common memory to items with limited lifetimes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +19,7 @@
 
 namespace mlir::pathways {
 
-/// Bytes that are needed from action `begin` to action `end`, both included.
+/// Bytes that are in use from action `begin` to action `end`, both included.
 struct PackItem {
   uint64_t bytes = 0;
   uint32_t begin = 0, end = 0;
@@ -27,15 +27,15 @@ struct PackItem {
 
 struct Packing {
   std::vector<uint64_t> offsets; ///< by item
-  uint64_t bytes = 0;            ///< from 0 to the end of the last one
+  uint64_t bytes = 0;            ///< end of the last item
 };
 
-/// Offsets at which no two items have bytes in common while both are there.
-/// Bytes should be multiples of what offsets are to be multiples of, and have a
-/// sum below 2^64. The better of two ways: the largest items first, each in the
-/// smallest hole that it fits in; or, as they begin, each in a place of its own
-/// or that of one which has ended. The former is left out where more than
-/// `budget` pairs of items are there at one time, which it looks at.
+/// Returns offsets such that no two items overlap while both are in use. The
+/// bytes of items should be multiples of the alignment of the offsets, and have
+/// a sum below 2^64. Takes the better of two packings: (1) the largest items
+/// first, each in the smallest hole that fits; (2) in order of `begin`, each in
+/// a place of its own or that of an item that has ended. (1) is skipped if it
+/// would compare more than `budget` pairs of items in use at one time.
 Packing packItems(llvm::ArrayRef<PackItem> items, uint64_t budget = 1 << 24);
 
 } // namespace mlir::pathways

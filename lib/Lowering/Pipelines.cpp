@@ -1,4 +1,4 @@
-//===- Pipelines.cpp - From a program to a plan with code -----------------===//
+//===- Pipelines.cpp - Passes from a program to a plan with code ----------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -22,23 +22,23 @@ using namespace mlir::pathways;
 void mlir::pathways::buildCompilePipeline(OpPassManager &pm,
                                           const CompileOptions &options,
                                           const CompileReports &reports) {
-  // Of the text as it is, for any mesh and machines.
+  // Fingerprints the text as it is, for any mesh and machines.
   pm.addPass(createFingerprint());
-  // What follows sees the text as if it had been written so.
+  // Later passes see the text as if it had these sizes.
   if (!options.mesh.empty()) {
     OverrideMeshOptions override;
     override.mesh = options.mesh;
     pm.addPass(createOverrideMesh(override));
   }
-  // Before all that changes it: what cannot be compiled is reported as it was
+  // Runs before any change, so that errors refer to the program as it was
   // written.
   pm.addPass(createCheckProgram());
-  // Before placing, so that folded reshards cost nothing; movement that CSE
-  // merges moves once.
+  // Runs before placing, so that folded reshards cost nothing and movements
+  // merged by CSE move once.
   pm.addNestedPass<ProgramOp>(createCanonicalizerPass());
   pm.addNestedPass<ProgramOp>(createCSEPass());
-  // Neither needs devices, so that code is the same on all. What is closed now
-  // may fold, and be equal.
+  // These passes need no devices, so the code is the same on all. Newly closed
+  // types may fold and become equal.
   pm.addPass(createPropagateShardings({options.explainShardings}));
   pm.addNestedPass<ProgramOp>(createCanonicalizerPass());
   pm.addNestedPass<ProgramOp>(createCSEPass());
@@ -55,26 +55,26 @@ void mlir::pathways::buildCompilePipeline(OpPassManager &pm,
     explain.profile = options.profile;
     pm.addPass(createExplainReshard(explain, reports.reshards));
   }
-  // Where slices are says how arrays move between them.
+  // The bindings of slices determine how arrays move between them.
   InsertTransfersOptions insert;
   insert.topology = options.topology;
-  if (insert.topology.empty()) // to the pass: not known
+  if (insert.topology.empty()) // empty would mean unknown to the pass
     insert.topology = "local";
   insert.profile = options.profile;
   pm.addPass(createInsertTransfers(insert));
-  // After the functions that movement generates, which repeat as others do.
-  // Calls of merged functions may be equal, so CSE follows.
+  // Runs after the generation of functions for movement, many of which are
+  // equal. Calls of merged functions may be equal, so CSE follows.
   pm.addPass(createDedupComputations());
   pm.addNestedPass<ProgramOp>(createCSEPass());
-  // The last pass that looks at uses: CSE may have added later ones to what is
-  // donated, and nothing after it may.
+  // This is the last pass that depends on uses: CSE may have added later uses
+  // of donated values, and no later pass may.
   pm.addNestedPass<ProgramOp>(createResolveDonation());
   LowerToPlanOptions lower;
   lower.stepsInFlight = options.stepsInFlight;
   lower.credits = options.credits;
   lower.profile = options.profile;
   pm.addPass(createLowerToPlan(lower));
-  // Compiles for the devices of the topology that slices are bound to.
+  // Compiles for the devices of the topology to which slices may be bound.
   CompileKernelsOptions compile;
   compile.topology = options.topology;
   compile.kernelCache = options.kernelCache;

@@ -1,4 +1,4 @@
-//===- PlanSteps.h - From a graph of actions to a plan ----------*- C++ -*-===//
+//===- PlanSteps.h - Steps from an action graph to a plan -------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,17 +6,17 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// From a graph of actions to a plan, in six steps; each is a pure function of
-// what stands before it. In the order in which they run:
+// Makes a plan of a graph of actions, in six steps. Each is a pure function of
+// its inputs. They run in this order:
 //
 //   orderActions    one total order of the actions
-//   joinCarried     what a step leaves in memory for the next one
-//   assignCredits   how many slots each buffer has
-//   placeMemory     where the slots lie
-//   deriveEdges     who waits for whom, with how many tokens
-//   emitPlan        the tables
+//   joinCarried     in-place updates of carried arguments
+//   assignCredits   number of slots of each buffer
+//   placeMemory     offsets of the slots
+//   deriveEdges     edges between actions, with tokens
+//   emitPlan        tables
 //
-// From orderActions on an action's number is its place in the order.
+// After orderActions the number of an action is its position in the order.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,49 +29,52 @@
 
 namespace mlir::pathways {
 
-/// The actions in an order in which each comes after all that it waits for in
-/// its own firing: the writers of what it reads, the other readers of what it
-/// overwrites in place, the send that it receives from, and what the user
-/// named. Of those that may come next it takes the one that was added first, so
-/// a graph whose order is legal keeps it. A feed waits for nobody: what it
-/// reads was written one firing before.
+/// Returns the actions in an order in which each follows everything that it
+/// waits for in its own firing: the writers of the buffers that it reads, the
+/// other readers of buffers that it overwrites in place, the send of its recv,
+/// and the user's control edges. Among the actions that may come next it takes
+/// the one that was added first, so a graph in a legal order keeps it. A feed
+/// waits for nothing: its operands were written one firing before.
 ///
-/// Fails, without a diagnostic, when actions wait for each other.
+/// Fails, without a diagnostic, if the actions have a cyclic dependence.
 FailureOr<std::vector<uint32_t>> orderActions(const ActionGraph &graph);
 
 /// Gives action `order[i]` the number i.
 void renumberActions(ActionGraph &graph, ArrayRef<uint32_t> order);
 
-/// An argument whose next value is written elsewhere, and copied.
+/// An argument whose next value is written to other memory and copied.
 struct CarriedCopy {
   uint32_t argument;
-  const char *reason; ///< as a sentence without its beginning
+  const char *reason; ///< a sentence without its beginning
 };
 
-/// Lets the next value of each carried argument lie where the argument does, if
-/// it does not by aliases already: nobody may use the argument any more when
-/// that value, or what becomes it by aliases, is written. Then what one step
-/// leaves is what the next one takes, without a copy. It is not done where
-/// steps overlap (`credits` above 1) and the value is sent: until that is done
-/// the next step could not begin. Returns the arguments that are left.
+/// Places the next value of each carried argument in the memory of the
+/// argument, unless aliases already do: then the next step takes the value
+/// without a copy. This requires that nothing uses the argument any more when
+/// that value, or the buffer that becomes it by aliases, is written. It is not
+/// done if steps overlap (`credits` above 1) and the value is sent, since the
+/// next step would have to wait for the send. Returns the arguments that are
+/// copied.
 std::vector<CarriedCopy> joinCarried(ActionGraph &graph, uint32_t credits);
 
-/// Slots of each buffer. One for a buffer that only gangs touch: they follow
-/// each other on their slice, so it is written again after it was read. The
-/// other ends run beside the gangs, and with `credits` slots, one for each step
-/// in flight, neither waits for the other. Buffers that share memory get the
-/// largest number among them; but one if they hold a carried argument and its
-/// next value, or an argument that is carried as it is.
+/// Returns the number of slots of each buffer. A buffer that only gangs touch
+/// has one: gangs follow each other on their slice, so it is overwritten after
+/// it was read. Other actions run concurrently with the gangs, and with
+/// `credits` slots, one for each step in flight, neither waits for the other.
+/// Buffers that share memory get the largest number among them; but one slot if
+/// they hold a carried argument and its next value, or an argument that is
+/// carried unchanged.
 std::vector<uint32_t> assignCredits(const ActionGraph &graph, uint32_t credits);
 
-/// Where buffers lie in the memory that a slice has on each device.
+/// Offsets of buffers in the memory of a slice on each device.
 struct MemoryPlan {
   struct Place {
-    uint64_t offset = 0; ///< of slot 0
-    uint64_t stride = 0; ///< from one slot to the next
+    uint64_t offset = 0; ///< offset of slot 0
+    uint64_t stride = 0; ///< distance from one slot to the next
   };
-  /// `after` takes bytes that `before` had: in the same firing, or, the first
-  /// of those there after the last, in a later one.
+  /// `after` takes bytes of `before`: in the same firing, or in a later one
+  /// (then `after` is among the first buffers in these bytes and `before` among
+  /// the last).
   struct Turn {
     uint32_t before, after;
     bool isLater = false;
@@ -79,22 +82,23 @@ struct MemoryPlan {
     bool operator==(const Turn &) const = default;
   };
   std::vector<Place> places; // by buffer
-  std::vector<Turn> turns;   // in the order of entry; each once
+  std::vector<Turn> turns;   // sorted by entry, without duplicates
 };
 
-/// Buffers with equal credits on a slice form a frame; firing n of all of them
+/// Buffers of a slice with equal credits form a frame; firing n of all of them
 /// uses copy n mod credits of the frame. Buffers take turns in the bytes of a
-/// frame. Where a gang writes next, the queue orders it behind readers that are
-/// gangs, a step apart too, and what remains is an edge from each send or
-/// fetch. Where a recv writes next, its send waits for the last gang, and for
-/// each send and fetch, that reads what is there. A buffer that
-/// one slice receives from another takes the bytes of an earlier one only if
-/// the gangs between their readers take as long as the transfer, so that the
-/// transfer can run beside them: two places if one gang takes that long, more
-/// if gangs are shorter. What a feed writes has a place of its own, but for the
-/// buffers that follow it there.
+/// frame. If a gang writes next, queue order puts it after readers that are
+/// gangs, even one step apart, and only each send or fetch needs an edge. If a
+/// recv writes next, its send waits for the last gang, each send and each fetch
+/// that reads the old buffer. A buffer received from another slice takes the
+/// bytes of an earlier one only if the gangs between their readers take as long
+/// as the transfer, so that the transfer can overlap with them: two places if
+/// one gang takes that long, more if gangs are shorter. A buffer that a feed
+/// writes has a place of its own, shared only with the buffers that take it
+/// over.
 ///
-/// Fails, with a diagnostic, when a slice needs more than a plan can say.
+/// Fails, with a diagnostic, if a slice needs more memory than a plan can
+/// express.
 FailureOr<MemoryPlan> placeMemory(const ActionGraph &graph,
                                   ArrayRef<uint32_t> credits);
 
@@ -108,15 +112,16 @@ struct PlanEdge {
   bool operator==(const PlanEdge &) const = default;
 };
 
-/// Data and the credits that run back, buffer by buffer; then the edges by
-/// which buffers take turns; then the user's control edges, with a way back
-/// that bounds open firings. Each once.
+/// Returns the edges without duplicates: data and its credits, buffer by
+/// buffer; then those by which buffers take turns; then the user's control
+/// edges, with an edge back that bounds the open firings.
 std::vector<PlanEdge> deriveEdges(const ActionGraph &graph,
                                   ArrayRef<uint32_t> credits,
                                   const MemoryPlan &memory,
                                   uint32_t stepsInFlight);
 
-/// The tables. Fails, with a diagnostic, on a collective that plans lack.
+/// Returns the tables. Fails, with a diagnostic, on a collective that plans do
+/// not support.
 FailureOr<::pathways::proto::Plan>
 emitPlan(const ActionGraph &graph,
          ArrayRef<std::unique_ptr<PlanKernel>> kernels,

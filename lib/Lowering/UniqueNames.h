@@ -1,4 +1,4 @@
-//===- UniqueNames.h - Names that differ ------------------------*- C++ -*-===//
+//===- UniqueNames.h - Unique names -----------------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -16,15 +16,15 @@
 
 namespace mlir::pathways {
 
-/// Gives out names that differ: the name asked for, or with a number appended.
+/// Makes unique names: the name asked for, or the name with a number appended.
 class UniqueNames {
 public:
   std::string get(StringRef name) {
     auto [entry, isNew] = used.try_emplace(name, 1);
     if (isNew)
       return name.str();
-    // "x.1" may be there by itself, so look further; each try moves the number
-    // on.
+    // "x.1" may be taken by itself, so the search continues; each try
+    // increments the number.
     while (true) {
       std::string candidate = (name + "." + Twine(entry->second++)).str();
       if (!used.contains(candidate)) {
@@ -35,7 +35,7 @@ public:
   }
 
 private:
-  llvm::StringMap<unsigned> used; // by name: the next number to try
+  llvm::StringMap<unsigned> used; // next number to try, by name
 };
 
 } // namespace mlir::pathways

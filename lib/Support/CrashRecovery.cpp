@@ -1,4 +1,4 @@
-//===- CrashRecovery.cpp - Survive what crashes ---------------------------===//
+//===- CrashRecovery.cpp - Recovery from crashes --------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -37,8 +37,8 @@ using namespace mlir::pathways;
 
 namespace {
 
-/// A shielded call under way. Written to where the stack may be used up and the
-/// heap broken: it has room for all it is to say.
+/// A shielded call in progress. A crash writes to it when the stack may be
+/// exhausted and the heap corrupt: it has space for the complete report.
 struct Frame {
   Frame *outer;
   const char *textBegin, *textEnd;
@@ -51,14 +51,14 @@ struct Frame {
 
 } // namespace
 
-// Always there, so that a handler on any thread may look at it.
+// Initialized before any signal, so that a handler on any thread may read it.
 [[gnu::tls_model("initial-exec")]] static thread_local Frame *current = nullptr;
 
 namespace {
-/// A signal that was handed to whom we found, on this thread.
+/// A signal that this thread has passed to the previous handler.
 struct PassedOn {
   const void *context;
-  uintptr_t frame; ///< of the handler that did
+  uintptr_t frame; ///< frame of the handler that passed it on
 };
 } // namespace
 [[gnu::tls_model("initial-exec")]] static thread_local PassedOn passedOn = {};
@@ -69,7 +69,7 @@ template <size_t N> static void copyText(char (&to)[N], llvm::StringRef from) {
   to[from.size()] = '\0';
 }
 
-/// Keeps the innermost entry of what LLVM prints when it crashes.
+/// Records the innermost entry of what LLVM prints when it crashes.
 static void noteWork(Frame &frame) {
   const auto *entry = static_cast<const llvm::PrettyStackTraceEntry *>(
       llvm::SavePrettyStackState());
@@ -81,8 +81,9 @@ static void noteWork(Frame &frame) {
   copyText(frame.doing, text);
 }
 
-/// The largest pointer into the text in the frames from `stack` up to the call:
-/// of a reader that goes forward, and keeps its place there, about that place.
+/// Records the largest pointer into the text in the frames from `stack` up to
+/// the call. It is near the position of a reader that moves forward and keeps
+/// its position there.
 [[gnu::no_sanitize_address]] static void notePlace(Frame &frame,
                                                    uintptr_t stack) {
   const auto begin = reinterpret_cast<uintptr_t>(frame.textBegin);
@@ -91,13 +92,14 @@ static void noteWork(Frame &frame) {
   const auto *word = reinterpret_cast<const uintptr_t *>(
       (stack + sizeof(uintptr_t) - 1) / sizeof(uintptr_t) * sizeof(uintptr_t));
   for (; word < reinterpret_cast<const uintptr_t *>(&frame); ++word)
-    if (*word > begin && *word < end) // the begin is known to many
+    if (*word > begin && *word < end) // many frames have a pointer to the begin
       last = std::max(last, *word);
   if (last)
     frame.offset = last - begin;
 }
 
-/// Leaves the call. What it notes may crash once more; then it goes without.
+/// Leaves the call. If recording the crash crashes again, the rest is not
+/// recorded.
 [[noreturn]] static void leave(Frame &frame, llvm::StringRef what,
                                uintptr_t stack) {
   if (!frame.isCrashing) {
@@ -118,11 +120,11 @@ namespace {
 struct Signal {
   int number;
   const char *what;
-  struct sigaction before; ///< while ours is there
+  struct sigaction before; ///< previous handler, while ours is installed
 };
 } // namespace
 
-/// The tool that this process is, of which each crash is the end; or null.
+/// Name of this process if it is a tool that every crash ends; else null.
 static std::atomic<const char *> endingTool = nullptr;
 
 static Signal signals[] = {
@@ -134,7 +136,7 @@ static Signal signals[] = {
     {SIGABRT, "abort", {}},
 };
 
-/// The stack pointer where the signal came, or 0 where we cannot tell.
+/// Returns the stack pointer at the signal, or 0 if it is unknown.
 static uintptr_t stackOf(const void *context) {
   [[maybe_unused]] const auto &machine =
       static_cast<const ucontext_t *>(context)->uc_mcontext;
@@ -157,14 +159,15 @@ static uintptr_t stackOf(const void *context) {
   _exit(EXIT_FAILURE);
 }
 
-/// Does what would have been done without us.
+/// Does what would happen without our handler.
 static void passOn(const Signal &signal, siginfo_t *info, void *context) {
   const struct sigaction &before = signal.before;
   const bool isDefault =
       !(before.sa_flags & SA_SIGINFO) &&
       (before.sa_handler == SIG_DFL || before.sa_handler == SIG_IGN);
-  // A handler that came later may call us, whom it found, and be whom we found:
-  // then it is the same signal, further down. (A handler need not return.)
+  // A handler that was installed after ours may call ours as its previous
+  // handler, and also be the one that we found. Then this is the same signal,
+  // further down the stack. (A handler need not return.)
   const auto frame = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
   const bool isCircle = passedOn.context == context && frame < passedOn.frame;
   if (!isDefault && !isCircle) {
@@ -179,7 +182,7 @@ static void passOn(const Signal &signal, siginfo_t *info, void *context) {
   if (isDefault && before.sa_handler == SIG_IGN && info->si_code <= 0)
     return;
   std::signal(signal.number, SIG_DFL);
-  // What the processor refused it will refuse again.
+  // A faulting instruction raises the signal again by itself.
   if (info->si_code <= 0)
     raise(signal.number);
 }
@@ -188,7 +191,8 @@ static void handleSignal(int number, siginfo_t *info, void *context) {
   const Signal &signal =
       *std::find_if(std::begin(signals), std::end(signals),
                     [&](const Signal &s) { return s.number == number; });
-  // From the kernel, or by raise() of this thread: not sent by another process.
+  // The signal is from the kernel or from raise() in this process, not from
+  // another process.
   const bool isOwn = info->si_code > 0 ||
                      (info->si_code == SI_TKILL && info->si_pid == getpid());
   if (!current && isOwn && endingTool)
@@ -198,10 +202,10 @@ static void handleSignal(int number, siginfo_t *info, void *context) {
   const char *what = signal.what;
   uintptr_t stack = stackOf(context);
   if (number == SIGSEGV && info->si_code > 0) {
-    // The page behind the end of a stack cannot be read either.
+    // The page beyond the end of a stack is unreadable, too.
     const auto address = reinterpret_cast<uintptr_t>(info->si_addr);
     const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
-    constexpr uintptr_t kFar = 64 << 10; // at most, of one frame
+    constexpr uintptr_t kFar = 64 << 10; // upper bound of one frame
     if (address + kFar >= stack && address < stack + kFar) {
       what = "out of stack";
       stack = std::max(stack, (address / page + 1) * page);
@@ -210,7 +214,7 @@ static void handleSignal(int number, siginfo_t *info, void *context) {
   leave(*current, what, stack);
 }
 
-/// As LLVM without a handler, where nobody is shielded.
+/// Does what LLVM does without a handler if no shielded call is active.
 static void handleFatalError(void *, const char *reason, bool isBug) {
   if (current)
     leave(*current, reason,
@@ -236,7 +240,7 @@ static void handleBadAllocation(void *, const char *, bool) {
 
 namespace {
 
-/// Our handlers, while some thread has a shielded call under way.
+/// Our handlers, installed while any thread has a shielded call.
 class Handlers {
 public:
   Handlers();
@@ -249,15 +253,15 @@ private:
 std::mutex Handlers::mutex;
 int Handlers::calls = 0;
 
-/// A stack for handlers to run on where this thread has none: its own may be
-/// used up.
+/// A stack for handlers on a thread that has none: the thread's own stack may
+/// be exhausted.
 class SignalStack {
 public:
   SignalStack();
   ~SignalStack();
 
 private:
-  std::unique_ptr<char[]> memory; ///< null: it had one
+  std::unique_ptr<char[]> memory; ///< null if the thread had one
   stack_t before = {};
 };
 
@@ -279,13 +283,14 @@ Handlers::Handlers() {
   (void)isFirst;
   struct sigaction ours = {};
   ours.sa_sigaction = handleSignal;
-  // Not blocked while it runs: a crash in the handler ends the call too.
+  // The signal is not blocked meanwhile: a crash in the handler also ends the
+  // call.
   ours.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
   sigemptyset(&ours.sa_mask);
   for (Signal &signal : signals) {
     struct sigaction found;
     sigaction(signal.number, nullptr, &found);
-    // Somebody who came after us may have put us back.
+    // A handler installed after ours may have restored ours.
     if (isOurs(found))
       continue;
     signal.before = found;
@@ -300,7 +305,8 @@ Handlers::~Handlers() {
   for (const Signal &signal : signals) {
     struct sigaction found;
     sigaction(signal.number, nullptr, &found);
-    if (isOurs(found)) // else whoever is there may call us: we pass it on
+    if (isOurs(found)) // otherwise the current handler may call ours, which
+                       // passes the signal on
       sigaction(signal.number, &signal.before, nullptr);
   }
 }
@@ -328,7 +334,7 @@ SignalStack::~SignalStack() {
 // The call
 //===----------------------------------------------------------------------===//
 
-/// Calls `body`; an exception is noted.
+/// Calls `body`; records an exception.
 static void callCatching(Frame &frame, llvm::function_ref<void()> body) {
   try {
     body();
@@ -343,18 +349,20 @@ static void callCatching(Frame &frame, llvm::function_ref<void()> body) {
   frame.isCrashing = true;
 }
 
-/// Forgets the places in the text that earlier readers left on the stack: what
-/// is called next need not write all that its frames span.
+/// Overwrites the positions in the text that earlier readers left on the stack:
+/// the next callee need not write all that its frames span.
 [[gnu::noinline]] static void wipeStack() {
   char unused[64 << 10];
   std::memset(unused, 0, sizeof(unused));
   asm volatile("" : : "r"(unused) : "memory");
 }
 
-/// A function of its own: what it has in registers is lost by a crash.
+/// This is a separate function because a crash loses the values in its
+/// registers.
 [[gnu::noinline]] static void call(Frame &frame,
                                    llvm::function_ref<void()> body) {
-  // The mask of signals too: a handler may have been entered with some blocked.
+  // The signal mask is restored, too: a handler may run with some signals
+  // blocked.
   if (sigsetjmp(frame.resume, /*savemask=*/1) == 0)
     callCatching(frame, body);
 }
@@ -397,7 +405,7 @@ mlir::pathways::runWithCrashRecovery(llvm::function_ref<void()> body,
   current = frame.outer;
   if (!frame.isCrashing)
     return std::nullopt;
-  // Its entries lie in frames that are gone.
+  // The entries of LLVM's stack trace are in frames that no longer exist.
   llvm::RestorePrettyStackState(work);
   Crash crash{withoutAddresses(frame.what), frame.doing, std::nullopt};
   if (frame.offset != SIZE_MAX)
@@ -414,7 +422,7 @@ void mlir::pathways::exitCrashRecovery(llvm::StringRef what) {
 int mlir::pathways::runTool(llvm::StringRef tool,
                             llvm::function_ref<int()> body,
                             llvm::StringRef fileName, llvm::StringRef watched) {
-  // Below ours: it would print all that was being done.
+  // Installed below ours: this handler would print all of LLVM's current work.
   llvm::sys::PrintStackTraceOnErrorSignal(tool);
   static std::string name;
   name = tool.str();

@@ -1,4 +1,4 @@
-//===- ElementTypes.cpp - Element types of arrays, in plans ---------------===//
+//===- ElementTypes.cpp - Element types in plans and in MLIR --------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

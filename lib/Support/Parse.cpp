@@ -1,4 +1,4 @@
-//===- Parse.cpp - From text to verified operations -----------------------===//
+//===- Parse.cpp - Parser with crash recovery -----------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -24,16 +24,17 @@ using namespace mlir::pathways;
 // Nesting
 //===----------------------------------------------------------------------===//
 
-/// Parsing and passes recurse where text nests, and the stack is finite.
+/// Largest nesting of a text. Parsing and passes recurse with it, and the stack
+/// is finite.
 static constexpr int kMaxNesting = 256;
 
-/// The first place where brackets nest more than kMaxNesting deep.
+/// Returns the first place where brackets nest more than kMaxNesting deep.
 static std::optional<size_t> findDeepNesting(StringRef text) {
   int depth = 0;
   bool isString = false;
   for (size_t i = 0; i < text.size(); ++i) {
     char c = text[i], next = i + 1 < text.size() ? text[i + 1] : '\0';
-    if (c == '"' || c == '\n') // Strings end on their line.
+    if (c == '"' || c == '\n') // strings end on their line
       isString = c == '"' && !isString;
     else if (isString)
       i += c == '\\';
@@ -57,8 +58,8 @@ static std::optional<size_t> findDeepNesting(StringRef text) {
 
 namespace {
 
-/// Has the context work on this thread alone: a crash on another one would not
-/// be shielded, and one here would leave others waiting for its locks.
+/// Makes the context work on this thread alone: a crash on another thread would
+/// not be shielded, and a crash here would leave others waiting for its locks.
 class SingleThread {
 public:
   explicit SingleThread(MLIRContext *context)
@@ -76,12 +77,12 @@ private:
   bool wasMany;
 };
 
-/// One text on its way. The first error ends the parser then and there, and its
-/// cleaning up is left out: some parsers go on with what they do not have, and
-/// one that takes back a region does not ask who refers to values of it, which
-/// what was read before may (there the name was not defined yet). That memory
-/// would be written to later. Verifiers may go on: what was said before a crash
-/// is why it crashed, so a crash is reported only where nothing was.
+/// Parsing of one text. The first error stops the parser at once, without its
+/// cleanup: some parsers continue with missing parts, and one that removes a
+/// region does not check whether operations read earlier refer to values of it
+/// (by a forward reference). That memory would be written to later. Verifiers
+/// may continue: errors before a crash explain it, so a crash is reported only
+/// if there was none.
 class Parse {
 public:
   Parse(StringRef text, StringRef fileName, MLIRContext *context)
@@ -110,7 +111,7 @@ Location Parse::locationAt(size_t offset) {
                              offset - before.rfind('\n'));
 }
 
-/// Gives an error a code, unless it has one that says more.
+/// Adds a code to an error, unless it has a more specific one.
 static void addCode(Diagnostic &diagnostic, ::pathways::ErrorId code) {
   if (diagnostic.getSeverity() == DiagnosticSeverity::Error &&
       ::pathways::TagOf(diagnostic.str()).empty())
@@ -118,7 +119,7 @@ static void addCode(Diagnostic &diagnostic, ::pathways::ErrorId code) {
 }
 
 bool Parse::read() {
-  // A copy ends in a NUL, as the parser wants it.
+  // The parser needs a NUL at the end, which a copy has.
   auto buffer = llvm::MemoryBuffer::getMemBufferCopy(text, fileName);
   StringRef watched = buffer->getBuffer();
   llvm::SourceMgr sourceMgr;
@@ -129,7 +130,7 @@ bool Parse::read() {
   {
     ScopedDiagnosticHandler leaver(context, [&](Diagnostic &diagnostic) {
       if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
-        return failure(); // for others to report
+        return failure(); // other handlers report it
       error.emplace(std::move(diagnostic));
       exitCrashRecovery("an error");
     });
@@ -152,8 +153,8 @@ bool Parse::read() {
   return false;
 }
 
-/// Parsers build operations of their own, the bodies of named products say, at
-/// no place. What is wrong with one is wrong with the operation around it.
+/// Parsers build operations, for example the bodies of named products, without
+/// a location. Errors in one are errors of the operation around it.
 void Parse::placeAll() {
   parsed.module->walk<WalkOrder::PreOrder>([](Operation *op) {
     if (isa<UnknownLoc>(op->getLoc()) && op->getParentOp())
@@ -165,7 +166,7 @@ bool Parse::verifyAll() {
   placeAll();
   ScopedDiagnosticHandler coder(context, [](Diagnostic &diagnostic) {
     addCode(diagnostic, ::pathways::ErrorId::kNotValid);
-    return failure(); // for others to report
+    return failure(); // other handlers report it
   });
   bool isValid = false;
   std::optional<Crash> crash = runWithCrashRecovery(
@@ -181,8 +182,8 @@ bool Parse::verifyAll() {
   return false;
 }
 
-/// The first operation, in the order of the text, whose verifier crashes; the
-/// module when none does alone.
+/// Returns the first operation, in the order of the text, whose verifier
+/// crashes; returns the module if no single operation does.
 Operation *Parse::findUnverifiable() {
   ScopedDiagnosticHandler quiet(context, [](Diagnostic &) {});
   Operation *current = nullptr;
@@ -198,7 +199,7 @@ Operation *Parse::findUnverifiable() {
 Parsed Parse::run() {
   ScopedDiagnosticHandler watcher(context, [&](Diagnostic &diagnostic) {
     hasError |= diagnostic.getSeverity() == DiagnosticSeverity::Error;
-    return failure(); // for others to report
+    return failure(); // other handlers report it
   });
   SingleThread single(context);
   if (std::optional<size_t> deep = findDeepNesting(text)) {
@@ -213,7 +214,7 @@ Parsed Parse::run() {
     emitError(locationAt(0), "cannot be parsed")
         << ::pathways::Tag(::pathways::ErrorId::kNotParsed);
   if (parsed.hasCrashed)
-    (void)parsed.module.release(); // not to be touched again
+    (void)parsed.module.release(); // must not be touched again
   parsed.module = nullptr;
   return std::move(parsed);
 }

@@ -1,4 +1,4 @@
-//===- SourcePlace.cpp - Where in a source file it is ---------------------===//
+//===- SourcePlace.cpp - Locations in source files ------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

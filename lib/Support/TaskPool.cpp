@@ -1,4 +1,4 @@
-//===- TaskPool.cpp - The threads of one compilation ----------------------===//
+//===- TaskPool.cpp - Threads of one compilation --------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -40,8 +40,8 @@ size_t TaskPool::countOpen(Group *group) const {
   return count;
 }
 
-/// Runs the oldest task, of `group` unless that is null; false when there is
-/// none. Unlocks meanwhile.
+/// Runs the oldest task, of `group` unless that is null. Returns false if there
+/// is none. Releases the lock while the task runs.
 bool TaskPool::runOne(std::unique_lock<std::mutex> &lock, Group *group) {
   auto found = llvm::find_if(
       queue, [&](const Task &task) { return !group || task.group == group; });
@@ -79,20 +79,20 @@ void TaskPool::asyncEnqueue(llvm::unique_function<void()> task, Group *group) {
     std::lock_guard lock(mutex);
     queue.push_back({std::move(task), group});
     ++open[group];
-    // Who waits is one of them.
+    // The waiting thread is one of the workers.
     if (queue.size() > idle && threads.size() + 1 < most) {
       try {
         threads.emplace_back([this] { work(); });
       } catch (const std::system_error &) {
-        // None to be had.
+        // The system refuses another thread.
       }
     }
   }
   hasWork.notify_one();
-  hasFinished.notify_all(); // who waits may run it
+  hasFinished.notify_all(); // a waiting thread may run it
 }
 
-/// Until none of `group`, or of all when that is null, is open.
+/// Waits until no task of `group`, or of any group if that is null, is open.
 void TaskPool::finish(std::unique_lock<std::mutex> &lock, Group *group) {
   while (countOpen(group) > 0)
     if (!runOne(lock, group))

@@ -1,4 +1,4 @@
-//===- WholeText.cpp - All of an operation, as text -----------------------===//
+//===- WholeText.cpp - Complete text of an operation ----------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

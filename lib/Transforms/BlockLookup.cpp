@@ -6,9 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A table that is cut along the dimension in which it is looked up stays where
-// it is: everybody looks up what it has, and the results are added up. That
-// moves results instead of the table (Shoeybi et al., "Megatron-LM", 2019).
+// A table that is cut along the dimension of the look-up stays where it is:
+// each shard looks up the slices that it has, and the results are added up.
+// That moves results instead of the table (Shoeybi et al., "Megatron-LM",
+// 2019).
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,13 +31,13 @@ ShardingRule mlir::pathways::getBlockLookupRule(tensor::GatherOp op) {
   rule.operands[0][dim] = rule.factors.size();
   ShardingRule::Factor factor{op.getSourceType().getDimSize(dim)};
   factor.isReduced = true;
-  factor.allowsPadding = true; // nobody's indices are in it
+  factor.allowsPadding = true; // no valid index is in it
   rule.factors.push_back(factor);
   rule.reductions[0] = getLookupReduction(op.getResultType().getElementType());
   return rule;
 }
 
-/// Whether 0 <= value - begin < size, and that difference.
+/// Returns whether 0 <= value - begin < size, and the difference.
 static std::pair<Value, Value> isWithin(OpBuilder &b, Location loc, Value value,
                                         Value begin, int64_t size) {
   Value offset = arith::SubIOp::create(b, loc, value, begin);
@@ -51,7 +52,7 @@ static Value toIndex(OpBuilder &b, Location loc, Value value) {
   return arith::IndexCastOp::create(b, loc, b.getIndexType(), value);
 }
 
-/// Calls `make` with each of the elements of `inputs` under `maps`.
+/// Calls `make` for each element of `inputs` under `maps`.
 static Value
 mapElements(ImplicitLocOpBuilder &b, RankedTensorType type, ValueRange inputs,
             ArrayRef<AffineMap> maps,
@@ -79,8 +80,8 @@ Value mlir::pathways::lookUpInBlock(ImplicitLocOpBuilder &b,
   auto indexType = cast<RankedTensorType>(indices.getType());
   int64_t blockSize = blockType.getDimSize(dim);
 
-  // Others' indices become 0, and those of nobody one that is not there, also
-  // where a block has padding for them.
+  // An index of another block becomes 0. An index outside of the whole table
+  // becomes -1, even if the padding of a block would have a place for it.
   auto local = indexType.clone(b.getI64Type());
   Value within = mapElements(
       b, local, indices, b.getMultiDimIdentityMap(local.getRank()),
@@ -109,7 +110,7 @@ Value mlir::pathways::lookUpInBlock(ImplicitLocOpBuilder &b,
   Value slices = tensor::GatherOp::create(b, type, block, within,
                                           op.getGatherDims(), op.getUnique());
 
-  // What is not here contributes nothing.
+  // Slices of other blocks contribute the identity.
   Value neutral = arith::ConstantOp::create(
       b, getNeutral(getLookupReduction(type.getElementType()),
                     type.getElementType()));

@@ -15,16 +15,17 @@
 
 namespace mlir::pathways {
 
-/// How the contributions of blocks of a table are combined.
+/// Returns the reduction that combines the contributions of blocks of a table.
 ReductionKind getLookupReduction(Type element);
 
-/// The rule of a look-up along one dimension, in which that dimension is a
-/// factor too, the last one: cut, results are contributions.
+/// Returns the rule of a look-up along one dimension. That dimension is the
+/// last factor; if it is cut, results are contributions.
 ShardingRule getBlockLookupRule(tensor::GatherOp op);
 
-/// The contribution of a block of the table of `op`, `block`, that begins at
-/// index `begin`, for `indices`: the slices that it has, and in place of others
-/// what changes nothing. An index outside of the whole table fails.
+/// Returns the contribution of `block`, a block of the table of `op` that
+/// begins at index `begin`, for `indices`: the slices that the block has, and
+/// the identity of the reduction for the others. An index outside of the whole
+/// table fails.
 Value lookUpInBlock(ImplicitLocOpBuilder &builder, tensor::GatherOp op,
                     Value block, Value indices, Value begin);
 

@@ -1,4 +1,4 @@
-//===- BodyPartitioner.cpp - From global to local view --------------------===//
+//===- BodyPartitioner.cpp - Partitioning of one body ---------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -52,7 +52,7 @@ Value BodyPartitioner::widen(Value value) {
                                value);
 }
 
-/// The result of `op` on a tensor of `type`.
+/// Makes the result of `op` as a tensor of `type`.
 Value BodyPartitioner::makeFree(Operation *op, RankedTensorType type) {
   return llvm::TypeSwitch<Operation *, Value>(op)
       .Case([&](tensor::EmptyOp) -> Value {
@@ -79,8 +79,8 @@ Value BodyPartitioner::makeFree(Operation *op, RankedTensorType type) {
       });
 }
 
-/// Makes what follows from `value` where `value` is, not inside of a loop or a
-/// branch that it comes into: it is made once, and by all.
+/// Inserts what is derived from `value` at the level of `value`, outside of
+/// loops and branches that use it: it is made once, and by all shards.
 void BodyPartitioner::setPlaceFor(Value value) {
   for (auto [op, copy] : nest)
     if (!op->isAncestor(value.getParentBlock()->getParentOp()))
@@ -107,7 +107,8 @@ Value BodyPartitioner::get(Value value, ShardingAttr sharding) {
   return version = narrow(made, typeOf(value).getElementType());
 }
 
-/// Contributions to `value`: those that there are, or all of it from one shard.
+/// Returns contributions to `value`: the existing ones, or the whole value on
+/// one shard and the identity on the others.
 Value BodyPartitioner::getContributions(Value value, ShardingAttr sharding) {
   const Local &local = locals.find(value)->second;
   RankedTensorType type = typeOf(value);
@@ -143,7 +144,7 @@ Value BodyPartitioner::getWhole(Value value) {
 // Operations
 //===----------------------------------------------------------------------===//
 
-/// The size or the rank that `op` gives, if it gives one and that is known.
+/// Returns the size or rank that `op` computes, if it is known.
 static std::optional<int64_t> getKnownSize(Operation *op) {
   if (auto rank = dyn_cast<tensor::RankOp>(op))
     if (auto type = dyn_cast<RankedTensorType>(rank.getTensor().getType()))

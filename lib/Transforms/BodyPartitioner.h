@@ -1,4 +1,4 @@
-//===- BodyPartitioner.h - From global to local view ------------*- C++ -*-===//
+//===- BodyPartitioner.h - Partitioning of one body -------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,11 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Walks a body once, from its arguments to what it returns, and cuts each
-// operation that has a rule in the cheapest way, where operands lie in some
-// layout by now and results are wanted as BodySharding says. An operand in
-// another layout is brought there. What comes without work, as constants, is
-// made in the layout that is asked for.
+// Visits a body once, from its arguments to its results. Each operation that
+// has a rule is cut in the cheapest way, given the layouts that its operands
+// have by then and those that BodySharding wants for its results. An operand in
+// another layout is converted. Values without cost, such as constants, are made
+// in the layout that is asked for.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,17 +28,17 @@
 
 namespace mlir::pathways {
 
-/// Makes of `body`, a function in global view, one in local view that gives the
-/// same for arrays of these types on `mesh`, and inserts it into `symbols`
-/// under a name made of the old one. `body` is unchanged. Fails, with a
-/// diagnostic, when it becomes too large by inlining what it calls.
+/// Makes a function in local view that is equivalent to `body`, a function in
+/// global view, for arrays of these types on `mesh`. Inserts it into `symbols`,
+/// under a name derived from that of `body`, which is unchanged. Fails, with a
+/// diagnostic, if the function becomes too large by inlining its callees.
 FailureOr<func::FuncOp> partitionBody(func::FuncOp body, MeshAttr mesh,
                                       ArrayRef<ArrayType> operands,
                                       ArrayRef<ArrayType> results,
                                       SymbolTable &symbols,
                                       const BodyExplanations &explanations);
 
-/// What partitionBody does, for one function.
+/// Implementation of partitionBody, for one function.
 class BodyPartitioner {
 public:
   BodyPartitioner(func::FuncOp body, MeshAttr mesh,
@@ -53,14 +53,14 @@ public:
 private:
   /// A tensor of the body in one layout.
   struct Local {
-    /// The shard; null for what is made anew in each layout. Contributions to
-    /// a sum of f16 or bf16 are f32.
+    /// The shard; null if the value is made again in each layout. Contributions
+    /// to a sum of f16 or bf16 are f32.
     Value value;
     ShardingAttr sharding;
     bool isFree() const { return !value; }
   };
 
-  /// Operands that are contributions, by their numbers.
+  /// Operands that are contributions, by their number.
   using KeptInits = llvm::SmallDenseMap<unsigned, Value>;
 
   void partition(Operation *op);
@@ -68,8 +68,8 @@ private:
   bool partitionBranch(scf::IfOp branch);
   void partitionRegion(Block &from, Block &to, Operation *op, Operation *copy,
                        ArrayRef<ShardingAttr> carried);
-  /// Layouts that what `op` with regions gives has in all of them; fails where
-  /// that is not a tensor that can be cut, nor a number.
+  /// Returns the layouts that the results of `op`, which has regions, have in
+  /// all regions. Fails if a result is a tensor that cannot be cut.
   FailureOr<SmallVector<ShardingAttr>> getCarried(Operation *op);
   Value getAs(Value value, ShardingAttr sharding) {
     return sharding ? get(value, sharding) : getWhole(value);
@@ -82,7 +82,7 @@ private:
   }
   bool keepOrUndo(Operation *op, Operation *copy);
   void setPlaceFor(Value value);
-  /// Whether `value` comes from outside of all loops and branches.
+  /// Returns true if `value` is defined outside of all loops and branches.
   bool isOutside(Value value);
   void cutByRule(Operation *op, const ShardingRule &rule);
   Operation *cloneShard(Operation *op, ValueRange inputs, TypeRange types);
@@ -107,14 +107,14 @@ private:
   void explainWhole(Operation *op);
   void computeWhole(Operation *op);
 
-  /// The cheapest axes for the factors of `op`.
+  /// Returns the cheapest axes for the factors of `op`.
   Cut chooseCut(Operation *op, const ShardingRule &rule);
   void explainCut(Operation *op, ArrayRef<CutOption> options);
   void explainLayouts(Operation *op);
   ShardingAttr getLayout(ArrayRef<int64_t> dims, const Cut &cut) {
     return mlir::pathways::getLayout(builder.getContext(), dims, cut);
   }
-  /// Whether both are combined by one kind over the same axes.
+  /// Returns true if both are combined by one kind over the same axes.
   static bool areAlike(ShardingAttr a, ShardingAttr b) {
     return a && b && a.getPartialKind() == b.getPartialKind() &&
            a.getPartialAxes() == b.getPartialAxes();
@@ -127,17 +127,17 @@ private:
     return getMadeLayout(builder.getContext(), rule, cut, result, reduced);
   }
   bool keepContributions(Operation *op, const ShardingRule &rule);
-  /// Whether `init` is a tensor of what changes nothing.
+  /// Returns true if `init` is a tensor of the identity of the reduction.
   bool startsNeutral(Value init, ReductionKind kind);
   Value makeFilled(TypedAttr value, RankedTensorType type);
-  /// `value` with other elements, if it has others.
+  /// Converts `value` to the element type `element`.
   Value narrow(Value value, Type element);
   Value widen(Value value);
 
   RankedTensorType typeOf(Value value) {
     return cast<RankedTensorType>(value.getType());
   }
-  /// `value` of the body in the layout `sharding`.
+  /// Returns `value` of the body in the layout `sharding`.
   Value get(Value value, ShardingAttr sharding);
   Value getContributions(Value value, ShardingAttr sharding);
   Value getWhole(Value value);
@@ -152,14 +152,14 @@ private:
   bool isExplained;
   LocalReshard layouts;
   ImplicitLocOpBuilder builder;
-  OwningOpRef<func::FuncOp> inlined;     // what is walked
-  std::optional<BodySharding> shardings; // of its tensors
+  OwningOpRef<func::FuncOp> inlined;     // copy of the body that is visited
+  std::optional<BodySharding> shardings; // shardings of its tensors
   llvm::DenseMap<Value, Local> locals;
   llvm::DenseMap<std::pair<Value, Attribute>, Value> versions;
   llvm::DenseMap<Value, Value> scalars;
-  /// What leaves as contributions.
+  /// Values that are computed as contributions.
   llvm::DenseMap<Value, ShardingAttr> contributions;
-  /// Operations with regions that are under way, as they were and as they are.
+  /// Enclosing operations with regions: the original and its copy.
   SmallVector<std::pair<Operation *, Operation *>> nest;
 };
 

@@ -1,4 +1,4 @@
-//===- BodyPartitionerContributions.cpp - Sums that are not added up ------===//
+//===- BodyPartitionerContributions.cpp - Sums left as contributions ------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What a dimension that is cut is reduced over stays contributions until
-// somebody reads it.
+// The result of a reduction over a cut dimension stays contributions until an
+// operation reads it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,15 +38,17 @@ bool BodyPartitioner::startsNeutral(Value init, ReductionKind kind) {
   if (!value)
     return false;
   Type type = typeOf(init).getElementType();
-  // Both zeros: a sum that starts with +0 has it in each contribution too.
+  // Both zeros are neutral: a sum that starts with +0 has it in each
+  // contribution, too.
   auto number = dyn_cast<FloatAttr>(value);
   if (number && kind == ReductionKind::Add)
     return number.getValue().isZero();
   return value == getNeutral(kind, type);
 }
 
-/// Results may start from contributions that lie as theirs do; of f16 and bf16
-/// where they are asked for, as sums are rounded each by itself.
+/// Returns the operands that results may start from as contributions with their
+/// own layout. For f16 and bf16, contributions must have been requested for the
+/// result, since sums are rounded one by one.
 BodyPartitioner::KeptInits
 BodyPartitioner::keepInits(Operation *op, const ShardingRule &rule,
                            const Cut &cut, ArrayRef<StringAttr> reduced) {
@@ -65,9 +67,8 @@ BodyPartitioner::keepInits(Operation *op, const ShardingRule &rule,
   return kept;
 }
 
-/// Whether `op` may be done with contributions that `kind` combines, and gives
-/// contributions to what it gives: it combines them, scales sums or only moves
-/// elements.
+/// Returns true if `op` commutes with the combination of contributions by
+/// `kind`: it combines them, scales sums or only moves elements.
 static bool keepsContributions(Operation *op, ReductionKind kind) {
   if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp,
           tensor::ExtractSliceOp, linalg::TransposeOp>(op))
@@ -90,7 +91,7 @@ static bool keepsContributions(Operation *op, ReductionKind kind) {
   return llvm::none_of(llvm::seq<unsigned>(0, op->getNumOperands()), isFree);
 }
 
-/// `value` leaves as contributions, and so does what it is made of and nothing
+/// Requests `value` as contributions, and with it its operands that nothing
 /// else reads.
 void BodyPartitioner::askContributions(Value value, ShardingAttr sharding) {
   ReductionKind kind = sharding.getPartialKind().getValue();
@@ -112,9 +113,9 @@ void BodyPartitioner::askContributions(Value value, ShardingAttr sharding) {
   }
 }
 
-/// Where `op` may be done with contributions as well as with what they are
-/// combined to, does so: they are combined later, once. Who is asked for
-/// contributions makes some of whatever it combines with others.
+/// Computes `op` on contributions if that is equivalent to computing it on the
+/// combined values: they are combined later, once. If contributions were
+/// requested for the result, other operands are converted to contributions.
 bool BodyPartitioner::keepContributions(Operation *op,
                                         const ShardingRule &rule) {
   ShardingAttr common;

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Each operation that has a rule is cut in the cheapest way; all others are
+// Cuts each operation that has a rule in the cheapest way; all others are
 // computed whole.
 //
 //===----------------------------------------------------------------------===//
@@ -38,7 +38,7 @@ void BodyPartitioner::mapCaptured(Operation *op, IRMapping &mapping) {
     mapping.map(value, getWhole(value));
 }
 
-/// Everybody computes all of it.
+/// Makes each shard compute all of `op`.
 void BodyPartitioner::computeWhole(Operation *op) {
   IRMapping mapping;
   explainWhole(op);
@@ -61,7 +61,7 @@ void BodyPartitioner::computeWhole(Operation *op) {
 //===----------------------------------------------------------------------===//
 
 Cut BodyPartitioner::chooseCut(Operation *op, const ShardingRule &rule) {
-  // What a loop reads from outside is brought to a layout once, before it.
+  // A loop converts a value from outside to a layout once, before it.
   auto isThere = [&](unsigned index, ShardingAttr layout) {
     Value operand = op->getOperand(index);
     return versions.contains({operand, layout}) || isOutside(operand);
@@ -88,7 +88,8 @@ Cut BodyPartitioner::chooseCut(Operation *op, const ShardingRule &rule) {
   return options.front().cut;
 }
 
-/// A copy of `op` that computes a shard of `types` from shards of operands.
+/// Makes a copy of `op` that computes shards of `types` from shards of
+/// operands.
 Operation *BodyPartitioner::cloneShard(Operation *op, ValueRange inputs,
                                        TypeRange types) {
   IRMapping mapping;
@@ -104,7 +105,7 @@ Operation *BodyPartitioner::cloneShard(Operation *op, ValueRange inputs,
   return copy;
 }
 
-/// Those of `factors` that results lack.
+/// Returns those of `factors` that results lack.
 static SmallVector<unsigned> getReduced(const ShardingRule &rule,
                                         ArrayRef<unsigned> factors) {
   SmallVector<unsigned> reduced;
@@ -114,7 +115,7 @@ static SmallVector<unsigned> getReduced(const ShardingRule &rule,
   return reduced;
 }
 
-/// The factors whose shards have padding.
+/// Returns the factors whose shards have padding.
 SmallVector<unsigned>
 BodyPartitioner::getPaddedFactors(const ShardingRule &rule, const Cut &cut) {
   SmallVector<unsigned> padded;
@@ -124,7 +125,7 @@ BodyPartitioner::getPaddedFactors(const ShardingRule &rule, const Cut &cut) {
   return padded;
 }
 
-/// Where padding of this shard begins in each of `dims` that is one of
+/// Returns the begin of this shard's padding in each of `dims` that is one of
 /// `padded`.
 SmallVector<PaddedDim> BodyPartitioner::getPadding(ArrayRef<int64_t> dims,
                                                    const ShardingRule &rule,
@@ -145,7 +146,7 @@ SmallVector<PaddedDim> BodyPartitioner::getPadding(ArrayRef<int64_t> dims,
   return padding;
 }
 
-/// Where this shard begins, of a dimension of `size` that `axes` cut.
+/// Returns the begin of this shard in a dimension of `size` that `axes` cut.
 Value BodyPartitioner::getBlockBegin(int64_t size, ArrayAttr axes) {
   Value block = arith::ConstantIndexOp::create(
       builder, llvm::divideCeil(size, layouts.getNumBlocks(axes.getValue())));
@@ -153,8 +154,8 @@ Value BodyPartitioner::getBlockBegin(int64_t size, ArrayAttr axes) {
       builder, layouts.getBlockNumber(builder, axes.getValue()), block);
 }
 
-/// Makes padding of `inputs`, operands of a shard of `op`, such that it raises
-/// no error, and adds nothing where products are added up.
+/// Sets the padding of `inputs`, operands of a shard of `op`, so that it raises
+/// no error and adds nothing to sums of products.
 void BodyPartitioner::maskOperands(Operation *op, const ShardingRule &rule,
                                    const Cut &cut, ArrayRef<unsigned> padded,
                                    MutableArrayRef<Value> inputs) {
@@ -173,7 +174,7 @@ void BodyPartitioner::maskOperands(Operation *op, const ShardingRule &rule,
   if (!linalgOp || reduced.empty() || !addsProducts(linalgOp, reduced))
     return;
   for (unsigned index : {0, 1}) {
-    // -0 times 0 is -0, which added to anything is that.
+    // -0 times 0 is -0, which changes no sum.
     Type type = typeOf(op->getOperand(index)).getElementType();
     mask(index, reduced,
          index == 0 ? getNeutral(ReductionKind::Add, type)
@@ -181,7 +182,7 @@ void BodyPartitioner::maskOperands(Operation *op, const ShardingRule &rule,
   }
 }
 
-/// Makes numbers of loops of `copy`, a shard, those of the whole array.
+/// Makes the loop indices in `copy`, a shard, those of the whole array.
 void BodyPartitioner::makeIndicesGlobal(Operation *copy,
                                         const ShardingRule &rule,
                                         const Cut &cut) {
@@ -202,7 +203,8 @@ void BodyPartitioner::makeIndicesGlobal(Operation *copy,
   });
 }
 
-/// `copy`, a shard that reduces `inputs`, with sums of narrow numbers in f32.
+/// Returns `copy`, a shard that reduces `inputs`, with sums of f16 and bf16 in
+/// f32.
 Operation *BodyPartitioner::widenReduced(Operation *copy,
                                          const ShardingRule &rule,
                                          ArrayRef<Value> inputs,
@@ -220,7 +222,7 @@ Operation *BodyPartitioner::widenReduced(Operation *copy,
   return widenSums(rewriter, cast<linalg::LinalgOp>(copy), inits);
 }
 
-/// `copy`, a shard, with a body that leaves out what it must of padding.
+/// Returns `copy`, a shard, with a body that masks its padding.
 Operation *BodyPartitioner::maskBody(linalg::LinalgOp copy,
                                      const ShardingRule &rule, const Cut &cut,
                                      ArrayRef<unsigned> padded) {
@@ -256,7 +258,7 @@ void BodyPartitioner::cutByRule(Operation *op, const ShardingRule &rule) {
     else
       inputs.push_back(get(operand, getLayout(dims, cut)));
   }
-  // Contributions start with nothing; what they start from is added once.
+  // Contributions start from the identity; the init is added once, at the end.
   SmallVector<Value> late(op->getNumResults());
   if (!reduced.empty())
     for (auto [index, init] : llvm::enumerate(rule.inits)) {
@@ -302,7 +304,8 @@ void BodyPartitioner::cutByRule(Operation *op, const ShardingRule &rule) {
 }
 
 /// Cuts a look-up in a table that is cut along the dimension of the indices:
-/// everybody looks up what it has. False where `op` is none.
+/// each shard looks up the slices that it has. Returns false if `op` is no such
+/// look-up.
 bool BodyPartitioner::cutInBlocks(Operation *op) {
   auto gather = dyn_cast<tensor::GatherOp>(op);
   if (!gather || gather.getGatherDims().size() != 1)

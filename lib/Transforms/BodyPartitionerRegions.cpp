@@ -1,4 +1,4 @@
-//===- BodyPartitionerRegions.cpp - Loops and branches cut ----------------===//
+//===- BodyPartitionerRegions.cpp - Partitioning of loops and branches ----===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -15,7 +15,7 @@
 using namespace mlir;
 using namespace mlir::pathways;
 
-/// Loops that communicate inside are written out up to so many times.
+/// Largest trip count of a loop with communication, which is unrolled.
 static constexpr uint64_t kMaxWrittenOut = 64;
 
 FailureOr<SmallVector<ShardingAttr>>
@@ -32,7 +32,8 @@ BodyPartitioner::getCarried(Operation *op) {
   return carried;
 }
 
-/// Cuts what is in `from`, which `op` has, into `to`, which `copy` has.
+/// Cuts the operations in `from`, a block of `op`, into `to`, a block of
+/// `copy`.
 void BodyPartitioner::partitionRegion(Block &from, Block &to, Operation *op,
                                       Operation *copy,
                                       ArrayRef<ShardingAttr> carried) {
@@ -50,8 +51,8 @@ void BodyPartitioner::partitionRegion(Block &from, Block &to, Operation *op,
   nest.pop_back();
 }
 
-/// Whether shards may wait for each other at `collective`: all run it equally
-/// often, and that is written out later.
+/// Returns true if shards may wait for each other at `collective`: all shards
+/// run it equally often, and its loops can be unrolled later.
 static bool mayStandWhereItIs(Operation *collective) {
   auto function = collective->getParentOfType<func::FuncOp>();
   if (findUncertain(collective, function))
@@ -69,9 +70,9 @@ static bool mayStandWhereItIs(Operation *collective) {
   return true;
 }
 
-/// Keeps `copy` for `op` where shards do not wait for each other inside of it,
-/// or do so a known number of times. Else it goes, with a remark, and false is
-/// returned.
+/// Keeps `copy` as the replacement of `op` if shards do not wait for each other
+/// inside it, or do so a known number of times. Otherwise erases it, with a
+/// remark, and returns false.
 bool BodyPartitioner::keepOrUndo(Operation *op, Operation *copy) {
   Operation *collective = nullptr;
   copy->walk([&](CollectiveOpInterface found) {
@@ -103,7 +104,7 @@ bool BodyPartitioner::partitionLoop(scf::ForOp loop) {
                                  getWhole(loop.getStep()), inits);
   copy.setUnsignedCmp(loop.getUnsignedCmp());
   Block *body = copy.getBody();
-  if (inits.empty()) // else it has no terminator yet
+  if (inits.empty()) // otherwise it has no terminator yet
     body->getTerminator()->erase();
   scalars[loop.getInductionVar()] = copy.getInductionVar();
   for (auto [argument, local, sharding] : llvm::zip_equal(
@@ -133,7 +134,8 @@ bool BodyPartitioner::partitionBranch(scf::IfOp branch) {
        llvm::zip_equal(branch->getRegions(), copy->getRegions())) {
     if (from.empty())
       continue;
-    if (!to.front().empty()) // a branch without results ends already
+    if (!to.front()
+             .empty()) // a branch without results already has a terminator
       to.front().back().erase();
     partitionRegion(from.front(), to.front(), branch, copy, *carried);
   }

@@ -1,4 +1,4 @@
-//===- BodyPartitionerRemarks.cpp - Why it is cut so ----------------------===//
+//===- BodyPartitionerRemarks.cpp - Remarks on the partitioning of a body -===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -11,21 +11,21 @@
 using namespace mlir;
 using namespace mlir::pathways;
 
-/// Whether all devices have to get all of `value`, which they have parts of.
+/// Returns true if all devices must gather `value`, of which they have parts.
 bool BodyPartitioner::isGatheredWhole(Value value) {
   auto local = locals.find(value);
   return local != locals.end() && !local->second.isFree() &&
          local->second.sharding != layouts.getWhole(typeOf(value).getRank());
 }
 
-/// Says that `op`, which is computed whole, needs all of what it reads.
+/// Reports that `op`, which is computed whole, needs its operands whole.
 void BodyPartitioner::explainWhole(Operation *op) {
   auto isGathered = [&](Value value) { return isGatheredWhole(value); };
   bool isOperand = llvm::any_of(op->getOperands(), isGathered);
   if (!isOperand && llvm::none_of(getCapturedTensors(op), isGathered))
     return;
   InFlightDiagnostic remark = op->emitRemark() << "'" << op->getName() << "' ";
-  // Loops and branches have been tried, and a remark says why they are not cut.
+  // Loops and branches were tried before; a remark says why they are not cut.
   if (isa<scf::ForOp, scf::IfOp>(op))
     remark << "is computed whole by all devices";
   else
@@ -34,7 +34,8 @@ void BodyPartitioner::explainWhole(Operation *op) {
          << (isOperand ? " are" : " is") << " gathered whole";
 }
 
-/// Says which dimensions come together because the operation needs all of them.
+/// Reports which dimensions are gathered because the operation needs them
+/// whole.
 void BodyPartitioner::explainGathers(Operation *op, const ShardingRule &rule) {
   for (auto [index, dims] : llvm::enumerate(rule.operands)) {
     Local local = locals.lookup(op->getOperand(index));
@@ -71,7 +72,7 @@ void BodyPartitioner::explainGathers(Operation *op, const ShardingRule &rule) {
   }
 }
 
-/// Says where shards have nothing of what is constrained.
+/// Reports shards that have no element of the constrained value.
 void BodyPartitioner::explainEmpty(ConstrainOp op) {
   ShardingAttr sharding = layouts.normalize(op.getSharding());
   for (auto [dim, axes] : llvm::enumerate(sharding.getDims())) {
@@ -102,7 +103,7 @@ static std::string toText(const Cut &cut) {
   return text.empty() ? "not cut" : text;
 }
 
-/// Of each way to cut `op`, what it costs.
+/// Reports the cost of each way to cut `op`.
 void BodyPartitioner::explainCut(Operation *op, ArrayRef<CutOption> options) {
   constexpr size_t kMost = 4;
   InFlightDiagnostic remark =
@@ -115,7 +116,7 @@ void BodyPartitioner::explainCut(Operation *op, ArrayRef<CutOption> options) {
     remark << "; and " << options.size() - kMost << " more";
 }
 
-/// How results of `op` lie, and who said so.
+/// Reports the layouts of the results of `op`, and their origin.
 void BodyPartitioner::explainLayouts(Operation *op) {
   for (Value result : op->getResults()) {
     auto local = locals.find(result);

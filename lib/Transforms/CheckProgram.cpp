@@ -24,7 +24,7 @@ using namespace mlir::pathways;
 
 namespace {
 
-/// Whether operations like `op` become object code.
+/// Returns true if operations like `op` become object code.
 bool isCompilable(Operation *op) {
   if (isa<func::CallOp, func::ReturnOp, cf::AssertOp, CollectiveOpInterface,
           ConstrainOp, ShardIndexOp, StepIndexOp, ValidExtentOp>(op))
@@ -49,8 +49,8 @@ class CheckProgramPass
     markAllAnalysesPreserved();
   }
 
-  /// Checks `root` and what it calls, each function once over the whole pass.
-  /// Depth first with a stack of its own: chains of calls may be long.
+  /// Checks `root` and its callees, each function once per pass. Depth first
+  /// with an explicit stack, because chains of calls may be long.
   LogicalResult checkFunctions(func::FuncOp root,
                                SymbolTableCollection &symbols) {
     struct Frame {
@@ -79,7 +79,7 @@ class CheckProgramPass
       auto callee = symbols.lookupNearestSymbolFrom<func::FuncOp>(
           call, call.getCalleeAttr());
       if (!callee)
-        continue; // Refused by the verifier of func.call.
+        continue; // the verifier of func.call refuses it
       auto it = states.find(callee);
       if (it == states.end()) {
         enter(callee);

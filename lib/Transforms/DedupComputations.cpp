@@ -24,7 +24,8 @@ using namespace mlir::pathways;
 
 namespace {
 
-/// Equal functions hash equal. Only chooses buckets: never in the output.
+/// Equal functions have equal hashes. The hash only selects buckets and never
+/// affects the output.
 llvm::hash_code hashFunction(func::FuncOp function) {
   llvm::hash_code hash = llvm::hash_combine(
       function.getFunctionType(), function.getArgAttrsAttr(),
@@ -55,8 +56,8 @@ class DedupComputationsPass
     SmallVector<func::FuncOp> functions(module.getOps<func::FuncOp>());
     SymbolTable symbols(module);
 
-    // Callees first, so that callers of equal functions call the same one when
-    // they are compared. `leader` is the first of its class in that order.
+    // Callees come first, so that callers of equal functions call the same one
+    // when they are compared. `leader` is the first of its class in that order.
     llvm::DenseMap<Operation *, func::FuncOp> leader;
     llvm::DenseMap<Operation *, func::FuncOp> firstInModule;
     llvm::DenseMap<size_t, SmallVector<func::FuncOp, 1>> buckets;
@@ -104,8 +105,8 @@ class DedupComputationsPass
     removeUnused(functions, symbols);
   }
 
-  /// Post-order over calls, functions in module order otherwise. With a stack
-  /// of its own: chains of calls may be long.
+  /// Returns the functions in post-order over calls, otherwise in module order.
+  /// Uses an explicit stack, because chains of calls may be long.
   SmallVector<func::FuncOp> orderCalleesFirst(ArrayRef<func::FuncOp> functions,
                                               SymbolTable &symbols) {
     struct Frame {
@@ -141,7 +142,7 @@ class DedupComputationsPass
     return order;
   }
 
-  /// Removes private functions that nothing reaches from outside of them.
+  /// Removes private functions that are not reachable from outside.
   void removeUnused(ArrayRef<func::FuncOp> functions, SymbolTable &symbols) {
     llvm::SetVector<Operation *> used;
     bool isKnown = true;

@@ -1,4 +1,4 @@
-//===- DeviceChooser.cpp - Devices for slices whose islands are known -----===//
+//===- DeviceChooser.cpp - Choice of devices on given islands -------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -13,7 +13,7 @@
 using namespace mlir;
 using namespace mlir::pathways;
 
-/// Takes down what a run gets; binds its slice when all runs have something.
+/// Records the choice for a run; binds its slice once all runs have one.
 void DeviceChooser::choose(Run run, Choice choice) {
   SmallVector<Choice> &runs = choices[run.slice.getSymName()];
   runs.resize(run.slice.getNumIslands());
@@ -52,15 +52,15 @@ void DeviceChooser::bind(SliceOp slice, ArrayRef<Choice> runs) {
                        moreIslands, DenseI64ArrayAttr());
     return;
   }
-  // Row-major: the last axis runs over neighbours.
+  // Shards are row-major: the last axis runs over neighbours.
   ArrayRef<int64_t> sizes = slice.getMesh().getSizes();
   SmallVector<int64_t> strides(sizes.size(), 1);
   for (int64_t i = static_cast<int64_t>(sizes.size()) - 2; i >= 0; --i)
     strides[i] = strides[i + 1] * sizes[i + 1];
-  // Each run begins at the base of its own.
+  // Each run starts at its own base.
   int64_t window = runs[0].window;
   int64_t span = runs.size() > 1 || window < shards ? window : 0;
-  // A stride of a whole number of spans is no step; strides stay small.
+  // Strides are reduced modulo the span, so that they stay small.
   if (span)
     for (int64_t &stride : strides)
       stride %= span;
@@ -72,8 +72,8 @@ void DeviceChooser::bind(SliceOp slice, ArrayRef<Choice> runs) {
                      DenseI64ArrayAttr(), moreIslands, moreBases);
 }
 
-/// Finds neighbouring free devices for all of `runs`, in this order; takes none
-/// unless there are some for each.
+/// Finds free neighbouring devices for all of `runs`, in this order; takes none
+/// unless each run gets some.
 bool DeviceChooser::tryContiguous(ArrayRef<Run> runs, int island) {
   std::vector<int64_t> trial = load[island];
   SmallVector<int64_t> bases;
@@ -98,8 +98,8 @@ bool DeviceChooser::tryContiguous(ArrayRef<Run> runs, int island) {
   return true;
 }
 
-/// Takes devices that others use: free ones where there are enough, else the
-/// neighbours with the least load, around and around if there are fewer than
+/// Takes devices with other users: the free ones if there are enough, else the
+/// neighbours with the least load, used cyclically if there are fewer than
 /// shards.
 void DeviceChooser::shareDevices(Run run, int island) {
   SliceOp slice = run.slice;
@@ -128,7 +128,7 @@ void DeviceChooser::shareDevices(Run run, int island) {
                      << topology.IslandName(island) << " has " << free.size()
                      << " of " << ofKind << " '" << slice.getDeviceKind()
                      << "' devices free";
-  // The longest row of the kind, then the window of it with the least load.
+  // Finds the longest row of the kind, then its window with the least load.
   int64_t rowBase = 0, rowSize = 0, row = 0;
   for (int64_t d = 0; d != size; ++d) {
     row = kindOf(island, d) == slice.getDeviceKind() ? row + 1 : 0;

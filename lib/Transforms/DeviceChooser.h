@@ -1,4 +1,4 @@
-//===- DeviceChooser.h - Devices on islands that are known ------*- C++ -*-===//
+//===- DeviceChooser.h - Choice of devices on given islands -----*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -29,23 +29,24 @@ struct Run {
   }
 };
 
-/// Binds slices to devices of the islands that they were given: to neighbours
-/// that nobody has, where there are some for each, in their order or with the
-/// largest first; else to what is free or has the least load, with a remark at
-/// who shares.
+/// Binds slices to devices of their islands. Uses free neighbouring devices if
+/// there are some for each slice, in the given order or with the largest first.
+/// Otherwise uses free devices or those with the least load, with a remark at
+/// slices that share devices.
 class DeviceChooser {
 public:
-  /// `load`: by island and device, how many shards are there already. Bindings
-  /// come behind `insertAfter`.
+  /// `load`: number of shards already on each device, by island. Bindings are
+  /// inserted after `insertAfter`.
   DeviceChooser(const ::pathways::Topology &topology,
                 std::vector<std::vector<int64_t>> load, Operation *insertAfter)
       : topology(topology), load(std::move(load)), insertAfter(insertAfter) {}
 
-  /// For all runs that are on `island`.
+  /// Chooses devices for all runs that are on `island`.
   void chooseFor(ArrayRef<Run> runs, int island);
 
 private:
-  /// Neighbouring devices for a run, around and around; or one for each shard.
+  /// Neighbouring devices for a run, used cyclically; or one device for each
+  /// shard.
   struct Choice {
     int64_t island = 0;
     int64_t base = 0, window = 0;
@@ -63,7 +64,8 @@ private:
   const ::pathways::Topology &topology;
   std::vector<std::vector<int64_t>> load;
   Operation *insertAfter;
-  /// Of slices that are not bound yet, by run; until all are there.
+  /// Choices for slices that are not bound yet, by run, until all runs have
+  /// one.
   llvm::StringMap<SmallVector<Choice>> choices;
 };
 

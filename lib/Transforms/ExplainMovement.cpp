@@ -1,4 +1,4 @@
-//===- ExplainMovement.cpp - Say what moves -------------------------------===//
+//===- ExplainMovement.cpp - Remarks on bytes moved -----------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- ExplainReshard.cpp - Say how arrays could move ---------------------===//
+//===- ExplainReshard.cpp - Remarks on routes of reshards -----------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Fingerprint.cpp - Say what text each program has -------------------===//
+//===- Fingerprint.cpp - Fingerprints of programs -------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -21,13 +21,15 @@ namespace mlir::pathways {
 using namespace mlir;
 using namespace mlir::pathways;
 
-/// Of a fingerprint; IsFingerprint in runtime/plan/profile.h counts its digits.
+/// Size of a fingerprint; IsFingerprint in runtime/plan/profile.h counts its
+/// digits.
 static constexpr size_t kBytes = 16;
 using Digest = llvm::BLAKE3Result<kBytes>;
 
 static Digest hash(Operation *op) {
   llvm::BLAKE3 hasher;
-  // Each part after its size: no two lists of parts read the same.
+  // Each part follows its size, so that different lists of parts have different
+  // input.
   auto add = [&](StringRef part) {
     uint8_t size[8];
     llvm::support::endian::write64le(size, part.size());

@@ -1,4 +1,4 @@
-//===- InlineBody.cpp - A function with what it calls ---------------------===//
+//===- InlineBody.cpp - Functions with their callees inlined --------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -14,7 +14,7 @@
 using namespace mlir;
 using namespace mlir::pathways;
 
-/// A body of more operations, with what it calls, is refused.
+/// Largest number of operations in a body with its callees.
 static constexpr int64_t kMaxOps = 1 << 18;
 
 FailureOr<OwningOpRef<func::FuncOp>>
@@ -50,7 +50,7 @@ mlir::pathways::inlineBody(func::FuncOp body, SymbolTable &symbols) {
     for (auto [result, value] : llvm::zip_equal(
              call.getResults(), callee.front().getTerminator()->getOperands()))
       result.replaceAllUsesWith(mapping.lookup(value));
-    // What came in may call in turn.
+    // Inlined operations may contain further calls.
     if (first)
       it = first->getIterator();
     call.erase();

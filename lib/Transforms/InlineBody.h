@@ -1,4 +1,4 @@
-//===- InlineBody.h - A function with what it calls -------------*- C++ -*-===//
+//===- InlineBody.h - Functions with their callees inlined ------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -15,9 +15,8 @@
 
 namespace mlir::pathways {
 
-/// A copy of `body`, outside of any module, in which calls at the top level are
-/// replaced by what they call. Fails, with a diagnostic, when it becomes too
-/// large.
+/// Returns a copy of `body`, outside of any module, with calls at the top level
+/// inlined. Fails, with a diagnostic, if it becomes too large.
 FailureOr<OwningOpRef<func::FuncOp>> inlineBody(func::FuncOp body,
                                                 SymbolTable &symbols);
 

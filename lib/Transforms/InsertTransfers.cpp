@@ -74,14 +74,14 @@ private:
     reshard.erase();
   }
 
-  /// `value` after `step`.
+  /// Returns `value` after `step`.
   Value make(ImplicitLocOpBuilder &builder, const MovementStep &step,
              Value value, FlatSymbolRefAttr target) {
     auto type = cast<ArrayType>(value.getType());
     ArrayType result = type.withSharding(step.to);
     if (step.crosses)
       result = result.withSlice(target);
-    // What is cut does not move either way, and needs no kernel.
+    // Slices and pieces are plain transfers and need no kernel.
     if (step.kind == MovementStep::Pieces || step.kind == MovementStep::Slice)
       return TransferOp::create(builder, result, value);
     return call(builder, getCollective(builder, step, type, result), value,
@@ -95,9 +95,9 @@ private:
         .getResult(0);
   }
 
-  /// The function that `build` makes of shards like those of `operand`, for an
-  /// array like `result`; shared by all with equal shards that do `what` over
-  /// groups of one size. In it padding stays padding.
+  /// Returns the function that `build` makes for shards like those of
+  /// `operand`, for an array like `result`. All steps with equal shards that do
+  /// `what` over groups of one size share it. Padding stays padding in it.
   func::FuncOp
   getGenerated(ImplicitLocOpBuilder &builder, StringRef what, ArrayType operand,
                ArrayType result, ArrayRef<Attribute> axes,
@@ -110,7 +110,7 @@ private:
     for (int64_t size : tensor.getShape())
       nameStream << size << 'x';
     nameStream << tensor.getElementType();
-    // Axes of one name have other sizes on other slices.
+    // Axes with the same name have other sizes on other slices.
     keyStream << name << ' ' << made << ' '
               << getNumBlocks(planner->getMesh(operand), axes);
     for (Attribute attribute : axes) {
@@ -118,7 +118,7 @@ private:
       nameStream << '_';
       for (char c : axis.getValue())
         nameStream << (llvm::isAlnum(c) ? c : '_');
-      // Lengths keep lists apart whose names run into each other.
+      // Lengths separate lists whose concatenated names are equal.
       keyStream << ' ' << axis.size() << ':' << axis.getValue();
     }
     func::FuncOp &function = generated[key];
@@ -137,12 +137,13 @@ private:
     Block *block = function.addEntryBlock();
     builder.setInsertionPointToStart(block);
     func::ReturnOp::create(builder, build(builder, block->getArgument(0)));
-    // At the end of the module; another name where the program has this one.
+    // Inserted at the end of the module; renamed if the program has that name.
     symbols->insert(function);
     return function;
   }
 
-  /// What a function that does `step` is called, before the shard.
+  /// Returns the name of a function that does `step`, without the suffix for
+  /// the shard.
   static std::string nameOf(const MovementStep &step) {
     std::string name;
     llvm::raw_string_ostream os(name);
@@ -160,7 +161,7 @@ private:
     return name;
   }
 
-  /// A function that does `step`, a collective.
+  /// Returns a function that does `step`, a collective.
   func::FuncOp getCollective(ImplicitLocOpBuilder &builder,
                              const MovementStep &step, ArrayType operand,
                              ArrayType result) {
@@ -193,7 +194,8 @@ private:
     return function;
   }
 
-  /// Blocks of `dim`, and of that what there is in `made`: not the padding.
+  /// Gathers the blocks of `dim` and drops the padding that `made` does not
+  /// have.
   static Value gather(ImplicitLocOpBuilder &builder, Value value, int64_t dim,
                       ArrayAttr axes, int64_t ranks, RankedTensorType made) {
     auto shard = cast<RankedTensorType>(value.getType());

@@ -1,4 +1,4 @@
-//===- LocalReshard.cpp - From layout to layout ---------------------------===//
+//===- LocalReshard.cpp - Changes of layout in local view -----------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -38,7 +38,7 @@ Value LocalReshard::getBlockNumber(ImplicitLocOpBuilder &builder,
   return number ? number : arith::ConstantIndexOp::create(builder, 0);
 }
 
-/// `type` with another size of `dim`.
+/// Returns `type` with another size of `dim`.
 static RankedTensorType withSize(RankedTensorType type, int64_t dim,
                                  int64_t size) {
   SmallVector<int64_t> shape(type.getShape());
@@ -54,10 +54,10 @@ Value LocalReshard::gather(ImplicitLocOpBuilder &builder, Value value,
       value, dim, builder.getArrayAttr(axes));
 }
 
-/// The part of `value` of `type`, at `offset` of dimension `dim`.
+/// Returns the part of `value` that has `type`, at `offset` of dimension `dim`.
 static Value extract(ImplicitLocOpBuilder &builder, Value value,
                      RankedTensorType type, int64_t dim, OpFoldResult offset) {
-  if (type.getNumElements() == 0) // No offset is inside of nothing.
+  if (type.getNumElements() == 0) // an empty value has no valid offset
     return tensor::EmptyOp::create(builder, type.getShape(),
                                    type.getElementType());
   SmallVector<OpFoldResult> offsets(type.getRank(), builder.getIndexAttr(0)),
@@ -79,9 +79,9 @@ Value LocalReshard::takeBlock(ImplicitLocOpBuilder &builder, Value value,
   return extract(builder, value, withSize(type, dim, size), dim, offset);
 }
 
-/// Two axes of one size change places: each shard takes what the one has whose
-/// coordinates on them are its own, swapped. That is as many ranks away as one
-/// of a few shifts over both says.
+/// Exchanges two axes of one size: each shard takes the value of the shard
+/// whose coordinates on the two axes are swapped. The distance to it in ranks
+/// is one of a few shifts over both axes.
 Value LocalReshard::permute(ImplicitLocOpBuilder &builder, Value value,
                             ArrayRef<Attribute> axes) const {
   int64_t size = getNumBlocks(axes[0]), ranks = size * size;
@@ -113,7 +113,7 @@ Value LocalReshard::permute(ImplicitLocOpBuilder &builder, Value value,
 Value LocalReshard::make(ImplicitLocOpBuilder &builder, Value value,
                          RankedTensorType type, const MovementStep &step,
                          ReductionKind kind) const {
-  // Contributions may be of another element type.
+  // Contributions may have another element type.
   auto shard = getShardType(type, step.to).clone(getElementTypeOrSelf(value));
   ArrayAttr axes = builder.getArrayAttr(step.axes);
   switch (step.kind) {
@@ -131,13 +131,13 @@ Value LocalReshard::make(ImplicitLocOpBuilder &builder, Value value,
   case MovementStep::AllReduce:
     return AllReduceOp::create(builder, shard, value, kind, axes);
   case MovementStep::Pieces:
-    break; // not in a body
+    break; // never in a body
   }
   llvm_unreachable("no step of a body");
 }
 
-/// `value` with other sizes of dimensions: without what is behind, or with
-/// padding there.
+/// Changes the sizes of dimensions of `value`: drops elements at the end, or
+/// adds padding there.
 static Value resize(ImplicitLocOpBuilder &builder, Value value,
                     ArrayRef<int64_t> shape) {
   auto type = cast<RankedTensorType>(value.getType());

@@ -1,4 +1,4 @@
-//===- LocalReshard.h - From layout to layout -------------------*- C++ -*-===//
+//===- LocalReshard.h - Changes of layout in local view ---------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// How one shard of a tensor becomes its shard in another layout, inside a
+// Converts one shard of a tensor to its shard in another layout, inside a
 // function in local view.
 //
 //===----------------------------------------------------------------------===//
@@ -21,63 +21,64 @@
 
 namespace mlir::pathways {
 
-/// What is said of a body while it is partitioned.
+/// The explanations to give while a body is partitioned.
 struct BodyExplanations {
-  /// Of each operation how it is cut and what else that would have cost, and of
-  /// each tensor who decided how it lies; in remarks.
+  /// Remarks on how each operation is cut, what the alternatives would have
+  /// cost, and where the layout of each tensor comes from.
   bool shardings = false;
-  /// Of each tensor that changes its layout how it does, and how else it could;
-  /// by reportReshard() with `choices`.
+  /// Reports on how each tensor changes its layout, and on the alternatives, by
+  /// reportReshard() with `choices`.
   bool reshards = false;
   std::vector<ReshardChoice> *choices = nullptr;
 };
 
-/// Layouts of tensors on one mesh, and the ways from one to another. A layout
-/// is a sharding; it is normal when it names no axis of size 1.
+/// Layouts of tensors on one mesh, and the routes between them. A layout is a
+/// sharding; it is normal if it names no axis of size 1.
 class LocalReshard {
 public:
   LocalReshard(MeshAttr mesh, const BodyExplanations &explanations)
       : mesh(mesh), reshards(mesh), explanations(explanations) {}
 
-  /// Product of the sizes of `axes`.
+  /// Returns the product of the sizes of `axes`.
   int64_t getNumBlocks(ArrayRef<Attribute> axes) const {
     return mlir::pathways::getNumBlocks(mesh, axes);
   }
-  /// `sharding` without axes of size 1.
+  /// Returns `sharding` without axes of size 1.
   ShardingAttr normalize(ShardingAttr sharding) const {
     return normalizeSharding(mesh, sharding);
   }
-  /// The layout of rank `rank` in which everybody has all.
+  /// Returns the layout of rank `rank` in which every shard has everything.
   ShardingAttr getWhole(int64_t rank) const;
   BodyReshards &getReshards() { return reshards; }
-  /// What one shard has of `type`.
+  /// Returns the type of one shard of `type`.
   RankedTensorType getShardType(RankedTensorType type,
                                 ShardingAttr sharding) const {
     return mlir::pathways::getShardType(mesh, type, sharding);
   }
 
-  /// The number of this shard's block among those that `axes` make.
+  /// Returns the number of this shard's block among those that `axes` make.
   Value getBlockNumber(ImplicitLocOpBuilder &builder,
                        ArrayRef<Attribute> axes) const;
 
-  /// `value`, a shard of a tensor like `type` in the layout `from`, in the
-  /// layout `to`, by the way of planBodyReshard. Both are normal; `to` is not
-  /// partial. What is in padding then is not defined. Communicates at the
-  /// insertion point.
+  /// Converts `value`, a shard of a tensor like `type`, from layout `from` to
+  /// layout `to` by the route of planBodyReshard. Both are normal; `to` is not
+  /// partial. Padding of the result is undefined. Communicates at the insertion
+  /// point.
   Value convert(ImplicitLocOpBuilder &builder, Value value,
                 RankedTensorType type, ShardingAttr from, ShardingAttr to);
 
 private:
   void explain(Location location, RankedTensorType type, ShardingAttr from,
                ShardingAttr to);
-  /// What `step` does of a tensor like `type`; `kind` if it reduces.
+  /// Does `step` for a tensor like `type`; `kind` is the reduction, if it
+  /// reduces.
   Value make(ImplicitLocOpBuilder &builder, Value value, RankedTensorType type,
              const MovementStep &step, ReductionKind kind) const;
   Value permute(ImplicitLocOpBuilder &builder, Value value,
                 ArrayRef<Attribute> axes) const;
   Value gather(ImplicitLocOpBuilder &builder, Value value, int64_t dim,
                ArrayRef<Attribute> axes) const;
-  /// The block of dimension `dim` that `axes` give to this shard.
+  /// Returns the block of dimension `dim` that `axes` give to this shard.
   Value takeBlock(ImplicitLocOpBuilder &builder, Value value, int64_t dim,
                   ArrayRef<Attribute> axes) const;
 

@@ -1,4 +1,4 @@
-//===- Machines.cpp - What passes are told to compile for -----------------===//
+//===- Machines.cpp - Machines that passes compile for --------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

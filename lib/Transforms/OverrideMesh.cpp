@@ -37,7 +37,8 @@ public:
   }
 
 private:
-  /// `item` is SLICE:AXIS=N, or AXIS=N for the slice before, which is `slice`.
+  /// Parses `item`: SLICE:AXIS=N, or AXIS=N for the previous slice, which is
+  /// `slice`.
   LogicalResult override(StringRef item, SliceOp &slice, SymbolTable &symbols) {
     StringRef rest = item;
     if (auto [name, axis] = item.split(':'); item.contains(':')) {
@@ -75,7 +76,7 @@ private:
     return success();
   }
 
-  /// The sizes that were given, by slice and axis.
+  /// The given sizes, by slice and axis.
   DenseMap<std::pair<StringAttr, int64_t>, int64_t> sizes;
 };
 } // namespace

@@ -1,4 +1,4 @@
-//===- PaddingMask.cpp - What padding must not reach ----------------------===//
+//===- PaddingMask.cpp - Masks for padding --------------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -15,7 +15,8 @@
 using namespace mlir;
 using namespace mlir::pathways;
 
-/// Whether the element that a body of loops is at is none of padding.
+/// Returns whether the current element in a body of loops is outside of
+/// padding.
 static Value isElement(OpBuilder &builder, Location loc,
                        ArrayRef<PaddedDim> dims) {
   Value isAll;
@@ -29,7 +30,7 @@ static Value isElement(OpBuilder &builder, Location loc,
   return isAll;
 }
 
-/// `value` where `isElement`, else `other`.
+/// Selects `value` if `isElement`, otherwise `other`.
 static Value choose(OpBuilder &builder, Location loc, Value isElement,
                     Value value, TypedAttr other) {
   return arith::SelectOp::create(
@@ -56,7 +57,8 @@ Value mlir::pathways::maskPadding(ImplicitLocOpBuilder &builder, Value tensor,
       .getResult(0);
 }
 
-/// What `value` is made of by widening alone, which keeps zeros.
+/// Returns the argument that `value` only widens, which keeps zeros; null if
+/// there is none.
 static BlockArgument getWidened(Value value) {
   Operation *op = value.getDefiningOp();
   if (isa_and_nonnull<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp>(op))
@@ -120,7 +122,8 @@ mlir::pathways::maskInBody(RewriterBase &rewriter, linalg::LinalgOp op,
                                       inner->getOperand(operand), other));
   };
   for (Operation *inner : inners) {
-    // Named: a range-based for keeps no part of a temporary alive.
+    // The variable is needed: a range-based for keeps no part of a temporary
+    // alive.
     auto harmlessOperands = getHarmlessOperands(inner);
     for (auto [operand, harmless] : *harmlessOperands)
       mask(inner, operand, harmless);

@@ -1,4 +1,4 @@
-//===- PaddingMask.h - What padding must not reach --------------*- C++ -*-===//
+//===- PaddingMask.h - Masks for padding ------------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Shards of a dimension that is not cut into equal blocks have padding, which
-// holds anything. It is computed like elements, as long as it changes none and
-// raises no error.
+// Shards of a dimension that is not cut into equal blocks have padding with
+// undefined contents. Padding is computed like elements as long as it changes
+// no element and raises no error.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,28 +22,28 @@
 
 namespace mlir::pathways {
 
-/// A dimension of a shard, or a loop over one, with padding from `extent` on,
-/// which is not positive where there is nothing else.
+/// A dimension of a shard, or a loop over one, with padding from `extent` on.
+/// `extent` is not positive if there is only padding.
 struct PaddedDim {
   unsigned dim;
   Value extent;
 };
 
-/// `tensor` with `element` in its padding, at the insertion point.
+/// Returns `tensor` with `element` in its padding, at the insertion point.
 Value maskPadding(ImplicitLocOpBuilder &builder, Value tensor,
                   ArrayRef<PaddedDim> dims, TypedAttr element);
 
-/// Whether `op` adds up products of elements of two operands, and of one there
-/// where nothing else is added in `loops`: zeros in padding of both add
+/// Returns true if `op` adds up products of elements of two operands, and adds
+/// nothing else in `loops`: zeros in the padding of both operands then add
 /// nothing.
 bool addsProducts(linalg::LinalgOp op, ArrayRef<unsigned> loops);
 
-/// Whether the body of `op` would raise errors for what may be in padding.
+/// Returns true if the body of `op` could raise errors for values in padding.
 bool mayFailInBody(linalg::LinalgOp op);
 
-/// Makes `op` raise no error for its padding and, where it reduces, combine
-/// none. getShardingRule must allow it. Returns what `op` became; results keep
-/// their numbers.
+/// Makes `op` raise no error for its padding and, if it reduces, combine no
+/// padding. Requires that getShardingRule allows it. Returns the new operation;
+/// results keep their numbers.
 linalg::GenericOp maskInBody(RewriterBase &rewriter, linalg::LinalgOp op,
                              ArrayRef<PaddedDim> loops,
                              ArrayRef<std::optional<ReductionKind>> reductions);

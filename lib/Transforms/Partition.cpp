@@ -77,7 +77,7 @@ public:
       replaced.insert(callee);
     }
     removeUnused(replaced, symbols);
-    // One device has all.
+    // A single device has everything.
     getOperation().walk([](ConstrainOp op) {
       op.replaceAllUsesWith(op.getSource());
       op.erase();
@@ -97,7 +97,7 @@ private:
     return success();
   }
 
-  /// Says of which arrays some shards have nothing.
+  /// Reports arrays of which some shards have no element.
   void explainEmpty(CallOp call, MeshAttr mesh) {
     auto check = [&](StringRef kind, ValueRange values) {
       for (auto [index, value] : llvm::enumerate(values)) {
@@ -118,7 +118,7 @@ private:
     check("result", call.getOutputs());
   }
 
-  /// Removes functions that were partitioned, when nothing else calls them.
+  /// Removes partitioned functions that nothing else calls.
   void removeUnused(const llvm::SetVector<Operation *> &replaced,
                     SymbolTable &symbols) {
     SymbolTableCollection tables;

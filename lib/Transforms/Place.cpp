@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Which island a slice goes to is a small search over counts of devices; which
-// devices of it is decided afterwards (DeviceChooser.h), for all slices of an
-// island together.
+// A small search over counts of devices assigns islands to slices.
+// DeviceChooser.h then chooses the devices, for all slices of an island
+// together.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,27 +33,27 @@ using namespace mlir::pathways;
 
 namespace {
 
-/// Looks at an island for a slice that taking choices back may cost, beside one
-/// look for each slice at each island.
+/// Number of times that backtracking may try an island for a slice, in addition
+/// to one try per slice and island.
 constexpr int64_t kMaxLooks = 1 << 22;
-/// Islands that a message lists.
+/// Largest number of islands that a message lists.
 constexpr int kMaxListed = 4;
 
 using KindCounts = llvm::MapVector<StringRef, int64_t>;
 
-/// Slices that must be on one island: joined by `with`. Of slices that span
-/// islands there is a group for each run of shards.
+/// Slices that must be on one island because `with` joins them. Slices that
+/// span islands have one group for each run of shards.
 struct Group {
   SmallVector<SliceOp> slices;
-  unsigned first = 0;          // Group of their first run.
-  unsigned runs = 1;           // Groups of these slices, one behind the other.
-  SmallVector<unsigned> apart; // Groups to be apart from, by their first run.
-  KindCounts needs;            // Devices of slices not bound yet, by kind.
-  int64_t total = 0;           // Sum of needs.
+  unsigned first = 0; // group of their first run
+  unsigned runs = 1;  // number of groups of these slices, which are consecutive
+  SmallVector<unsigned> apart; // groups to be apart from, by their first run
+  KindCounts needs;            // devices of slices not bound yet, by kind
+  int64_t total = 0;           // sum of needs
   int island = -1;
 };
 
-/// What may be given up, in order of preference.
+/// Constraints that may be dropped, in order of preference.
 struct Relaxation {
   bool shareDevices = false;
   bool ignoreApart = false;
@@ -85,7 +85,7 @@ private:
   StringRef kindOf(int island, int64_t device) {
     return ::pathways::DeviceKind(topology.device(island, device));
   }
-  /// The groups of a slice, by run.
+  /// Returns the groups of a slice, by run.
   MutableArrayRef<Group> groupsOf(SliceOp slice) {
     Group &first = groups[groupOf.lookup(slice.getSymName())];
     return MutableArrayRef<Group>(&first, first.runs);
@@ -101,14 +101,14 @@ private:
   SmallVector<SliceOp> slices;
   llvm::StringMap<BindOp> binds;
   std::vector<Group> groups;
-  llvm::StringMap<unsigned> groupOf; // The one of the first run.
-  // Per island: number of slices' shards on each device, devices and free
-  // devices by kind.
+  llvm::StringMap<unsigned> groupOf; // group of the first run
+  // Per island: number of shards on each device, and devices and free devices
+  // by kind.
   std::vector<std::vector<int64_t>> load;
   std::vector<KindCounts> all, available;
   Operation *insertAfter = nullptr;
   int64_t looks = 0;
-  // The first group that found no island, and what was free then.
+  // The first group that found no island, and the devices that were free then.
   std::optional<unsigned> stuck;
   std::vector<KindCounts> availableWhenStuck;
   SmallVector<int> islandsWhenStuck;
@@ -127,7 +127,7 @@ LogicalResult Placer::readSlices() {
     if (std::optional<ArrayAttr> with = slice.getWith())
       for (auto other : with->getAsRange<FlatSymbolRefAttr>())
         together.unionSets(i, index.lookup(other.getValue()));
-  // Groups in order of their first slice.
+  // Groups are in order of their first slice.
   llvm::DenseMap<unsigned, unsigned> groupOfLeader;
   for (auto [i, slice] : llvm::enumerate(slices)) {
     auto [it, inserted] =
@@ -178,15 +178,15 @@ void Placer::countDevices() {
   }
 }
 
-/// Checks a binding that is there against the topology.
+/// Checks an existing binding against the topology.
 LogicalResult Placer::checkBinding(BindOp bind, SliceOp slice) {
   for (int64_t island : bind.getIslands())
     if (island >= topology.num_islands())
       return bind.emitOpError()
              << "binds slice '" << slice.getSymName() << "' to island "
              << island << ", but the topology has " << topology.num_islands();
-  // Beyond this many shards devices are shared anyway and walking shards would
-  // take long: take the binding to use all that it can reach.
+  // With more shards than devices, devices are shared anyway and visiting each
+  // shard would take long: the binding counts as using all that it can reach.
   MeshAttr mesh = slice.getMesh();
   int64_t shards = mesh.getNumShards();
   SmallVector<BindOp::Place> used;
@@ -287,7 +287,7 @@ LogicalResult Placer::readBindings() {
   return success();
 }
 
-/// A kind that no island has is wrong whatever is relaxed.
+/// Fails for a kind that no island has; no relaxation helps.
 LogicalResult Placer::checkKinds() {
   for (SliceOp slice : slices) {
     if (binds.contains(slice.getSymName()))
@@ -311,8 +311,8 @@ LogicalResult Placer::checkKinds() {
   return success();
 }
 
-/// Whether another run of `group`'s slices, or a group that it is to be apart
-/// from, is on `island`.
+/// Returns true if `island` has another run of `group`'s slices, or a group
+/// that `group` must be apart from.
 bool Placer::isApart(unsigned group, int island, unsigned *conflict) {
   auto isThere = [&](unsigned first) {
     for (unsigned run = first, e = first + groups[first].runs; run != e; ++run)
@@ -333,8 +333,8 @@ bool Placer::hasRoom(const Group &group, int island) {
   });
 }
 
-/// Islands for `group`, best first: nothing given up, most free devices of the
-/// kinds it needs, first in the topology.
+/// Returns the islands for `group`, best first: fewest constraints dropped,
+/// then most free devices of the kinds needed, then the order of the topology.
 SmallVector<int> Placer::getCandidates(unsigned index, Relaxation relaxation) {
   const Group &group = groups[index];
   struct Candidate {
@@ -368,7 +368,8 @@ SmallVector<int> Placer::getCandidates(unsigned index, Relaxation relaxation) {
   return islands;
 }
 
-/// Gives islands to the groups of `order`. Iterative: there may be many.
+/// Assigns islands to the groups of `order`. Iterative, because there may be
+/// many.
 bool Placer::assign(ArrayRef<unsigned> order, Relaxation relaxation) {
   struct Level {
     SmallVector<int> candidates;
@@ -397,7 +398,7 @@ bool Placer::assign(ArrayRef<unsigned> order, Relaxation relaxation) {
   while (!levels.empty()) {
     Level &level = levels.back();
     Group &group = groups[order[levels.size() - 1]];
-    if (level.next > 0) { // Undo the candidate that led nowhere.
+    if (level.next > 0) { // undo the failed candidate
       available[level.candidates[level.next - 1]] = level.saved;
       if (!level.wasBound)
         group.island = -1;
@@ -425,7 +426,8 @@ LogicalResult Placer::searchIslands() {
   for (unsigned i = 0; i != groups.size(); ++i)
     if (groups[i].total > 0)
       order.push_back(i);
-  // Largest first: they are the hardest to place. Bound groups have no choice.
+  // Largest groups come first, since they are the hardest to place. Bound
+  // groups have no choice.
   llvm::stable_sort(order, [&](unsigned a, unsigned b) {
     return std::tuple(groups[a].island < 0, -groups[a].total) <
            std::tuple(groups[b].island < 0, -groups[b].total);
@@ -440,7 +442,7 @@ LogicalResult Placer::searchIslands() {
     if (assign(order, relaxation))
       return success();
   }
-  // A search that gave up got stuck on the way, too.
+  // A search that gave up has also recorded where it was stuck.
   return reportShortage(stuck.value_or(order.front()));
 }
 
@@ -516,7 +518,7 @@ void Placer::chooseDevices() {
   }
 }
 
-/// Each pair once, at the later of the two, unless both were bound already.
+/// Reports each pair once, at the later slice, unless both were already bound.
 void Placer::reportSharedIslands() {
   for (auto [i, group] : llvm::enumerate(groups)) {
     SliceOp slice = group.slices.front();

@@ -1,4 +1,4 @@
-//===- Profiles.cpp - What passes are told that things cost ---------------===//
+//===- Profiles.cpp - Measured costs for passes ---------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- PropagateShardings.cpp - Close what is open ------------------------===//
+//===- PropagateShardings.cpp - Shardings for open dimensions -------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -22,13 +22,13 @@ namespace mlir::pathways {
 using namespace mlir;
 using namespace mlir::pathways;
 
-/// Calls of one function on one mesh with more combinations of shardings than
-/// that pass nothing on.
+/// A function propagates nothing if its calls on one mesh have more
+/// combinations of shardings than this.
 static constexpr unsigned kMaxSummaries = 64;
 
 namespace {
 
-/// What calls of functions pass on, each function looked at once for each
+/// Shardings that calls propagate. Each function is analyzed once for each
 /// combination of shardings and round.
 class Summaries {
 public:
@@ -36,13 +36,13 @@ public:
 
   struct Summary {
     SmallVector<ShardingAttr> operands, results;
-    /// Of each axis of operands, then of results, that came.
+    /// Origin of each axis that was added to operands, then to results.
     llvm::DenseMap<std::pair<unsigned, Attribute>, BodySharding::Origin>
         origins;
   };
 
-  /// Null when there are too many of the function. Fails, with a diagnostic,
-  /// where the function is too large.
+  /// Returns null if the function has too many summaries. Fails, with a
+  /// diagnostic, if the function is too large.
   FailureOr<const Summary *> get(func::FuncOp callee, MeshAttr mesh,
                                  ArrayRef<ShardingAttr> operands,
                                  ArrayRef<ShardingAttr> results,
@@ -104,28 +104,30 @@ Summaries::get(func::FuncOp callee, MeshAttr mesh,
   return summary.get();
 }
 
-/// Arrays of all programs, and what passes shardings on between them.
+/// Arrays of all programs, and the operations that propagate shardings between
+/// them.
 class Propagation {
 public:
   Propagation(ModuleOp module, SymbolTable &symbols)
       : module(module), symbols(symbols), summaries(symbols) {}
 
-  /// Whether anything is open. Fails, with a diagnostic, at a node that does
-  /// not say what it does with open arrays.
+  /// Returns true if any dimension is open. Fails, with a diagnostic, at a node
+  /// that does not define how it handles open arrays.
   FailureOr<bool> collect();
   LogicalResult run();
   void explain();
-  /// Writes what was found into the types, and says where nothing was.
+  /// Writes the shardings into the types, and reports slices without any.
   void close();
 
 private:
-  /// Values that have one type for certain.
+  /// Values that always have the same type.
   struct Array {
     ArrayType type; ///< as written
     MeshAttr mesh;
     SmallVector<Value, 2> values;
     SmallVector<ArrayAttr> dims;
-    /// Of each axis that came: from where, and through what.
+    /// Source of each axis that was added, and the operation that propagated
+    /// it.
     struct Source {
       std::optional<unsigned> array;
       Operation *constraint;
@@ -147,7 +149,7 @@ private:
   LogicalResult update(Operation *link, ShardingRound round);
   LogicalResult updateCall(CallOp call, ShardingRound round);
   void pass(Value from, Value to, Operation *through);
-  /// Adds `axes` to the open dimension `dim`, where that is right.
+  /// Adds `axes` to the open dimension `dim`, if that is allowed.
   void extend(unsigned number, unsigned dim, ArrayRef<Attribute> axes,
               function_ref<Array::Source(Attribute)> getSource);
   void takeSummary(unsigned number, ShardingAttr found,
@@ -283,7 +285,8 @@ void Propagation::extend(unsigned number, unsigned dim,
 // Propagation
 //===----------------------------------------------------------------------===//
 
-/// Axes of `from` that `mesh` has too, and that cut something there.
+/// Returns the axes of `from` that `mesh` has, too, and that have a size above
+/// 1 there.
 static SmallVector<Attribute> getCommonAxes(ArrayAttr from, MeshAttr mesh) {
   SmallVector<Attribute> axes;
   for (auto axis : from.getAsRange<StringAttr>()) {
@@ -315,8 +318,7 @@ void Propagation::pass(Value from, Value to, Operation *through) {
   }
 }
 
-/// Takes over axes that a function brought to an array behind those that it
-/// has.
+/// Appends axes that a function added to those of an array.
 void Propagation::takeSummary(
     unsigned number, ShardingAttr found,
     function_ref<Array::Source(Attribute)> getSource) {
@@ -381,7 +383,7 @@ LogicalResult Propagation::updateCall(CallOp call, ShardingRound round) {
 LogicalResult Propagation::update(Operation *link, ShardingRound round) {
   if (auto call = dyn_cast<CallOp>(link))
     return updateCall(call, round);
-  // Moving costs nothing where both are cut alike.
+  // Moving costs nothing between equal layouts.
   pass(link->getOperand(0), link->getResult(0), link);
   pass(link->getResult(0), link->getOperand(0), link);
   return success();
@@ -414,7 +416,7 @@ static std::string at(Location loc) {
   return place.empty() ? "" : " at " + place;
 }
 
-/// What `value` is, for people.
+/// Describes `value` for people.
 std::string Propagation::describe(Value value) const {
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     auto program = dyn_cast<ProgramOp>(argument.getOwner()->getParentOp());
@@ -431,11 +433,11 @@ std::string Propagation::describe(Value value) const {
   return text;
 }
 
-/// Who brought `axis` to an array.
+/// Describes the origin of `axis` of an array.
 std::string Propagation::describe(unsigned number, Attribute axis) const {
   Operation *through = nullptr;
   std::string from;
-  // Axes come from arrays that had them before: there is no circle.
+  // There is no cycle, because axes come from arrays that had them before.
   while (from.empty()) {
     const Array &array = arrays[number];
     auto source = array.sources.find(axis);
@@ -480,7 +482,7 @@ void Propagation::explain() {
 }
 
 void Propagation::close() {
-  llvm::MapVector<Attribute, bool> isCut; // by slice, of those with open arrays
+  llvm::MapVector<Attribute, bool> isCut; // slices with open arrays
   for (Array &array : arrays) {
     ShardingAttr sharding = array.getSharding();
     for (Value value : array.values)

@@ -1,4 +1,4 @@
-//===- ReshardPlanner.cpp - How arrays of a program move ------------------===//
+//===- ReshardPlanner.cpp - Routes of a program's reshards ----------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -14,11 +14,11 @@
 using namespace mlir;
 using namespace mlir::pathways;
 
-/// Bytes of a shard's contributions from which on they are scattered before
-/// they go to another slice. Less is reduced sooner for everybody.
+/// Contributions of a shard with at least this many bytes are scattered before
+/// they go to another slice. Smaller ones are reduced sooner on all shards.
 static constexpr int64_t kScatteredBytes = 64 << 10;
 
-/// Places by shard; none where there are too many.
+/// Returns the place of each shard; empty if there are too many shards.
 static SmallVector<BindOp::Place, 0> listPlaces(MeshAttr mesh, BindOp bind) {
   SmallVector<BindOp::Place, 0> places;
   int64_t shards = mesh.getNumShards();
@@ -112,14 +112,14 @@ static ArrayType withoutPartial(ArrayType type) {
   return type.withSharding(type.getSharding().withoutPartial());
 }
 
-/// The partial axes of `partial`, as named.
+/// Returns the partial axes of `partial`, as named.
 static SmallVector<Attribute> getGroup(ArrayType partial) {
   ArrayRef<StringAttr> axes = partial.getSharding().getPartialAxes();
   return SmallVector<Attribute>(axes.begin(), axes.end());
 }
 
-/// The layout of `partial` once each rank of the group over its partial axes
-/// has a block of dimension `dim` of what they have together.
+/// Returns the layout of `partial` once each rank of the group over its partial
+/// axes has a block of dimension `dim` of their union.
 static ArrayType getScattered(ArrayType partial, int64_t dim) {
   ShardingAttr sharding = partial.getSharding();
   SmallVector<ArrayAttr> dims(sharding.getDims());
@@ -129,13 +129,14 @@ static ArrayType getScattered(ArrayType partial, int64_t dim) {
   return partial.withSharding(ShardingAttr::get(partial.getContext(), dims));
 }
 
-/// The dimension along which contributions are scattered when they are reduced
-/// on the way to `whole`; none: everybody gets all of the sum. On one slice it
-/// is one that `whole` cuts over partial axes: who gets all would throw most of
-/// it away. For another slice it is any, if they are large: then each block is
-/// sent from where it is. The group is always that of all partial axes as
-/// named, and so the tree of sums, and with it the bits, are those of an
-/// all-reduce. What is left to do moves blocks. Best is where nothing is.
+/// Returns the dimension along which contributions are scattered when they are
+/// reduced for `whole`, or nullopt if each shard gets the whole sum. On one
+/// slice it is a dimension that `whole` cuts over partial axes: otherwise each
+/// shard would drop most of the sum. For another slice it is any dimension, if
+/// contributions are large: then each block is sent from where it is. The group
+/// is always that of all partial axes as named, so the tree of sums, and with
+/// it the bits, are those of an all-reduce. The remaining steps only move
+/// blocks. A dimension without remaining steps is preferred.
 std::optional<int64_t> ReshardPlanner::getScatteredDim(ArrayType partial,
                                                        ArrayType whole) const {
   bool isOneSlice = whole.getSlice() == partial.getSlice();
@@ -152,7 +153,7 @@ std::optional<int64_t> ReshardPlanner::getScatteredDim(ArrayType partial,
           return llvm::is_contained(group, axis);
         }))
       continue;
-    // Ranks' blocks must be equal and make up the shard.
+    // The blocks of the ranks must be equal and make up the shard.
     ArrayType scattered = getScattered(partial, dim);
     int64_t size = shard.getDimSize(dim);
     int64_t block = getShard(scattered).getDimSize(dim);
@@ -166,7 +167,8 @@ std::optional<int64_t> ReshardPlanner::getScatteredDim(ArrayType partial,
   return found;
 }
 
-/// How contributions become the array; none: there are none.
+/// Returns the step that reduces the contributions, or nullopt if `source` has
+/// none.
 std::optional<MovementStep>
 ReshardPlanner::planReduction(ArrayType source, ArrayType whole) const {
   if (!source.getSharding().isPartial())
@@ -201,14 +203,14 @@ MovementProblem ReshardPlanner::makeProblem(ArrayType source,
 }
 
 LinkedCosts ReshardPlanner::makeCosts(ArrayType source, ArrayType whole) {
-  // Both before either is held: the map may grow.
+  // Both are looked up before a reference is held: the map may grow.
   getPlaced(source);
   getPlaced(whole);
   return LinkedCosts(getPlaced(source), getPlaced(whole), dcn,
                      source.getGlobalTensorType());
 }
 
-/// Pieces from `from` to `to` at once.
+/// Returns a step that sends pieces directly from `from` to `to`.
 static MovementStep sendAtOnce(ShardingAttr from, ShardingAttr to,
                                bool crosses) {
   MovementStep step;
@@ -237,7 +239,7 @@ const SmallVector<MovementStep> &ReshardPlanner::plan(ArrayType source,
   SmallVector<MovementStep> moves;
   if (problem.allowsCollectives)
     moves = planMovement(problem, makeCosts(reduced, whole)).steps;
-  // Nothing moves, but for axes of size 1 the type is another one.
+  // Nothing moves, but the type may change in axes of size 1.
   if (moves.empty())
     moves.push_back(sendAtOnce(problem.from, problem.to, !problem.isOneSlice));
   moves.front().from = reduced.getSharding();
@@ -248,7 +250,7 @@ const SmallVector<MovementStep> &ReshardPlanner::plan(ArrayType source,
 
 namespace {
 
-/// Costs by which no piece is where it should be at once.
+/// Costs that discourage sending pieces directly to the goal.
 class NotAtOnce : public MovementCosts {
 public:
   NotAtOnce(const MovementCosts &costs, ShardingAttr goal)
@@ -272,7 +274,7 @@ std::vector<ReshardRoute> ReshardPlanner::listRoutes(ArrayType source,
   ArrayType whole = withoutPartial(goal);
   LinkedCosts costs = makeCosts(source, whole);
   SmallVector<MovementStep> taken = plan(source, goal), before;
-  // Each is counted as if it were the only one.
+  // Each route is counted with a work limit of its own.
   auto makeRoute = [&](ArrayRef<MovementStep> steps) {
     LinkedCosts alone = makeCosts(source, whole);
     MovementCost cost;
@@ -293,7 +295,7 @@ std::vector<ReshardRoute> ReshardPlanner::listRoutes(ArrayType source,
     return step.kind == MovementStep::Pieces && step.to == problem.to;
   };
   auto add = [&](ArrayRef<MovementStep> moves) {
-    // There may be no other way.
+    // The direct step may be unavoidable; then this is no new route.
     if (moves.size() > 1 && llvm::any_of(moves, isAtOnce))
       return;
     SmallVector<MovementStep> steps(before);
@@ -306,7 +308,7 @@ std::vector<ReshardRoute> ReshardPlanner::listRoutes(ArrayType source,
   };
   add(sendAtOnce(problem.from, problem.to, !problem.isOneSlice));
   add(planMovement(problem, NotAtOnce(costs, problem.to)).steps);
-  // With any memory.
+  // Searches again without a memory limit.
   problem.memoryFactor = 1 << 30;
   add(planMovement(problem, NotAtOnce(costs, problem.to)).steps);
   return routes;

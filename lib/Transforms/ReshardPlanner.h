@@ -1,4 +1,4 @@
-//===- ReshardPlanner.h - How arrays of a program move ----------*- C++ -*-===//
+//===- ReshardPlanner.h - Routes of a program's reshards --------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The steps that a pw.reshard becomes, on slices that may be bound to devices.
+// Plans the steps of a pw.reshard, on slices that may be bound to devices.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,33 +24,33 @@
 namespace mlir::pathways {
 
 /// Plans the reshards of one module, each pair of types once. The reduction of
-/// contributions follows from types and meshes alone; what moves after it may
-/// follow from where slices are, by the links of the machines.
+/// contributions follows from types and meshes alone; later movement may depend
+/// on bindings, by the links of the machines.
 class ReshardPlanner {
 public:
-  /// Without `machines`, or where a slice is not bound, pieces move at once.
-  /// What `profile`, which may be null, has measured of links counts instead of
-  /// what the machines say.
+  /// Pieces move in one step if `machines` is null or a slice is not bound.
+  /// Links measured in `profile`, which may be null, override those of the
+  /// machines.
   ReshardPlanner(ModuleOp module, const ::pathways::Topology *machines,
                  const ::pathways::Profile *profile);
 
-  /// Fails, after a diagnostic, at a binding to what the machines do not have.
-  /// What follows needs that to have succeeded.
+  /// Fails, after a diagnostic, at a binding to something that the machines do
+  /// not have. The functions below require that this has succeeded.
   LogicalResult checkBindings();
 
-  /// The steps from `source` to `goal`, without those that make `goal` partial;
-  /// none: they differ in that alone. Layouts of the steps are as types spell
-  /// them at both ends.
+  /// Returns the steps from `source` to `goal`, except those that make `goal`
+  /// partial. No steps: the types differ in that alone. At both ends the
+  /// layouts of the steps are spelled as in the types.
   const SmallVector<MovementStep> &plan(ArrayType source, ArrayType goal);
 
-  /// The ways there are, with what they cost, the one of plan() first. Both
-  /// slices are bound, to `machines` that are there.
+  /// Returns the possible routes with their costs, that of plan() first.
+  /// Requires `machines`, and that both slices are bound.
   std::vector<ReshardRoute> listRoutes(ArrayType source, ArrayType goal);
 
   SliceOp getSlice(ArrayType type) const;
   bool isBound(ArrayType type) const;
   MeshAttr getMesh(ArrayType type) const;
-  /// Shards' tensor of an array, on the mesh of its slice.
+  /// Returns the type of a shard of an array, on the mesh of its slice.
   RankedTensorType getShard(ArrayType type) const;
 
 private:

@@ -1,4 +1,4 @@
-//===- ReshardReport.h - Say how arrays could move --------------*- C++ -*-===//
+//===- ReshardReport.h - Reports on routes of reshards ----------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -14,12 +14,12 @@
 
 namespace mlir::pathways {
 
-/// `steps` in words, with what they cost.
+/// Describes `steps` in words, with their cost.
 ReshardRoute describeRoute(ArrayRef<MovementStep> steps,
                            const MovementCost &cost);
 
-/// Appends `choice`, without its place, to `choices`; without them, a remark at
-/// `location` says it.
+/// Appends `choice`, without its place, to `choices`. If that is null, emits a
+/// remark at `location` instead.
 void reportReshard(Location location, ReshardChoice choice,
                    std::vector<ReshardChoice> *choices);
 

@@ -23,7 +23,8 @@ namespace {
 class ResolveDonationPass
     : public mlir::pathways::impl::ResolveDonationBase<ResolveDonationPass> {
   void runOnOperation() override {
-    // Before anything is inserted: a copy only adds a read before a later one.
+    // Computed before any insertion: a copy only adds a read before a later
+    // one.
     auto &liveness = getAnalysis<ProgramLiveness>();
     WalkResult result = getOperation().walk([&](NodeOpInterface node) {
       if (auto call = dyn_cast<CallOp>(*node)) {

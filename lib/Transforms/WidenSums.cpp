@@ -14,7 +14,7 @@
 using namespace mlir;
 using namespace mlir::pathways;
 
-/// `value` as f32; a product that is used here alone is f32 from the start.
+/// Returns `value` as f32; a product that is used only here is computed in f32.
 static Value widen(OpBuilder &builder, Value value) {
   if (auto product = value.getDefiningOp<arith::MulFOp>();
       product && product->hasOneUse()) {

@@ -14,15 +14,16 @@
 
 namespace mlir::pathways {
 
-/// Makes results of `op` that are f16 or bf16 f32, and what combines them:
-/// parts of a sum are rounded once, when they are together. Each of these
-/// results must be combined by one operation that does nothing else, as
-/// getShardingRule finds it; `inits` are then tensors of f32. Returns what `op`
-/// became, which may be another operation; results keep their numbers.
+/// Changes results of `op` from f16 or bf16 to f32, and with them the
+/// operations that combine: partial sums are rounded once, after they are
+/// combined. Each of these results must be combined by one operation that does
+/// nothing else, as getShardingRule finds it; `inits` are then tensors of f32.
+/// Returns the new operation, which may be of another kind; results keep their
+/// numbers.
 Operation *widenSums(RewriterBase &rewriter, linalg::LinalgOp op,
                      ArrayRef<Value> inits);
 
-/// Whether a sum of such elements is f32 until it is whole.
+/// Returns true if a sum of such elements is f32 until it is complete.
 inline bool isWidened(Type element) {
   return element.isF16() || element.isBF16();
 }

@@ -1,4 +1,4 @@
-//===- BodyReshard.h - From layout to layout inside of a body ---*- C++ -*-===//
+//===- BodyReshard.h - Routes between layouts inside a body -----*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,11 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Collectives inside of a body know nothing of padding: shards are tensors of
-// one shape. A layout whose blocks are not equal is one with equal blocks of a
-// tensor that has padding behind its last element, so changes of layout are
-// routes of such tensors, which get and lose padding where a shard has all of a
-// dimension.
+// Collectives inside a body know nothing of padding: all shards are tensors of
+// one shape. A layout with unequal blocks is treated as a layout with equal
+// blocks of a tensor that has padding after its last element. A change of
+// layout is therefore a route of padded tensors, which gain and lose padding in
+// a layout where a shard has all of a dimension.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,17 +25,17 @@
 
 namespace mlir::pathways {
 
-/// A dimension that is cut into `blocks`, with its padding.
+/// Returns the size of a dimension that is cut into `blocks`, with its padding.
 int64_t getPaddedSize(int64_t size, int64_t blocks);
 
 struct BodyReshard {
-  /// Padding behind dimensions that a shard has all of comes first; then steps,
-  /// of a tensor like `before`.
+  /// First, padding is added after dimensions that a shard has all of. `steps`
+  /// then run on a tensor like `before`.
   RankedTensorType before;
   SmallVector<MovementStep> steps;
-  /// They lead here, where a shard has all of dimensions that have other
-  /// padding in the end, and these get or lose elements behind. Then steps,
-  /// which take blocks, of a tensor like `after`.
+  /// Layout after `steps`. In it a shard has all of each dimension whose final
+  /// padding differs; these dimensions gain or lose elements at their end.
+  /// `lastSteps` then take blocks of a tensor like `after`.
   ShardingAttr between;
   RankedTensorType after;
   SmallVector<MovementStep> lastSteps;
@@ -48,28 +48,28 @@ struct BodyReshard {
   }
 };
 
-/// The way from layout to layout on an island of devices that are all alike: it
-/// follows from types and mesh alone, as it decides which sums come first, and
-/// so bits. Layouts are normal, `to` is not partial. Of dimensions that the
-/// layouts cut into blocks of different sizes, blocks are gathered first and
-/// cut last. With `avoided`, steps of that kind are taken only where there is
-/// no other way.
+/// Returns the route from layout to layout on an island of devices that are all
+/// alike. It follows from types and mesh alone, because it decides which sums
+/// come first, and so the bits of the result. Layouts are normal and `to` is
+/// not partial. Dimensions that the two layouts cut into blocks of different
+/// sizes are gathered first and cut last. With `avoided`, steps of that kind
+/// are used only if there is no other route.
 BodyReshard
 planBodyReshard(MeshAttr mesh, RankedTensorType type, ShardingAttr from,
                 ShardingAttr to,
                 std::optional<MovementStep::Kind> avoided = std::nullopt);
 
-/// The ways on one mesh, each searched for once.
+/// Cache of the routes on one mesh.
 class BodyReshards {
 public:
   explicit BodyReshards(MeshAttr mesh) : mesh(mesh) {}
 
-  /// As planBodyReshard(). Valid until the next call.
+  /// Returns planBodyReshard() for these layouts. Valid until the next call.
   const BodyReshard &get(RankedTensorType type, ShardingAttr from,
                          ShardingAttr to);
 
-  /// That of get(), then the cheapest ones without one of the kinds of
-  /// collectives that it has; each once.
+  /// Returns the route of get(), and for each kind of collective in it the
+  /// cheapest route without that kind. No route is listed twice.
   std::vector<BodyReshard> list(RankedTensorType type, ShardingAttr from,
                                 ShardingAttr to);
 

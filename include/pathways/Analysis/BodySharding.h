@@ -1,4 +1,4 @@
-//===- BodySharding.h - How values of a body are cut ------------*- C++ -*-===//
+//===- BodySharding.h - Propagation of shardings in a body ------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Passes what is known of some values of a body in global view on to the
-// others, forward and backward, along the factors of ShardingRule: the
-// propagation of GSPMD (Xu et al., 2021), on axes with names, with rounds as in
+// Propagates the shardings of some values of a body in global view to the
+// others, forward and backward, along the factors of ShardingRule. This is the
+// propagation of GSPMD (Xu et al., 2021) on named axes, with rounds as in
 // Shardy.
 //
 //===----------------------------------------------------------------------===//
@@ -20,8 +20,8 @@
 
 namespace mlir::pathways {
 
-/// Who passes on shardings. Later rounds include the earlier ones, which have
-/// settled by then.
+/// The operations that propagate shardings in a round. A later round includes
+/// the earlier ones, which have converged by then.
 enum class ShardingRound {
   Alike,        ///< elementwise operations, reshapes, loops and branches
   Contractions, ///< sums of products
@@ -32,33 +32,35 @@ inline constexpr unsigned kNumShardingRounds = 3;
 /// Axes of a mesh, by number, major first.
 using AxisList = SmallVector<unsigned, 2>;
 
-/// Shardings of the tensors of one block, with what is nested in it. Closed
-/// dimensions keep the axes they have, open ones get more, none loses any. Axes
-/// of size 1 count as absent. Nobody gets axes that would leave a shard without
-/// elements. Deterministic; time is linear in the operations for meshes of a
-/// few axes.
+/// Shardings of the tensors of one block and of the blocks nested in it. A
+/// closed dimension keeps its axes, an open one gains axes, none loses any.
+/// Axes of size 1 count as absent. No tensor gets axes that would leave a shard
+/// without elements. Deterministic. Time is linear in the number of operations
+/// for meshes of a few axes.
 class BodySharding {
 public:
-  /// Of `body`, without calls, with arguments and returned values cut like
-  /// `operands` and `results`, none of them partial.
+  /// `body` has no calls. Its arguments and returned values are cut like
+  /// `operands` and `results`, none of which is partial.
   BodySharding(Block &body, MeshAttr mesh, ArrayRef<ShardingAttr> operands,
                ArrayRef<ShardingAttr> results);
 
-  /// Passes on what is known until nothing changes.
+  /// Propagates shardings until nothing changes.
   void propagate(ShardingRound last = ShardingRound::All);
 
-  /// How a tensor of the body is cut; open dimensions are still marked.
+  /// Returns the sharding of a tensor of the body; open dimensions are still
+  /// marked.
   ShardingAttr get(Value value) const;
-  /// What a result is asked for like, which is not what is returned where that
-  /// is cut otherwise.
+  /// Returns the requested sharding of a result. The returned value may be cut
+  /// differently.
   ShardingAttr getResult(unsigned index) const;
 
-  /// Who brought an axis to a value.
+  /// The operand, result or constraint that an axis of a value comes from.
   struct Origin {
     enum Kind { Operand, Result, Constraint } kind;
-    unsigned index;        ///< of the operand or result
+    unsigned index;        ///< number of the operand or result
     Operation *constraint; ///< the `pw.constrain`
-    Operation *through;    ///< what passed it on to the value; null: none
+    Operation
+        *through; ///< operation that passed it on to the value; null: none
   };
   std::optional<Origin> getOrigin(Value value, StringAttr axis) const;
   std::optional<Origin> getResultOrigin(unsigned index, StringAttr axis) const;
@@ -68,19 +70,21 @@ private:
     RankedTensorType type;
     SmallVector<AxisList> dims;
     SmallVector<bool> isOpen;
-    bool isFree = false; ///< made in any layout: says nothing, wants nothing
-    Origin origin;       ///< where it says something itself
-    /// Of each axis that came: the tensor and the link it came by.
+    bool isFree =
+        false;     ///< made in any layout: neither gives nor wants a sharding
+    Origin origin; ///< set if the tensor has a sharding of its own
+    /// For each axis that was propagated to the tensor: the source tensor and
+    /// the link.
     llvm::SmallDenseMap<unsigned, std::pair<unsigned, unsigned>, 4> sources;
     SmallVector<unsigned, 4> links;
   };
-  /// Tensors whose dimensions are factors.
+  /// Tensors whose dimensions are factors of one rule.
   struct Link {
     Operation *op;
     ShardingRound round;
     SmallVector<ShardingRule::Factor> factors;
     SmallVector<std::pair<unsigned, SmallVector<int64_t>>> tensors;
-    bool isIdentity = false; ///< both tensors are one
+    bool isIdentity = false; ///< the two tensors have the same dimensions
     bool isQueued = false;
   };
 
@@ -103,14 +107,14 @@ private:
   SmallVector<Link, 0> links;
   llvm::DenseMap<Value, unsigned> numbers;
   SmallVector<unsigned> resultTensors;
-  std::vector<unsigned> queue; ///< links to look at, in order
+  std::vector<unsigned> queue; ///< links to update, in order
 };
 
-/// Who that is, with lines, for people.
+/// Describes the origin for people, with its line.
 std::string describe(const BodySharding::Origin &origin);
 
-/// Whether the result of `op` costs nothing to make in any layout: constants of
-/// one value, fills, empty tensors.
+/// Returns true if the result of `op` costs nothing to make in any layout:
+/// constants of one value, fills, empty tensors.
 bool isMadeAnywhere(Operation *op);
 
 } // namespace mlir::pathways

@@ -1,4 +1,4 @@
-//===- CostModel.h - What things cost ---------------------------*- C++ -*-===//
+//===- CostModel.h - Costs of actions ---------------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The one home of what things cost. Only ratios between actions matter. What a
-// program was measured to cost may change when its actions run and how its
-// arrays move, and never what is computed: whoever decides that asks a
+// The only place that defines costs. Only ratios between actions matter.
+// Measured costs of a program may change when its actions run and how its
+// arrays move, but never what is computed: passes that decide that use a
 // CostModel without a profile.
 //
 //===----------------------------------------------------------------------===//
@@ -22,7 +22,7 @@
 
 namespace mlir::pathways {
 
-/// What a worker copies in a nanosecond.
+/// Bytes that a worker copies per nanosecond.
 inline constexpr uint64_t kMemoryBytesPerNs = 8;
 
 /// A message of b bytes arrives after latencyNs + b / bytesPerNs.
@@ -30,7 +30,8 @@ struct LinkCost {
   int64_t latencyNs = 0;
   double bytesPerNs = 1;
 };
-/// Where the machines do not say: what a simulation takes.
+/// Costs of links for which the machines give no numbers. A simulation uses the
+/// same.
 inline constexpr LinkCost kDefaultIci = {1000, 50.0};
 inline constexpr LinkCost kDefaultDcn = {10000, 12.5};
 
@@ -41,14 +42,13 @@ LinkCost toLinkCost(const ::pathways::proto::Link &link, LinkCost otherwise);
 class CostModel {
 public:
   CostModel() = default;
-  /// What `profile`, which lives longer, has measured comes before estimates;
-  /// it may be null.
+  /// Costs measured in `profile` take precedence over estimates. `profile` may
+  /// be null and outlives this object.
   explicit CostModel(const ::pathways::Profile *profile) : profile(profile) {}
 
   bool hasProfile() const { return profile; }
 
-  /// Nanoseconds to feed, fetch, send or receive `bytes` of one shard, as
-  /// `kind` says.
+  /// Nanoseconds to feed, fetch, send or receive (`kind`) `bytes` of one shard.
   uint64_t getMovementNs(::pathways::proto::ActionKind kind,
                          uint64_t bytes) const;
 
@@ -57,16 +57,17 @@ public:
   /// between two.
   uint64_t getLinkNs(bool isOneIsland, uint64_t bytes) const;
 
-  /// Nanoseconds that one shard's part of the gang takes that does
-  /// `computation`, if that was measured.
+  /// Returns the measured nanoseconds of one shard's part of the gang that runs
+  /// `computation`, or nullopt if the profile has none.
   std::optional<uint64_t>
   getMeasuredNs(const ::pathways::Computation &computation) const;
 
-  /// Nanoseconds of the body of one shard, calls not followed: what is computed
-  /// counts by elements, what is communicated eight times that.
+  /// Nanoseconds of the body of one shard, without its callees: computation
+  /// costs by elements, communication eight times as much.
   uint64_t getBodyNs(func::FuncOp body) const;
 
-  /// Nanoseconds of one of `shards` equal parts of `op`, on tensors.
+  /// Nanoseconds of one of `shards` equal parts of `op`, an operation on
+  /// tensors.
   uint64_t getShardNs(Operation *op, int64_t shards) const;
 
 private:

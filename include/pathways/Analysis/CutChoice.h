@@ -1,4 +1,4 @@
-//===- CutChoice.h - Which factors of an operation are cut ------*- C++ -*-===//
+//===- CutChoice.h - Choice of the factors to cut ---------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -17,48 +17,48 @@ namespace mlir::pathways {
 /// Axes of each factor of a rule.
 using Cut = SmallVector<ArrayAttr>;
 
-/// What is known of one operation on one mesh. Layouts are normal: they name no
-/// axis of size 1. Blocks need not be equal.
+/// One operation on one mesh, with the layouts around it. Layouts are normal:
+/// they name no axis of size 1. Blocks need not be equal.
 struct CutProblem {
   Operation *op;
   const ShardingRule &rule;
   MeshAttr mesh;
   BodyReshards &reshards;
-  /// How operands lie, perhaps partial; null for scalars and for what is made
-  /// in any layout.
+  /// Layouts of the operands, which may be partial. Null for scalars and for
+  /// operands that can be made in any layout.
   SmallVector<ShardingAttr> operands;
-  /// How results are wanted, perhaps as contributions. An open dimension
-  /// without axes is wanted in no particular way; null: nothing is known.
+  /// Wanted layouts of the results, which may be partial. An open dimension
+  /// without axes may have any layout; null: nothing is known.
   SmallVector<ShardingAttr> results;
-  /// Whether an operand is there in a layout too, without work.
+  /// Returns true if an operand is also available in `layout` at no cost.
   function_ref<bool(unsigned operand, ShardingAttr layout)> isThere;
-  /// How the tensors of getCapturedTensors() lie; null for what is made in any
-  /// layout, or is there in the one that is needed.
+  /// Layouts of the tensors of getCapturedTensors(). Null for tensors that can
+  /// be made in any layout, or are available in the layout needed.
   SmallVector<ShardingAttr> captures = {};
 };
 
 struct CutOption {
   Cut cut;
-  /// Estimated time of one step, in nanoseconds: to bring operands there, to
-  /// compute a shard, and to bring results to where they are wanted.
+  /// Estimated nanoseconds of one step: to bring operands to their layouts,
+  /// compute a shard, and bring results to the layouts wanted.
   uint64_t ns;
 };
 
-/// Ways to cut the operation, the cheapest first: factors are cut like operands
-/// lie, like results are wanted, or not. Of equal ones that with more shards is
-/// first. There is always one.
+/// Returns the cuts of the operation, the cheapest first. Each factor is cut as
+/// the operands are, as the results are wanted, or not at all. Of equally cheap
+/// cuts the one with more shards comes first. The list is never empty.
 SmallVector<CutOption> rankCuts(const CutProblem &problem);
 
-/// The layout of a tensor whose dimensions are the factors `dims`.
+/// Returns the layout of a tensor whose dimensions are the factors `dims`.
 ShardingAttr getLayout(MLIRContext *context, ArrayRef<int64_t> dims,
                        const Cut &cut);
 
-/// The axes that `cut` has of factors that results lack.
+/// Returns the axes of `cut` that cut factors which the results lack.
 SmallVector<StringAttr> getReducedAxes(const ShardingRule &rule,
                                        const Cut &cut);
 
-/// How result `result` of a shard lies: as contributions over `reducedAxes`,
-/// those of getReducedAxes(), if there are any.
+/// Returns the layout of result `result` of a shard: contributions over
+/// `reducedAxes`, those of getReducedAxes(), if there are any.
 ShardingAttr getMadeLayout(MLIRContext *context, const ShardingRule &rule,
                            const Cut &cut, unsigned result,
                            ArrayRef<StringAttr> reducedAxes);

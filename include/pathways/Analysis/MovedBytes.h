@@ -1,4 +1,4 @@
-//===- MovedBytes.h - How much a movement moves -----------------*- C++ -*-===//
+//===- MovedBytes.h - Bytes that a movement sends ---------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Bytes that one movement sends between different devices, counted from layouts
-// and bindings, not shard by shard.
+// Counts the bytes that a movement sends between different devices, from
+// layouts and bindings, not shard by shard.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,10 +29,10 @@ struct MovedBytes {
   int64_t dcn = 0; ///< Between islands.
 };
 
-/// Counts for a movement between types without `partial` that fit their slices.
-/// Saturates at the largest int64. Where it would take long to tell which
-/// pieces stay on their device (many coupled coordinates, or devices shared by
-/// many shards), all are counted as moved.
+/// Counts the bytes of a movement between types without `partial` that fit
+/// their slices. Saturates at the largest int64. If it would take long to find
+/// the pieces that stay on their device (many coupled coordinates, or devices
+/// shared by many shards), all pieces count as moved.
 MovedBytes countMovedBytes(ArrayType source, BoundSlice from, ArrayType result,
                            BoundSlice to);
 

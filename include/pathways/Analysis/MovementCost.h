@@ -1,4 +1,4 @@
-//===- MovementCost.h - What moving costs -----------------------*- C++ -*-===//
+//===- MovementCost.h - Costs of the steps of a movement --------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Time, bytes and memory of the steps of a route: on devices that are all
-// alike, or on those that slices are bound to, by their links.
+// alike, or on the devices that slices are bound to, by their links.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,14 +20,14 @@
 
 namespace mlir::pathways {
 
-/// Nanoseconds that any step takes beside what it moves.
+/// Nanoseconds of any step in addition to what it moves.
 inline constexpr int64_t kMovementStepNs = 1000;
 
-/// Where the machines have no say, because bits depend on what is chosen:
-/// workers that copy from each other.
+/// Link between workers that copy from each other. It is used wherever bits
+/// depend on the choice, so that the machines must not influence it.
 inline constexpr LinkCost kMemoryLink = {1000, kMemoryBytesPerNs};
 
-/// One island whose devices are all alike, a host each.
+/// Costs on one island whose devices are all alike, one per host.
 class IslandCosts : public MovementCosts {
 public:
   IslandCosts(MeshAttr mesh, RankedTensorType type, LinkCost link = kMemoryLink)
@@ -40,14 +40,15 @@ private:
   LinkCost link;
 };
 
-/// A slice on its devices.
+/// A slice with the devices it is bound to.
 struct PlacedMesh {
   MeshAttr mesh;
-  int64_t island = 0;                  ///< Of the first run of shards.
-  SmallVector<int64_t, 0> moreIslands; ///< Of the others; a run is as long.
+  int64_t island = 0; ///< Island of the first run of shards.
+  SmallVector<int64_t, 0>
+      moreIslands; ///< Islands of the other runs, which are as long.
   LinkCost ici = kDefaultIci;
-  /// By shard: device of the island, and host of the cluster. Empty: there are
-  /// more than kMaxListedShards.
+  /// For each shard its device of the island, and its host of the cluster.
+  /// Empty if there are more than kMaxListedShards shards.
   SmallVector<int64_t, 0> devices;
   SmallVector<int32_t, 0> hosts;
 
@@ -59,10 +60,10 @@ struct PlacedMesh {
 };
 inline constexpr int64_t kMaxListedShards = 1 << 12;
 
-/// Two slices on their devices, or one twice. Hosts of an island have a link
-/// from each to each, all hosts of two islands have one each way in common; a
-/// device receives from others of its host as fast as from a link. Counts each
-/// shard where there are not too many.
+/// Costs between two slices on their devices, or on one slice. Each host of an
+/// island has a link to each other host; all hosts of two islands share one
+/// link in each direction. A device receives from others of its host as fast as
+/// from a link. Shards are counted one by one if there are not too many.
 class LinkedCosts : public MovementCosts {
 public:
   LinkedCosts(const PlacedMesh &source, const PlacedMesh &target, LinkCost dcn,
@@ -71,21 +72,22 @@ public:
   MovementCost getCost(const MovementStep &step) const override;
 
 private:
-  /// Whether all that a step may move stays on one island.
+  /// Returns true if all that `step` may move stays on one island.
   bool isOneIsland(const MovementStep &step) const;
   MovementCost count(const MovementStep &step) const;
   MovementCost countPieces(const MovementStep &step) const;
   MovementCost countCollective(const MovementStep &step) const;
-  /// The same without looking at each shard.
+  /// Estimates without looking at each shard.
   MovementCost estimatePieces(const MovementStep &step) const;
   MovementCost estimateCollective(const MovementStep &step) const;
-  /// Whether there may be that much more counting.
+  /// Returns true, and accounts for `work`, if that much more counting is
+  /// allowed.
   bool takeWork(int64_t work) const;
 
   const PlacedMesh &source, &target;
   LinkCost dcn;
   RankedTensorType type;
-  /// Of collectives, by all that they depend on.
+  /// Costs of collectives, by everything they depend on.
   mutable llvm::DenseMap<Attribute, MovementCost> known;
   mutable int64_t workDone = 0;
 };

@@ -1,4 +1,4 @@
-//===- MovementPlanner.h - Ways from layout to layout -----------*- C++ -*-===//
+//===- MovementPlanner.h - Search for routes between layouts ----*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -7,12 +7,12 @@
 //===----------------------------------------------------------------------===//
 //
 // A change of layout is a route of steps: collectives on a slice, and movement
-// of pieces. The planner finds the cheapest one, whatever a step costs
-// (MovementCost.h). Equal input gives equal output.
+// of pieces. The planner finds the cheapest route for given costs of steps
+// (MovementCost.h). Deterministic.
 //
-// All routes give the same values, and all that begin with the same reduction
-// the same bits. So costs that know where shards are may choose among the steps
-// that only move, and must leave alone which reduction comes first.
+// All routes give the same values, and all routes that start with the same
+// reduction the same bits. Costs that depend on bindings may therefore choose
+// among steps that only move, and must not change which reduction comes first.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,15 +24,16 @@
 
 namespace mlir::pathways {
 
-/// Layouts are normal in all of this when they name no axis of size 1.
+/// Returns `sharding` in normal form: it names no axis of size 1.
 ShardingAttr normalizeSharding(MeshAttr mesh, ShardingAttr sharding);
-/// Blocks that `axes` of `mesh` cut a dimension into.
+/// Returns the number of blocks that `axes` of `mesh` cut a dimension into.
 int64_t getNumBlocks(MeshAttr mesh, ArrayRef<Attribute> axes);
-/// Else a list of axes would be taken for one.
+/// Overload for ArrayAttr, which would otherwise convert to a list of one
+/// attribute.
 inline int64_t getNumBlocks(MeshAttr mesh, ArrayAttr axes) {
   return getNumBlocks(mesh, axes.getValue());
 }
-/// What a shard has of `type`: each dimension rounded up.
+/// Returns the type of one shard of `type`: each dimension is rounded up.
 RankedTensorType getShardType(MeshAttr mesh, RankedTensorType type,
                               ShardingAttr sharding);
 int64_t getShardBytes(MeshAttr mesh, RankedTensorType type,
@@ -40,44 +41,44 @@ int64_t getShardBytes(MeshAttr mesh, RankedTensorType type,
 
 struct MovementStep {
   enum Kind {
-    Slice,         ///< Of what a shard has, the block that `axes` give it.
-    AllGather,     ///< Blocks of `dim` over `axes`, without padding behind.
-    AllToAll,      ///< `axes` leave `dim` and cut `split`.
-    Permute,       ///< Two axes of one size, `axes`, change places.
-    ReduceScatter, ///< The sum, a block of `dim` for each of `axes`.
-    AllReduce,     ///< The sum, for each of `axes`.
-    Pieces         ///< Any layout to any, without reduction; to another slice.
+    Slice,         ///< Takes the block of a shard that `axes` give it.
+    AllGather,     ///< Joins blocks of `dim` over `axes`; drops padding.
+    AllToAll,      ///< Moves `axes` from `dim` to `split`.
+    Permute,       ///< Exchanges the two `axes`, which have one size.
+    ReduceScatter, ///< Sums; each of `axes` gets a block of `dim`.
+    AllReduce,     ///< Sums over `axes`.
+    Pieces         ///< Any layout to any, no reduction; to any slice.
   };
   Kind kind = Pieces;
   ShardingAttr from, to;
   int64_t dim = 0, split = 0;
   SmallVector<Attribute> axes;
-  /// Where it happens: on the slice of the source, or on that of the target.
-  /// Pieces between slices are on that of the source.
+  /// True if the step runs on the slice of the target, false if on that of the
+  /// source. Pieces between slices run on the slice of the source.
   bool isOnTarget = false;
   bool crosses = false;
 };
 
-/// In words, for people: "all-gather dim 0 over x, y".
+/// Describes the step in words: "all-gather dim 0 over x, y".
 std::string describe(const MovementStep &step);
 
 struct MovementCost {
   int64_t ns = 0;
-  /// Bytes between different devices of an island, between islands, and of all
-  /// those the ones between hosts.
+  /// Bytes between different devices of an island, bytes between islands, and
+  /// those of both that go from host to host.
   int64_t iciBytes = 0, dcnBytes = 0, hostBytes = 0;
-  /// Bytes that a device receives, at the most.
+  /// Largest number of bytes that a device receives.
   int64_t receivedBytes = 0;
-  /// Bytes of a shard before and after, at the most.
+  /// Largest total of the bytes of a shard before and after one step.
   int64_t peakBytes = 0;
-  /// False: shards are too many to look at each.
+  /// False if there were too many shards to count one by one.
   bool isCounted = true;
 
-  /// What comes after this.
+  /// Returns the cost of this followed by `next`.
   MovementCost then(const MovementCost &next) const;
 };
 
-/// What steps cost.
+/// Costs of steps.
 class MovementCosts {
 public:
   virtual ~MovementCosts() = default;
@@ -85,18 +86,19 @@ public:
 };
 
 struct MovementProblem {
-  /// Of the whole array. Contributions of f16 and bf16 may be f32.
+  /// Type of the whole array. Contributions of f16 and bf16 may be f32.
   RankedTensorType type;
   MeshAttr mesh, targetMesh;
-  /// Both normal; `to` is not partial.
+  /// Both are normal; `to` is not partial.
   ShardingAttr from, to;
   bool isOneSlice = true;
-  /// Steps that may be taken. Without pieces there must be one slice, and both
-  /// layouts must cut into equal blocks, as all on the way then do.
+  /// Kinds of steps that may be used. Without pieces, source and target are one
+  /// slice and both layouts have equal blocks; then all layouts on the route
+  /// have, too.
   bool allowsPieces = false;
   bool allowsCollectives = true;
-  /// Shards on the way and beside them may have this many times the bytes of
-  /// source and target together, where there is another way.
+  /// A shard before and after a step may together have at most this many times
+  /// the bytes of source and target together, unless there is no other route.
   int64_t memoryFactor = 2;
 };
 
@@ -105,9 +107,9 @@ struct MovementRoute {
   MovementCost cost;
 };
 
-/// The cheapest route: of the least time, then of the fewest steps, then of the
-/// least memory. Empty steps: nothing is to be done. There is always one, and
-/// no more than a fixed number of layouts is looked at.
+/// Returns the cheapest route: least time, then fewest steps, then least
+/// memory. No steps: nothing has to move. There is always a route. The number
+/// of layouts searched is bounded.
 MovementRoute planMovement(const MovementProblem &problem,
                            const MovementCosts &costs);
 

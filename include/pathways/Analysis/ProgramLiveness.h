@@ -1,4 +1,4 @@
-//===- ProgramLiveness.h - Who reads an array last --------------*- C++ -*-===//
+//===- ProgramLiveness.h - Last reads of arrays -----------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Who reads an array last.
+// Finds the last reader of an array.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,16 +18,18 @@
 
 namespace mlir::pathways {
 
-/// Reads of the arrays of a program, through the regions of its nodes; true
-/// until the program changes. Waiting is not reading.
+/// Reads of the arrays of a program, including those in the regions of its
+/// nodes. Valid until the program changes. Waiting for an array is not reading
+/// it.
 class ProgramLiveness {
 public:
   /// `program` is a `pw.program`.
   explicit ProgramLiveness(Operation *program);
 
-  /// A node that may read `array` after `node` has read it; null if there is
-  /// none. In the region of another node than the array's that is `node`
-  /// itself, if nobody comes later: it may run again.
+  /// Returns a node that may read `array` after `node` has read it; null if
+  /// there is none. If `node` is inside a region of another node, and `array`
+  /// is defined outside of that, `node` may run again: then it is returned
+  /// itself if no later node reads the array.
   Operation *getLaterRead(Value array, Operation *node) const;
 
 private:

@@ -14,16 +14,16 @@ include "mlir/IR/OpBase.td"
 def PW_ShardableOpInterface : OpInterface<"ShardableOpInterface"> {
   let description = [{
     An operation on tensors that can be computed in parts. `pw-partition` cuts each
-    operation that has this interface by its rule, as it does structured operations
-    and elementwise ones, which need no interface of their own.
+    operation that has this interface by its rule. Structured and elementwise
+    operations are cut, too, and need no interface.
   }];
   let cppNamespace = "::mlir::pathways";
   let methods = [
-    InterfaceMethod<"How it may be cut; none: it is computed whole",
+    InterfaceMethod<"Returns how the operation may be cut, or nullopt if it is computed whole",
       "::std::optional<::mlir::pathways::ShardingRule>", "getShardingRule">,
     InterfaceMethod<[{
-      Makes attributes those of one shard. Called on a copy of `whole` that has
-      operands and result types of a shard already.
+      Adapts the attributes to one shard. Called on a copy of `whole` that already
+      has the operands and result types of a shard.
     }], "void", "becomeShardOf", (ins "::mlir::Operation *":$whole),
       /*methodBody=*/"", /*defaultImplementation=*/"return;">
   ];

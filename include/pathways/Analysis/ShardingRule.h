@@ -1,4 +1,4 @@
-//===- ShardingRule.h - How operations may be cut ---------------*- C++ -*-===//
+//===- ShardingRule.h - Rules for cutting operations ------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// How an operation on tensors may be cut: what its dimensions have to do with
-// each other. After einsum's letters: an operation has factors, each dimension
-// of an operand or a result is one of them or none, and cutting a factor cuts
-// every dimension that is it.
+// Describes how an operation on tensors may be cut, after the letters of
+// einsum. An operation has factors. Each dimension of an operand or a result is
+// one of the factors or none, and cutting a factor cuts every dimension that is
+// this factor.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,18 +22,20 @@
 namespace mlir::pathways {
 
 struct ShardingRule {
-  /// No factor: the dimension stays whole.
+  /// The dimension is no factor and stays whole.
   static constexpr int64_t kWhole = -1;
 
   struct Factor {
     int64_t size = 1;
     bool isCuttable = true;
-    /// Blocks need not be equal: all are as large as the first, and what is
-    /// behind the last element is padding, which may hold anything. It reaches
-    /// padding of results alone, and raises no error where operands are
-    /// harmless there. False: the size is divided by the number of blocks.
+    /// True if blocks need not be equal: all are as large as the first, and
+    /// elements after the last one are padding with any contents. Padding of
+    /// operands affects padding of results only, and raises no error if
+    /// operands are harmless there. False: the number of blocks must divide the
+    /// size.
     bool allowsPadding = false;
-    /// Results lack it: cut, they are contributions that this combines.
+    /// Results lack this factor; if it is cut, they are contributions to
+    /// combine.
     bool isReduced = false;
 
     bool isCuttableInto(int64_t blocks) const {
@@ -41,55 +43,60 @@ struct ShardingRule {
     }
   };
   SmallVector<Factor> factors;
-  /// By operand and by result; empty for what is not a tensor.
+  /// Factors of each operand and each result; empty for anything but tensors.
   SmallVector<SmallVector<int64_t>> operands, results;
   /// The factors of each tensor of getCapturedTensors(). All of its dimensions
-  /// are whole, since the body names elements by their indices in the array.
+  /// are whole, since the body indexes elements by their position in the array.
   SmallVector<SmallVector<int64_t>> captures;
-  /// By result: how contributions are combined. Set where a factor that is
-  /// reduced is cuttable; operands that results start from are the init.
+  /// Combination of the contributions to each result. Set if a reduced factor
+  /// is cuttable; the operands that results start from are the inits.
   SmallVector<std::optional<ReductionKind>> reductions;
-  /// By result: the operation that combines, as a name.
+  /// Name of the operation that combines, for each result.
   SmallVector<StringAttr> combiners;
-  /// By result: the operand that it starts from, where there is one.
+  /// Operand that each result starts from, if any.
   SmallVector<std::optional<unsigned>> inits;
-  /// By operand: an element that raises no error whatever other operands have,
-  /// for its padding; null where that may be anything. Empty: all are null.
+  /// Element for the padding of each operand that raises no error whatever the
+  /// other operands have; null if the padding may have any value. An empty list
+  /// is all nulls.
   SmallVector<TypedAttr> harmless;
 };
 
-/// The rule of `op`; none: it is computed from whole operands. What has
-/// ShardableOpInterface says it; of others, structured operations of linalg
-/// have one by their maps, and elementwise operations.
+/// Returns the rule of `op`, or nullopt if it is computed from whole operands.
+/// Operations with ShardableOpInterface define their rule; structured
+/// operations of linalg get one from their maps, and elementwise operations
+/// have one, too.
 std::optional<ShardingRule> getShardingRule(Operation *op);
 
-/// Tensors that the regions of `op` use and that are defined outside of `op`.
+/// Returns the tensors that the regions of `op` use and that are defined
+/// outside of it.
 SmallVector<Value> getCapturedTensors(Operation *op);
 
-/// A rule without factors for `op`, all of whose dimensions are whole.
+/// Returns a rule without factors for `op`: all dimensions are whole.
 ShardingRule makeWholeRule(Operation *op);
 
-/// How `op` combines two values in any order, if it does.
+/// Returns how `op` combines two values, if it does and the order does not
+/// matter.
 std::optional<ReductionKind> getCombinedKind(Operation *op);
 
-/// Gives operations their rules: of `tensor` reshapes, slices, pads and
-/// concatenations, of `linalg` those that are no structured operations.
+/// Attaches rules to operations: reshapes, slices, pads and concatenations of
+/// `tensor`, and operations of `linalg` that are not structured.
 void registerTensorShardingModels(DialectRegistry &registry);
 
-/// Whether tensors of such elements may be communicated.
+/// Returns true if tensors of this element type may be communicated.
 bool isCommunicable(Type elementType);
 
-/// Values of operands of `op`, on numbers or elementwise on tensors, for which
-/// it raises no error whatever its other operands are. Fails where there are
-/// none, or where nothing is known of such operations.
+/// Returns, for operands of `op`, values for which it raises no error whatever
+/// its other operands are. `op` works on numbers, or elementwise on tensors.
+/// Fails if there are no such values, or if nothing is known of such
+/// operations.
 FailureOr<SmallVector<std::pair<unsigned, TypedAttr>>>
 getHarmlessOperands(Operation *op);
 
-/// How many of `blocks` blocks of a dimension are padding alone; 0 where the
-/// dimension has no element.
+/// Returns how many of `blocks` blocks of a dimension are padding only; 0 if
+/// the dimension has no element.
 int64_t countEmptyBlocks(int64_t size, int64_t blocks);
 
-/// What changes nothing when combined by `kind`. For sums of floats that is -0:
+/// Returns the identity of reduction `kind`. For sums of floats it is -0:
 /// adding +0 would change -0.
 TypedAttr getNeutral(ReductionKind kind, Type type);
 

@@ -7,10 +7,10 @@
 //===----------------------------------------------------------------------===//
 ///
 /// \file
-/// A folder of compiled kernels that any number of processes share. What code a
-/// kernel gets is a function of its key, so an entry is never stale; it is
-/// there whole or not at all, and one that is damaged is reported, compiled
-/// again and replaced. lib/Codegen/Object/CodeCache.md has the format.
+/// A folder of compiled kernels that any number of processes share. The code of
+/// a kernel is a function of its key, so an entry is never stale. An entry is
+/// written completely or not at all; a damaged one is reported, compiled again
+/// and replaced. lib/Codegen/Object/CodeCache.md describes the format.
 ///
 //===----------------------------------------------------------------------===//
 
@@ -28,50 +28,54 @@
 
 namespace mlir::pathways {
 
-/// Entries of a folder, shared with other processes. Thread-safe. Nothing that
-/// is found in the folder, and nothing that other processes do to it, makes a
-/// compilation fail; what is worth knowing is a warning.
+/// Entries of a folder, shared with other processes. Thread-safe. Neither
+/// contents of the folder nor anything that other processes do to it makes a
+/// compilation fail; problems are reported as warnings.
 class CodeCache {
 public:
   static constexpr uint64_t kDefaultBytes = uint64_t{1} << 30;
-  /// A temporary file that nobody wrote to for so long has lost its writer.
+  /// A temporary file that was not written to for this long is stale: its
+  /// writer is gone.
   static constexpr int64_t kStaleSeconds = 3600;
 
   using Key = std::array<uint8_t, 32>;
-  /// `code` identifies the code alone, `places` also where in the source it
-  /// comes from: kernels whose checks report places are kept under the latter.
+  /// `code` identifies the code alone; `places` also identifies its locations
+  /// in the source. Kernels whose checks report locations are stored under
+  /// `places`.
   struct Keys {
     Key code, places;
   };
 
-  /// Creates `folder` where it is missing, proves that this user can write to
-  /// it and that nobody else but root can, and removes stale temporary files.
+  /// Creates `folder` if it is missing, checks that this user can write to it
+  /// and that no other user except root can, and removes stale temporary files.
   /// `maxBytes` bounds what trim() leaves; 0: no bound. Fails with a sentence
   /// that names the folder and the reason.
   static llvm::Expected<std::unique_ptr<CodeCache>>
   open(llvm::StringRef folder, uint64_t maxBytes = kDefaultBytes);
 
-  /// Keys of the kernel of `functions` for `targets`, which are complete. Equal
-  /// in all processes of one build of the code generator and one LLVM.
+  /// Returns the keys of the kernel of `functions` for `targets`, which are
+  /// complete. They are equal in all processes with the same build of the code
+  /// generator and of LLVM.
   static Keys getKeys(ArrayRef<func::FuncOp> functions,
                       ArrayRef<::pathways::proto::Target> targets);
 
-  /// The entry, or none. One that cannot be used is reported at `loc`.
+  /// Returns the entry, or nullopt. An entry that cannot be used is reported at
+  /// `loc`.
   std::optional<CompiledKernel>
   find(const Keys &keys, ArrayRef<::pathways::proto::Target> targets,
        Location loc);
 
-  /// Writes an entry, or replaces a damaged one. Where the folder cannot be
-  /// written any more it says so once, at `loc`, and writes no more.
+  /// Writes an entry, or replaces a damaged one. The first failure to write is
+  /// reported at `loc`; after it, nothing more is written.
   void store(const Keys &keys, const CompiledKernel &kernel, Location loc);
 
-  /// Removes the entries that were not used for the longest time until the rest
-  /// fits into the bound, if anything was stored.
+  /// If anything was stored, evicts the least recently used entries until the
+  /// rest fits the bound.
   void trim();
 
   struct Counts {
     uint64_t hits = 0;
-    uint64_t misses = 0; ///< damaged entries among them
+    uint64_t misses = 0; ///< includes damaged entries
     uint64_t damaged = 0;
     uint64_t stored = 0;
     uint64_t removed = 0; ///< by trim()
@@ -84,7 +88,8 @@ private:
 
   std::string pathOf(const Key &key) const;
   void removeStaleTemporaries();
-  /// The entry; none where there is none, or an error that says what is wrong.
+  /// Returns the entry, nullopt if there is none, or an error that says what is
+  /// wrong.
   llvm::Expected<std::optional<CompiledKernel>>
   read(const Key &key, ArrayRef<::pathways::proto::Target> targets) const;
   llvm::Error write(const Key &key, const CompiledKernel &kernel) const;

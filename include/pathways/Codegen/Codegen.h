@@ -1,4 +1,4 @@
-//===- Codegen.h - From functions on tensors to code ------------*- C++ -*-===//
+//===- Codegen.h - Code for functions on tensors ----------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -26,12 +26,13 @@ class DialectRegistry;
 namespace pathways {
 class CodeCache;
 
-/// Dialects and external models that compileKernel needs in the context.
+/// Registers the dialects and external models that compileKernel needs in the
+/// context.
 void registerKernelDialects(DialectRegistry &registry);
-/// Loads them; not while other threads use the context.
+/// Loads these dialects. No other thread may use the context meanwhile.
 void loadKernelDialects(MLIRContext *context);
 
-/// What a check that failed reports.
+/// Location and message that a failed check reports.
 struct CodeLocation {
   std::string where;   ///< "file:line:column", or "unknown"
   std::string message; ///< e.g. the text of the assert
@@ -48,56 +49,58 @@ struct CompiledKernel {
   std::vector<CompiledSegment> segments;          ///< one per function
   std::vector<::pathways::proto::Target> targets; ///< complete, none empty
   std::vector<std::string> objects;               ///< bytes, one per target
-  std::string hash;                               ///< of all of it, hexadecimal
-  bool isCached = false;                          ///< found, not compiled
+  std::string hash;      ///< hash of everything above, hexadecimal
+  bool isCached = false; ///< true if it came from the cache
 };
 
-/// Whether bodies may have operations of that name, which is registered.
+/// Returns true if bodies may have operations of that registered name.
 bool isKernelOp(OperationName name);
 
-/// Compiles `segments` for each of `targets` (empty fields: as this machine;
-/// no target: this machine). The functions are left as they are. Operands and
-/// results are tensors of static shape of f16, bf16, f32, f64, i1, i8, i32 or
-/// i64; bodies use func.return, linalg, tensor, arith, math, scf, affine,
-/// cf.assert and pw.shard_index (axes: the function's kSegmentMeshAttrName).
+/// Compiles `segments` for each of `targets`. Empty fields of a target describe
+/// this machine, and so does an empty list. The functions are not changed.
+/// Operands and results are tensors of static shape of f16, bf16, f32, f64, i1,
+/// i8, i32 or i64. Bodies use func.return, linalg, tensor, arith, math, scf,
+/// affine, cf.assert and pw.shard_index (axes: the function's
+/// kSegmentMeshAttrName).
 ///
-/// A failed cf.assert, an integer division by zero or without a representable
-/// result, a shift by the width or more, an index or slice out of bounds and a
-/// loop step below 1 make the code return the location's number. Conversions of
-/// floats to integers saturate, and give 0 for NaN. Promises that the program
-/// makes (fastmath, overflow, exact) are ignored: floating point follows IEEE
-/// 754 without contraction or reassociation, except that a sum along the
-/// innermost dimension and the products of a contraction are added in an order
-/// fixed by shape and target.
+/// The code returns the location's number on a failed cf.assert, an integer
+/// division by zero or without a representable result, a shift by the width or
+/// more, an index or slice out of bounds, and a loop step below 1. Conversions
+/// of floats to integers saturate, and give 0 for NaN. Promises of the program
+/// (fastmath, overflow, exact) are ignored: floating point follows IEEE 754
+/// without contraction or reassociation, except that a sum along the innermost
+/// dimension and the products of a contraction are added in an order fixed by
+/// shape and target.
 ///
-/// f16 and bf16 are formats of storage: a segment computes with them in f32 and
-/// rounds a result once, to nearest even, when it stores it; an arith.truncf
-/// that the body has rounds where it is.
+/// f16 and bf16 are storage formats: a segment computes with them in f32 and
+/// rounds a result once, to nearest even, when it stores it. An arith.truncf in
+/// the body rounds where it stands.
 ///
-/// With a `cache`, what is there is taken from it, and the rest put there.
+/// With a `cache`, code is taken from it if present, and stored in it
+/// otherwise.
 ///
-/// Fails, with a diagnostic at the op, on anything else; what LLVM ends a
-/// process for is a diagnostic at the first segment. Thread-safe as long as the
-/// dialects are loaded.
+/// Fails, with a diagnostic at the op, on anything else. An error for which
+/// LLVM would end the process is a diagnostic at the first segment. Thread-safe
+/// once the dialects are loaded.
 FailureOr<CompiledKernel>
 compileKernel(ArrayRef<func::FuncOp> segments,
               ArrayRef<::pathways::proto::Target> targets,
               CodeCache *cache = nullptr);
 
-/// By which way an op of a kernel is computed.
+/// Implementation of one op of a kernel.
 struct OpPath {
   std::string where; ///< "file:line:column", or empty
   std::string op;    ///< its name, as in the text
-  /// In words; several for an op of which several loops became. Those that are
-  /// left to plain loops say "plain loop: " and why.
+  /// Description in words, with several parts if the op became several loops.
+  /// For a plain loop it starts with "plain loop: " and gives the reason.
   std::string path;
-  double slowdown = 1; ///< of a plain loop, next to vectors: an estimate
+  double slowdown = 1; ///< estimate for a plain loop, relative to vectors
 };
 
-/// The ops of `segments`, which compileKernel takes, that compute or move
-/// elements, in their order, and what becomes of them on `target`. Runs the
-/// stages up to loops. A remark at each that takes more than 4 times as long
-/// as vectors would.
+/// Returns the ops of `segments` (as for compileKernel) that compute or move
+/// elements, in order, with their implementation on `target`. Runs the stages
+/// up to loops. Emits a remark at each op that takes more than 4 times as long
+/// as with vectors.
 FailureOr<std::vector<OpPath>>
 explainKernel(ArrayRef<func::FuncOp> segments,
               const ::pathways::proto::Target &target);

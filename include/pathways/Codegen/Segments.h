@@ -1,4 +1,4 @@
-//===- Segments.h - Cut a body at its collectives ---------------*- C++ -*-===//
+//===- Segments.h - Bodies cut at their collectives -------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -7,10 +7,10 @@
 //===----------------------------------------------------------------------===//
 ///
 /// \file
-/// A gang runs segments of straight code on every shard and collectives between
-/// them. This file turns the body of one computation into that form: functions
-/// on tensors, inputs to outputs, plus the order in which they and the
-/// collectives run and the temporaries that connect them.
+/// A gang runs segments of straight-line code on every shard and collectives
+/// between them. This file turns the body of a computation into that form:
+/// functions on tensors, from inputs to outputs, the order in which they and
+/// the collectives run, and the temporaries that connect them.
 ///
 //===----------------------------------------------------------------------===//
 
@@ -31,13 +31,13 @@ class ArrayType;
 class MeshAttr;
 
 /// Function attribute of a segment: the MeshAttr whose axes pw.shard_index
-/// names, in the order of the coordinates the code receives.
+/// names, in the order in which the code receives the coordinates.
 inline constexpr llvm::StringLiteral kSegmentMeshAttrName = "segment_mesh";
 
-/// Function attribute of a segment: an array of pairs (input, output), both
-/// indices as integers in an `array<i64: input, output, input, output...>`, of
-/// buffers that are the same memory at run time. All other buffers are assumed
-/// distinct, but one buffer may be passed as several inputs.
+/// Function attribute of a segment: pairs (input, output) of indices, written
+/// as `array<i64: input, output, input, output...>`. The two buffers of a pair
+/// are the same memory at run time. All other buffers are distinct, except that
+/// one buffer may be passed as several inputs.
 inline constexpr llvm::StringLiteral kSegmentAliasAttrName =
     "segment_may_alias";
 
@@ -50,64 +50,66 @@ struct SegmentValue {
   bool operator==(const SegmentValue &) const = default;
 };
 
-/// Either a segment or a collective.
+/// A segment or a collective.
 struct SegmentStep {
   /// Symbol name of the segment function; empty for a collective.
   std::string segment;
-  /// One per argument and one per result of the segment function.
+  /// One per argument, and one per result, of the segment function.
   SmallVector<SegmentValue> inputs, outputs;
 
-  /// The pw collective, else null. Lives in SegmentedBody::inlined.
+  /// The pw collective, or null for a segment. Lives in SegmentedBody::inlined.
   Operation *collective = nullptr;
   SegmentValue source, result;
 
   bool isCollective() const { return collective != nullptr; }
 };
 
-/// A body cut at its collectives. Every result and every temporary is written
-/// by exactly one step, and before it is read. A segment may read a result that
-/// an earlier step wrote.
+/// A body cut at its collectives. Exactly one step writes each result and each
+/// temporary, before any step reads it. A segment may read a result that an
+/// earlier step wrote.
 struct SegmentedBody {
-  /// Shapes of the temporaries, those of one shard. Elements are types that a
+  /// Types of the temporaries of one shard. Their elements are types that a
   /// buffer may have (scalars that cross a cut become rank 0).
   SmallVector<RankedTensorType> temps;
   SmallVector<SegmentStep> steps;
-  /// Where the caller's builder put them, in the order of the steps.
+  /// The segment functions, at the insertion point of the caller's builder, in
+  /// the order of the steps.
   SmallVector<func::FuncOp> segments;
   /// The body after inlining; owns the collectives of `steps`.
   OwningOpRef<func::FuncOp> inlined;
 };
 
-/// Clones `body`, calls inlined, into segment functions that `builder` inserts
-/// at its insertion point, named `name` with a number when there is more than
-/// one; `body` is unchanged. pw.valid_extent becomes arithmetic on
-/// pw.shard_index for the layouts in `operandTypes` (one per argument), which
-/// stays and refers to kSegmentMeshAttrName. A body without work, such as one
-/// that only returns a collective's result, has steps without segments.
-/// Collectives stay in their order; between two of them is a segment only if
-/// the second one needs what follows from the first.
+/// Clones `body` with its calls inlined into segment functions, inserted by
+/// `builder` and called `name`, with a number appended if there are several.
+/// `body` is unchanged. pw.valid_extent becomes arithmetic on pw.shard_index
+/// for the layouts in `operandTypes` (one per argument); pw.shard_index stays
+/// and refers to kSegmentMeshAttrName. A body without work, such as one that
+/// only returns the result of a collective, has no segments. Collectives stay
+/// in order; there is a segment between two of them only if the second depends
+/// on it.
 ///
-/// Loops and branches around collectives are written out: bounds and conditions
-/// are constants, or follow from these and the numbers of such loops.
+/// Loops and branches around collectives are unrolled: their bounds and
+/// conditions are constants, or follow from constants and the induction
+/// variables of such loops.
 ///
-/// Fails, with a diagnostic, on recursion, calls to declarations, bodies of
-/// more than one block, collectives inside another nested region or in a loop
-/// of more than 1024 iterations, and bodies that become too large by inlining.
+/// Fails, with a diagnostic, on recursion, calls of declarations, bodies with
+/// more than one block, collectives in any other nested region or in a loop of
+/// more than 1024 iterations, and bodies that become too large by inlining.
 FailureOr<SegmentedBody> splitAtCollectives(func::FuncOp body, MeshAttr mesh,
                                             ArrayRef<ArrayType> operandTypes,
                                             OpBuilder &builder, StringRef name);
 
-/// An argument and a result of a body in the same memory.
+/// An argument and a result of a body that share memory.
 using AliasPair = std::pair<unsigned, unsigned>;
 
-/// Knows which results of a body may occupy the memory of which arguments.
+/// Decides which results of a body may occupy the memory of which arguments.
 class SegmentAliases {
 public:
   explicit SegmentAliases(const SegmentedBody &body);
 
-  /// Whether result `result` may occupy the memory of argument `argument`: no
-  /// step after the first write of the result reads the argument, and no
-  /// collective reads the one and writes the other.
+  /// Returns true if result `result` may occupy the memory of argument
+  /// `argument`: no step after the first write of the result reads the
+  /// argument, and no collective reads the argument and writes the result.
   bool canAlias(unsigned argument, unsigned result) const;
 
 private:
@@ -115,13 +117,14 @@ private:
     unsigned step;
     bool isCollective;
   };
-  llvm::DenseMap<unsigned, unsigned> lastReads; ///< steps, by argument
-  llvm::DenseMap<unsigned, Write> firstWrites;  ///< by result
+  llvm::DenseMap<unsigned, unsigned>
+      lastReads; ///< number of the step, by argument
+  llvm::DenseMap<unsigned, Write> firstWrites; ///< by result
 };
 
 /// Records on the segments of `body` that results occupy the memory of
-/// arguments: a segment that reads the one and writes the other gets the pair
-/// added to its kSegmentAliasAttrName. Requires canAlias.
+/// arguments: each segment that reads the argument and writes the result gets
+/// the pair added to its kSegmentAliasAttrName. Requires canAlias.
 void addAliases(SegmentedBody &body, ArrayRef<AliasPair> aliases);
 
 } // namespace mlir::pathways

@@ -28,7 +28,7 @@ namespace mlir::pathways {
 #define GEN_PASS_REGISTRATION
 #include "pathways/Lowering/Passes.h.inc"
 
-/// How a program is compiled; the options of the pipeline pw-compile.
+/// Options of the pipeline pw-compile: how to compile a program.
 struct CompileOptions : public PassPipelineOptions<CompileOptions> {
   PassOptions::Option<std::string> topology{
       *this, "topology",
@@ -74,33 +74,33 @@ struct CompileOptions : public PassPipelineOptions<CompileOptions> {
       llvm::cl::init(false)};
 };
 
-/// What the code of one kernel cost. No part of a plan: it differs between
-/// runs.
+/// Cost of compiling one kernel. It is no part of the plan, because it differs
+/// between runs.
 struct KernelCost {
   std::string kernel;
-  bool isCached = false;     ///< found, not compiled
-  double seconds = 0;        ///< to compile or to find it, on one thread
-  std::vector<OpPath> paths; ///< where that was asked for
+  bool isCached = false; ///< true if it came from the cache
+  double seconds = 0; ///< to compile it or find it in the cache, on one thread
+  std::vector<OpPath> paths; ///< filled on request
 };
 
 /// pw-compile-kernels that appends to `costs`, in the order of the tables.
 std::unique_ptr<Pass> createCompileKernels(CompileKernelsOptions options,
                                            std::vector<KernelCost> *costs);
 
-/// What a compilation is to tell of itself; null: nothing.
+/// Reports that a compilation fills in; null: not wanted.
 struct CompileReports {
   std::vector<KernelCost> *kernels = nullptr;
   std::vector<ReshardChoice> *reshards = nullptr;
 };
 
-/// From a module of `pw` to plans with code.
+/// Adds the passes from a module of `pw` to plans with code.
 void buildCompilePipeline(OpPassManager &pm, const CompileOptions &options,
                           const CompileReports &reports);
 
-/// Registers all of the above by name, with the pipeline pw-compile.
+/// Registers the passes of the lowering by name, and the pipeline pw-compile.
 void registerPathwaysLoweringPasses();
 
-/// Adds the dialects and external models that code generation needs.
+/// Registers the dialects and external models that code generation needs.
 void registerPathwaysLoweringDialects(DialectRegistry &registry);
 
 } // namespace mlir::pathways

@@ -14,11 +14,12 @@ include "mlir/Pass/PassBase.td"
 def LowerToPlan : Pass<"pw-lower-to-plan", "::mlir::ModuleOp"> {
   let summary = "Turn programs into plans";
   let description = [{
-    Needs placed programs: every slice bound, no `pw.reshard`, donations that are last
-    uses. Replaces each `pw.program` by a `plan.program` of the same name, and
-    slices, bindings and the functions that programs call by what the plan holds of
-    them. Bodies are cut at collectives into the segments of a `plan.kernel`, one
-    per different computation; calls that run the same code share it.
+    Requires placed programs: every slice is bound, there is no `pw.reshard`, and
+    donations are last uses. Replaces each `pw.program` by a `plan.program` of the same
+    name, and slices, bindings and the functions that programs call by the
+    corresponding entries of the plan. Bodies are cut at collectives into the segments
+    of a `plan.kernel`. There is one kernel per different computation; calls that run
+    the same code share it.
 
     | in `pw` | in the plan |
     | --- | --- |
@@ -28,27 +29,29 @@ def LowerToPlan : Pass<"pw-lower-to-plan", "::mlir::ModuleOp"> {
     | an operand of `pw.return` | a fetch, after everything else |
     | an array | a buffer |
 
-    Edges follow from who reads and writes a buffer. An array that is fed, fetched or
-    moved has as many slots as there are steps in flight, so that its two ends need
-    not wait for each other; one that stays with the gangs of a slice has one slot,
-    since these follow each other anyway. Arrays whose lives do not overlap share memory.
-    A donated operand's memory becomes that of a result of the same type where the code can
-    work in place; a remark tells of one for which there is none.
+    Edges follow from the readers and the writer of each buffer. An array that is fed,
+    fetched or moved has one slot for each step in flight, so that its two ends need
+    not wait for each other. An array that only gangs of a slice use has one slot,
+    since gangs follow each other anyway. Arrays whose lifetimes do not overlap share
+    memory. A result of the same type takes the memory of a donated operand if the code
+    can work in place; a remark reports each donation that no result takes.
 
-    A carried argument and its next value lie in one place with one slot, so that a step
-    leaves what the next one takes where that looks for it: nothing is copied, whatever
-    the number of steps in flight. A call that makes the one of the other works in place,
-    also unasked. An argument that is carried as it is has one slot as well. Where
-    this cannot be (the argument is still read when its next value is written, that
-    comes by a movement or is another argument, or it is sent to another slice and so
-    would keep the next step from beginning) both have slots of their own, each step
-    copies the value, and a remark says why.
+    A carried argument and its next value share one place with one slot, so that the
+    next step finds the value where the previous step wrote it: nothing is copied,
+    whatever the number of steps in flight. A call that makes the next value from the
+    argument works in place, even without a donation. An argument that is carried
+    unchanged has one slot, too. In three cases this is not possible: the argument is
+    still read when its next value is written; the next value comes from a movement or
+    is another argument; or the value is sent to another slice and so would delay the
+    next step. Then both have slots of their own, each step copies the value, and a
+    remark gives the reason.
 
-    What actions cost is what `profile` has measured, or else an estimate, with a remark
-    that says of how many computations.
+    The costs of actions are those measured in `profile`. Other costs are estimates; a
+    remark gives the number of such computations.
 
-    Fails with an error at the op that is not in the form needed, naming the pass that
-    brings it there, and when `profile` cannot be read or is of another program. Time and size do not depend on the number of shards.
+    Fails with an error at an op that is not in the required form, naming the pass that
+    brings it there, and if `profile` cannot be read or is of another program. Time and
+    size do not depend on the number of shards.
   }];
   let options = [
     Option<"stepsInFlight", "steps-in-flight", "unsigned", /*default=*/"2",
@@ -66,23 +69,24 @@ def CompileKernels : Pass<"pw-compile-kernels", "::mlir::ModuleOp"> {
   let summary = "Compile the functions of kernels to object code";
   let description = [{
     Replaces the functions of each `plan.kernel` by one `plan.object` per different
-    target among the devices that the slices of its program are bound to, and
-    completes its segments: scratch memory and the places of checks. Without a
-    device there, the target is this machine. Kernels that have code stay.
-    Deterministic: equal functions and targets give equal bytes.
+    target among the devices that may run it: those of the kind of its slices on the
+    islands of these slices. If there are none, the target is this machine. Completes
+    the segments with scratch memory and the places of checks. Kernels that already
+    have code stay unchanged. Deterministic: equal functions and targets give equal
+    bytes.
 
-    With `kernel-cache`, code is kept in a folder by a hash of all that it follows
-    from, and what is there is not compiled again; the plan is the same. Any number
-    of processes may share the folder, and any of its files may be deleted at any
-    time. A file that is damaged, or that other users could have written, is a
-    warning, and is replaced.
+    With `kernel-cache`, a folder caches code by a hash of everything it depends on,
+    and cached code is not compiled again; the plan is the same. Any number of
+    processes may share the folder, and any of its files may be deleted at any time. A
+    file that is damaged, or that other users could have written, causes a warning and
+    is replaced.
 
-    With `explain`, a remark says of each op that is left to plain loops what keeps it
-    from vectors, where these would be more than 4 times as fast.
+    With `explain`, a remark at each op that runs as a plain loop gives the reason, if
+    vectors would be more than 4 times as fast.
 
-    Fails with an error at the op that cannot become code, and, before anything is
-    compiled, when the folder cannot be written, or when other users than this one
-    and root may write to it: what they put there would run.
+    Fails with an error at an op that cannot become code. Fails before anything is
+    compiled if the folder cannot be written, or if users other than this one and root
+    may write to it: files that they put there would run.
   }];
   let options = [
     Option<"topology", "topology", "std::string", /*default=*/[{"local"}],

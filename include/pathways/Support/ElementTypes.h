@@ -1,4 +1,4 @@
-//===- ElementTypes.h - Element types of arrays, in plans -------*- C++ -*-===//
+//===- ElementTypes.h - Element types in plans and in MLIR ------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -14,8 +14,8 @@
 
 namespace mlir::pathways {
 
-/// The tensor element type of `element`, null for an unknown value, and back
-/// (unspecified for a type that arrays cannot have).
+/// Converts between element types of plans and of tensors. Returns null for an
+/// unknown value; the result is unspecified for a type that arrays cannot have.
 Type getElementType(::pathways::proto::ElementType element,
                     MLIRContext *context);
 ::pathways::proto::ElementType getElementType(Type type);

@@ -1,4 +1,4 @@
-//===- Owners.h - Types of LLVM that own what they hold ---------*- C++ -*-===//
+//===- Owners.h - Owner annotations for types of LLVM -----------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -7,10 +7,10 @@
 //===----------------------------------------------------------------------===//
 ///
 /// \file
-/// Tells clang's -Wdangling that a reference or view into a temporary of these
-/// types, as in `for (auto x : *f())`, is to what is gone. Clang knows this of
-/// the types of the standard library by itself. The build includes this file
-/// first in each source of the compiler: see lib/CMakeLists.txt.
+/// Lets clang's -Wdangling report a reference or view into a temporary of these
+/// types, as in `for (auto x : *f())`. Clang already does so for the types of
+/// the standard library. The build includes this file first in each source of
+/// the compiler: see lib/CMakeLists.txt.
 ///
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===- Parse.h - From text to verified operations ---------------*- C++ -*-===//
+//===- Parse.h - Parser with crash recovery ---------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -14,21 +14,21 @@
 
 namespace mlir::pathways {
 
-/// What became of a text.
+/// Result of parsing a text.
 struct Parsed {
   OwningOpRef<ModuleOp> module; ///< null after an error, which was reported
-  /// The context, and all that was made in it, may be broken: to be abandoned,
-  /// not destroyed.
+  /// True if the context, and everything made in it, may be broken: abandon it,
+  /// do not destroy it.
   bool hasCrashed = false;
 };
 
-/// Parses and verifies `text`, which is called `fileName` in locations. MLIR's
-/// parser and verifiers end the process on some texts; here that is a
-/// diagnostic near the place. On this thread alone.
+/// Parses and verifies `text`, called `fileName` in locations, on this thread
+/// alone. MLIR's parser and verifiers end the process on some texts; here that
+/// is a diagnostic near the place.
 ///
-/// The parser's first error is its last: what it had made by then is lost
-/// memory, and the context may then be used, and destroyed, by this thread
-/// alone, which has left its diagnostics locked.
+/// The parser stops at the first error. Memory that it had allocated by then
+/// leaks. Afterwards only this thread may use or destroy the context, because
+/// the thread still holds the lock of its diagnostics.
 Parsed parseShielded(StringRef text, StringRef fileName, MLIRContext *context);
 
 } // namespace mlir::pathways

@@ -1,4 +1,4 @@
-//===- SourcePlace.h - Where in a source file it is -------------*- C++ -*-===//
+//===- SourcePlace.h - Locations in source files ----------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -14,11 +14,11 @@
 
 namespace mlir::pathways {
 
-/// The place in a source file that `loc` comes from; of several the first, null
-/// where there is none.
+/// Returns the place in a source file that `loc` comes from. Returns the first
+/// if there are several, null if there is none.
 FileLineColRange findSourcePlace(Location loc);
 
-/// It as "file:line:column"; empty where there is none.
+/// Returns that place as "file:line:column"; empty if there is none.
 std::string getSourcePlace(Location loc);
 
 } // namespace mlir::pathways

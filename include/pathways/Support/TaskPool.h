@@ -1,4 +1,4 @@
-//===- TaskPool.h - The threads of one compilation --------------*- C++ -*-===//
+//===- TaskPool.h - Threads of one compilation ------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -21,20 +21,20 @@
 
 namespace mlir::pathways {
 
-/// Runs MLIR's tasks where LLVM's pools would end the process: when the system
-/// has no thread to give, and when a task crashes.
+/// Runs MLIR's tasks. Unlike LLVM's pools it does not end the process when the
+/// system refuses a thread or a task crashes.
 ///
 /// Invariants: (1) Every task runs once, shielded; the first crash is kept.
-/// From then on each wait, once its tasks have finished, ends as a fatal error
-/// of LLVM does: whoever waits is to be shielded too. A task that needs a lock
-/// which the crashed one held does not finish. (2) Threads are started as tasks
-/// come, fewer than asked for when there are none to be had; who waits for a
-/// group runs its tasks meanwhile, so that all are run even without threads.
-/// The destructor runs what is left and joins. Thread-safe.
+/// After a crash each wait, once its tasks have finished, ends like a fatal
+/// error of LLVM: the waiting thread must be shielded, too. A task that needs a
+/// lock of the crashed one does not finish. (2) Threads are started as tasks
+/// arrive, fewer than allowed if the system refuses them; a thread that waits
+/// for a group runs its tasks meanwhile, so that all tasks run even without
+/// threads. The destructor runs the remaining tasks and joins. Thread-safe.
 class TaskPool : public llvm::ThreadPoolInterface {
 public:
-  /// `most` run at a time, one of them on the thread that waits; 0: one for
-  /// each core.
+  /// Runs at most `most` tasks at a time, one of them on the waiting thread; 0:
+  /// one per core.
   explicit TaskPool(unsigned most = 0);
   ~TaskPool() override;
 
@@ -42,7 +42,7 @@ public:
   void wait(llvm::ThreadPoolTaskGroup &group) override;
   unsigned getMaxConcurrency() const override { return most; }
 
-  /// The first, or nothing.
+  /// Returns the first crash, or nullopt.
   std::optional<Crash> getCrash();
 
 private:
@@ -63,9 +63,9 @@ private:
   std::mutex mutex; ///< guards all below
   std::condition_variable hasWork, hasFinished;
   std::deque<Task> queue;
-  std::map<Group *, size_t> open; ///< tasks that have not finished; no zeros
+  std::map<Group *, size_t> open; ///< unfinished tasks; no zeros
   std::vector<std::thread> threads;
-  size_t idle = 0; ///< threads that wait for work
+  size_t idle = 0; ///< threads waiting for work
   bool isEnding = false;
   std::optional<Crash> crash;
 };

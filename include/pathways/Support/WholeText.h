@@ -1,4 +1,4 @@
-//===- WholeText.h - All of an operation, as text ---------------*- C++ -*-===//
+//===- WholeText.h - Complete text of an operation --------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// For hashes: text that follows from an operation alone.
+// Text for hashes, which depends on the operation alone.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,13 +17,13 @@
 
 namespace mlir::pathways {
 
-/// All of `op` with its regions, in generic form, whatever options for printing
-/// the command line has; but of resources the names only. Locations are in it
-/// `withPlaces`.
+/// Returns the complete text of `op` with its regions, in generic form,
+/// independent of printing options on the command line. Resources appear by
+/// name only. Locations are included if `withPlaces`.
 std::string getWholeText(Operation *op, bool withPlaces);
 
-/// Calls `visit` with the name, and then the bytes, of each resource that the
-/// attributes in `op` refer to, as often as they do.
+/// Calls `visit` with the name and then with the bytes of each resource in the
+/// attributes of `op`, once per reference.
 void visitResources(Operation *op, llvm::function_ref<void(StringRef)> visit);
 
 } // namespace mlir::pathways

@@ -17,25 +17,26 @@
 
 namespace mlir::pathways {
 
-/// What a plan file holds: the tables and the bytes that they refer to.
+/// Contents of a plan file: the tables and the bytes that they refer to.
 struct PlanBlob {
   ::pathways::proto::Plan tables;
   std::string blobs;
 };
 
-/// The tables and code of a program that was compiled: it obeys the rules of a
-/// plan. Fails, with a diagnostic, when a kernel has no code yet, when code is
-/// missing from the text, and on what exportTables refuses.
+/// Returns the tables and code of a compiled program; they obey the rules of a
+/// plan. Fails, with a diagnostic, if a kernel has no code yet, if code is
+/// missing from the text, and on anything that exportTables refuses.
 FailureOr<PlanBlob> exportPlan(plan::ProgramOp program);
 
-/// The only plan.program at the top level of `module`; fails, with a diagnostic
-/// that names what is there, when there is not just one.
+/// Returns the only plan.program at the top level of `module`. Fails, with a
+/// diagnostic that names what is there, unless there is exactly one.
 FailureOr<plan::ProgramOp> getSingleProgram(ModuleOp module);
 
-/// The reverse: a module with one plan.program. Null, with diagnostics without
-/// a location, when the plan breaks a rule: a plan may come from anywhere.
-/// Afterwards exportPlan gives the same tables; code keeps its place when it is
-/// where exportPlan puts it, in the order of the table.
+/// The inverse of exportPlan: returns a module with one plan.program. A plan
+/// may come from anywhere: if it breaks a rule, returns null, with diagnostics
+/// without a location. exportPlan of the result gives the same tables; code
+/// keeps its offset if it is where exportPlan puts it, in the order of the
+/// table.
 OwningOpRef<ModuleOp> importPlan(const ::pathways::PlanData &plan,
                                  MLIRContext *context);
 

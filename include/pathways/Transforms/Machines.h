@@ -1,4 +1,4 @@
-//===- Machines.h - What passes are told to compile for ---------*- C++ -*-===//
+//===- Machines.h - Machines that passes compile for ------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -16,18 +16,19 @@
 
 namespace mlir::pathways {
 
-/// The machines that the passes over a module name in their options. An
-/// analysis, so that one text is read once in a pipeline: all passes see the
-/// same machines, also when the file is written to meanwhile. On one thread.
+/// The machines that the passes over a module name in their options. This is an
+/// analysis, so that a pipeline reads each text once: all passes see the same
+/// machines, even if the file changes meanwhile. Not thread-safe.
 class Machines {
 public:
   explicit Machines(Operation *module) : module(module) {}
 
-  /// The machines that `topology` says (runtime/topology/topology.h), for as
-  /// long as this lives. Null after a diagnostic at the module.
+  /// Returns the machines that `topology` describes
+  /// (runtime/topology/topology.h), valid as long as this object. Returns null
+  /// after a diagnostic at the module.
   const ::pathways::Topology *read(const std::string &topology);
 
-  /// Passes change the module, and no machines.
+  /// Passes change the module, but not the machines.
   bool isInvalidated(const AnalysisManager::PreservedAnalyses &) {
     return false;
   }

@@ -24,25 +24,26 @@ namespace mlir::pathways {
 #define GEN_PASS_REGISTRATION
 #include "pathways/Transforms/Passes.h.inc"
 
-/// What pw-fingerprint does.
+/// Adds fingerprints to the programs of `module`, like pw-fingerprint.
 void addFingerprints(ModuleOp module);
 
-/// A way to change a layout, and what it costs.
+/// A route for a change of layout, and its cost.
 struct ReshardRoute {
   std::string steps; ///< in words
   int64_t numSteps = 0;
-  /// Bytes between devices of an island, between islands, and those of both
-  /// that go from host to host.
+  /// Bytes between devices of an island, bytes between islands, and those of
+  /// both that go from host to host.
   int64_t iciBytes = 0, dcnBytes = 0, hostBytes = 0;
-  /// Of a shard before and after a step, at the most.
+  /// Largest total of the bytes of a shard before and after one step.
   int64_t peakBytes = 0;
   int64_t ns = 0;
-  /// False: shards are too many to count, and taken to be alike.
+  /// False if there were too many shards to count; they are assumed to be
+  /// alike.
   bool isCounted = true;
 };
 
-/// The ways for one array, of a program or inside of a function, the one that
-/// is taken first.
+/// The routes for one array, of a program or inside a function; the chosen one
+/// comes first.
 struct ReshardChoice {
   std::string place; ///< file:line:column, or empty
   std::string from, to;

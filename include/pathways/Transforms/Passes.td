@@ -14,26 +14,26 @@ include "mlir/Pass/PassBase.td"
 def CheckProgram : Pass<"pw-check-program", "::mlir::ModuleOp"> {
   let summary = "Check that programs can be compiled";
   let description = [{
-    Verifies, beyond what single operations can, each function that a `pw.call`
-    reaches, and changes nothing:
+    Verifies properties of each function reached from a `pw.call` that no single
+    operation can verify, and changes nothing:
 
-    * it has a body of one block, and so have the functions it calls, none of
-      which calls itself, however indirectly;
+    * the function and its callees have a body of one block, and none of them calls
+      itself, directly or indirectly;
     * its operations are of dialects that become object code: `func`, `linalg`,
       `tensor`, `arith`, `math`, `scf`, `affine`, `cf.assert`, `ub.poison` and
       the local view of `pw`.
 
-    Fails with an error at the call or at the operation, and a note at the other.
+    Fails with an error at the call or at the operation, and a note at the other one.
   }];
 }
 
 def Fingerprint : Pass<"pw-fingerprint", "::mlir::ModuleOp"> {
-  let summary = "Say what text each program has";
+  let summary = "Add a fingerprint of its text to each program";
   let description = [{
-    Gives each `pw.program` the attribute `fingerprint`: a hash of its text and that
-    of all else in the module but other programs, without locations. So a profile,
-    which is of one text, is not taken for another. To be run before all that
-    changes programs: what meshes and machines make of the text does not count.
+    Gives each `pw.program` the attribute `fingerprint`: a hash of its text and of
+    everything else in the module except other programs, without locations. It
+    prevents the use of a profile for another text. The pass must run before any pass
+    that changes programs, so that meshes and machines do not affect the fingerprint.
 
     ```mlir
     pw.program @p(...) {...}
@@ -46,9 +46,10 @@ def Fingerprint : Pass<"pw-fingerprint", "::mlir::ModuleOp"> {
 def OverrideMesh : Pass<"pw-override-mesh", "::mlir::ModuleOp"> {
   let summary = "Give other sizes to the axes of slices";
   let description = [{
-    So that one text runs on any number of devices: computations in global view
-    do not say how large an axis is. One in local view that is written for other
-    sizes no longer verifies, with an error at its call and a note at it.
+    Lets one text run on any number of devices: computations in global view do not
+    depend on the size of an axis. A computation in local view that is written for
+    other sizes no longer verifies, with an error at its call and a note at the
+    function.
 
     ```mlir
     pw.slice @s mesh <"data" = 1, "model" = 2>
@@ -56,8 +57,8 @@ def OverrideMesh : Pass<"pw-override-mesh", "::mlir::ModuleOp"> {
     pw.slice @s mesh <"data" = 4, "model" = 2>
     ```
 
-    Fails with an error when there is no such slice or axis, an axis is given
-    twice, or the size is not positive.
+    Fails with an error if there is no such slice or axis, if an axis is given twice,
+    or if the size is not positive.
   }];
   let options = [
     Option<"mesh", "mesh", "std::string", /*default=*/[{""}],
@@ -69,15 +70,14 @@ def OverrideMesh : Pass<"pw-override-mesh", "::mlir::ModuleOp"> {
 def PropagateShardings : Pass<"pw-propagate-shardings", "::mlir::ModuleOp"> {
   let summary = "Choose axes for dimensions that are open";
   let description = [{
-    Passes what is written in types and in `pw.constrain` on to arrays whose types
-    have open dimensions, forward and backward, over calls of functions in global
-    view and through them, over `pw.reshard`, and between what is carried and what
-    carries it. In rounds: elementwise operations and reshapes first, then sums of
-    products, then all others. Where two sides of an operation disagree, that one
-    is followed for which more bytes lie right already. A dimension gets no axes
-    that would leave a device without elements of it; one without `?` stays as it
-    is written.
-    Afterwards nothing is open.
+    Propagates the shardings in types and in `pw.constrain` to arrays whose types have
+    open dimensions: forward and backward, through calls and bodies of functions in
+    global view, over `pw.reshard`, and between carried arguments and the results that
+    they take. There are three rounds: elementwise operations and reshapes, then also
+    sums of products, then all operations. If two sides of an operation disagree, the
+    sharding wins that more bytes already have. A dimension gets no axes that would
+    leave a device without elements of it; a dimension without `?` stays as it is
+    written. Afterwards no dimension is open.
 
     ```mlir
     pw.program @p(%x: !pw.array<8x4xf32, @s, [{"data"}, {} ]>, %w: !pw.array<4x6xf32, @s>)
@@ -86,12 +86,12 @@ def PropagateShardings : Pass<"pw-propagate-shardings", "::mlir::ModuleOp"> {
     // !pw.array<4x6xf32, @s, [{}, {} ]> and !pw.array<8x6xf32, @s, [{"data"}, {} ]>
     ```
 
-    A function is looked at once for each combination of shardings that calls of it
-    have; beyond 64 of them, calls of it pass nothing on, with a remark. Another
-    remark says where nothing is written for a whole slice. What is chosen follows
-    from the text and the slices alone. With `explain`, a remark for each array that
-    was open says how it is cut and who decided that. Fails with an error at a node
-    that no rule is known for and that has an open array.
+    A function is analyzed once for each combination of shardings of its calls. With
+    more than 64 combinations its calls propagate nothing, with a remark. Another
+    remark reports a slice for which the program has no sharding at all. The choice
+    follows from the text and the slices alone. With `explain`, a remark for each array
+    that was open tells how it is cut and where that comes from. Fails with an error at
+    a node with an open array that has no rule for propagation.
   }];
   let options = [
     Option<"explain", "explain", "bool", /*default=*/"false",
@@ -103,10 +103,10 @@ def PropagateShardings : Pass<"pw-propagate-shardings", "::mlir::ModuleOp"> {
 def Partition : Pass<"pw-partition", "::mlir::ModuleOp"> {
   let summary = "Cut computations in global view over their slices";
   let description = [{
-    Replaces the callee of each `pw.call` on a slice of more than one device, when
-    it is in global view, by a function in local view that gives the same: one for
-    each function, mesh and layouts of operands and results. On one device a
-    global view is its local view and stays.
+    Replaces the callee of each `pw.call` on a slice of more than one device, if it is
+    in global view, by an equivalent function in local view. There is one such function
+    for each combination of function, mesh and layouts of operands and results. On one
+    device the global view is the local view, and the callee stays.
 
     ```mlir
     func.func private @f(%x: tensor<8x4xf32>, %w: tensor<4x6xf32>) -> tensor<8x6xf32>
@@ -120,28 +120,28 @@ def Partition : Pass<"pw-partition", "::mlir::ModuleOp"> {
       %1 = pw.all_reduce %0 add over ["m"] : tensor<8x6xf32>
     ```
 
-    Each operation is cut in the way that costs least, estimated from what must be
-    moved to bring its operands there and its results to where they are wanted, and
-    from what one shard computes: like its operands lie, like its results are
-    wanted, or not. How they are wanted is passed on through the body as by
+    Each operation is cut in the cheapest way: as its operands are cut, as its results
+    are wanted, or not at all. The cost is an estimate of the movement that brings its
+    operands to their layouts and its results to the wanted layouts, and of the
+    computation of one shard. Wanted layouts are propagated through the body as by
     `pw-propagate-shardings`. Sums over a dimension that is cut stay contributions
-    until somebody reads them, also when they are added to each other, scaled or
-    reshaped: who wants a block of the sum gets it by a reduce-scatter. Cut are structured
-    operations of `linalg`, elementwise operations, and those with
-    `ShardableOpInterface`: reshapes, slices, pads and concatenations of `tensor`,
-    softmax and the transforms of Winograd of `linalg`.
-    All others are computed whole by all devices. A remark says where an operation
-    gathers what it must have all of. Blocks that are not equal have padding, which
-    is computed like elements where it reaches padding alone; it is masked where it
-    would be reduced or raise an error, and where that cannot be, the dimension is
-    gathered, with a remark.
+    until an operation reads them, even if they are added to each other, scaled or
+    reshaped; an operation that needs a block of the sum gets it by a reduce-scatter.
+    The following operations are cut: structured operations of `linalg`, elementwise
+    operations, and operations with `ShardableOpInterface`, which are reshapes, slices,
+    pads and concatenations of `tensor`, and softmax and the Winograd transforms of
+    `linalg`. All others are computed whole by all devices. A remark reports an
+    operation that gathers an operand which it needs whole. Unequal blocks have
+    padding. Padding that only affects padding is computed like elements; padding that
+    would be reduced or raise an error is masked. If it cannot be masked, the dimension
+    is gathered, with a remark.
 
-    What is cut follows from the text and the slices alone. With `explain`, remarks
-    say of each operation how it is cut and what other ways would have cost, and of
-    each tensor who decided how it lies. With `explain-reshards` they say where a
-    tensor changes its layout, by which steps, and what that and other ways cost on
-    devices that are all alike. Fails with an error at a function that becomes too
-    large by inlining what it calls, and at an array with an open dimension.
+    The cuts follow from the text and the slices alone. With `explain`, remarks tell
+    how each operation is cut and what the other ways would have cost, and where the
+    layout of each tensor comes from. With `explain-reshards` they tell where a tensor
+    changes its layout, by which steps, and what these and other steps cost on devices
+    that are all alike. Fails with an error at a function that becomes too large by
+    inlining its callees, and at an array with an open dimension.
   }];
   let options = [
     Option<"explain", "explain", "bool", /*default=*/"false",
@@ -159,12 +159,12 @@ def Partition : Pass<"pw-partition", "::mlir::ModuleOp"> {
 def Place : Pass<"pw-place", "::mlir::ModuleOp"> {
   let summary = "Bind slices to devices of a topology";
   let description = [{
-    Adds a `pw.bind` for each slice that has none: on one island, or each of its
-    runs of shards on another one, with devices of the slice's kind, apart from and together with the slices it says, and on
-    devices that no other slice has. Bindings that are there stay and are checked
-    against the topology. Slices are tried largest first, islands with the most
-    free devices first, so equal input gives equal output; where that fails
-    other islands are tried, up to a fixed amount of work.
+    Adds a `pw.bind` for each slice that has none. The slice is bound to one island, or
+    each of its runs of shards to another island, with devices of the slice's kind that
+    no other slice has, and in accordance with `apart_from` and `with`. Existing
+    bindings stay and are checked against the topology. Slices are tried largest first,
+    and islands with the most free devices first, so equal input gives equal output. If
+    that fails, other islands are tried, up to a fixed amount of work.
 
     ```mlir
     pw.slice @s mesh <"x" = 2, "y" = 2>
@@ -173,10 +173,10 @@ def Place : Pass<"pw-place", "::mlir::ModuleOp"> {
     pw.bind @s to island 0 devices base 0 strides [2, 1]
     ```
 
-    With `oversubscribe`, slices share devices, shards of a slice too, and slices
-    that are `apart_from` each other may be on one island, where there is no
-    better way; each with a remark. Fails with an error at the slice that says
-    what is missing and where.
+    With `oversubscribe`, and if there is no better way, slices share devices, shards
+    of a slice share devices, and slices that are `apart_from` each other may be on one
+    island; each case has a remark. Fails with an error at a slice that tells what is
+    missing and where.
   }];
   let options = [
     Option<"topology", "topology", "std::string", /*default=*/[{"local"}],
@@ -188,12 +188,12 @@ def Place : Pass<"pw-place", "::mlir::ModuleOp"> {
 }
 
 def ExplainMovement : Pass<"pw-explain-movement", "::mlir::ModuleOp"> {
-  let summary = "Say how many bytes each transfer moves";
+  let summary = "Report how many bytes each transfer moves";
   let description = [{
-    Changes nothing. A remark at each `pw.transfer` says how many bytes one step
-    moves between different devices, over ICI inside of an island and over the DCN
-    between islands. Time does not depend on the number of shards unless a binding
-    lists devices one by one.
+    Changes nothing. A remark at each `pw.transfer` gives the number of bytes that one
+    step moves between different devices, over ICI inside an island and over the DCN
+    between islands. The time of the pass does not depend on the number of shards
+    unless a binding lists devices one by one.
 
     Fails with an error at a `pw.transfer` from or to a slice that is not bound.
   }];
@@ -202,11 +202,10 @@ def ExplainMovement : Pass<"pw-explain-movement", "::mlir::ModuleOp"> {
 def InsertTransfers : Pass<"pw-insert-transfers", "::mlir::ModuleOp"> {
   let summary = "Turn changes of layout and slice into explicit movement";
   let description = [{
-    Replaces each `pw.reshard` by what does it: a
-    partial source is reduced on its slice by a call of a generated function, the
-    pieces move by `pw.transfer`, and a partial result is masked by another
-    generated function. Generated functions are private and named after what they
-    do, so that equal ones are shared.
+    Replaces each `pw.reshard` by explicit operations: a call of a generated function
+    reduces a partial source on its slice, `pw.transfer` moves the pieces, and another
+    generated function masks a partial result. Generated functions are private and named
+    after what they do, so that equal ones are shared.
 
     ```mlir
     %1 = pw.reshard %0 : !pw.array<8xf32, @a, [{} ] partial add {"m"}>
@@ -218,14 +217,14 @@ def InsertTransfers : Pass<"pw-insert-transfers", "::mlir::ModuleOp"> {
         : !pw.array<8xf32, @a, [{} ]> -> !pw.array<8xf32, @b, [{"d"} ]>
     ```
 
-    A partial source whose result, on the same slice, is cut over any of the
-    partial axes is scattered as it is reduced, over all partial axes as named,
-    so with the bits of an all-reduce: each shard gets one block along a dimension
-    that the result cuts over them, the first that their shards divide into equal
-    blocks, or one that leaves nothing to move. What is left, for other orders or
-    places of axes, moves blocks. Where no such dimension is divided equally, all
-    is reduced everywhere and then cut. For another slice, contributions of 64 KiB
-    or more in a shard are scattered along the first dimension that is divided
+    A partial source whose result, on the same slice, is cut over any of the partial
+    axes is reduced and scattered in one step, over all partial axes as named, and so
+    with the bits of an all-reduce. Each shard gets one block along a dimension that the
+    result cuts over these axes: a dimension after which nothing has to move, or else
+    the first one that is divided into equal blocks. Further steps, for other orders or
+    places of axes, move blocks. If no such dimension is divided equally, the source is
+    reduced on all shards and then cut. If the result is on another slice, contributions
+    of 64 KiB or more in a shard are scattered along the first dimension that is divided
     equally, so that each block is sent from where it is.
 
     ```mlir
@@ -236,13 +235,12 @@ def InsertTransfers : Pass<"pw-insert-transfers", "::mlir::ModuleOp"> {
         : (!pw.array<8xf32, @a, [{} ] partial add {"m"}>) -> !pw.array<8xf32, @a, [{"m"} ]>
     ```
 
-    How contributions are reduced follows from types and meshes alone. What moves
-    after that is, where `topology` says the machines and both slices are bound,
-    the cheapest sequence of pieces, all-gathers and all-to-alls by their links;
-    `pw-explain-reshard` lists what it was compared with. Where pieces at once are
-    as good, they are taken. Links that `profile` has measured count instead of
-    what `topology` says of them. So an array that has copies on another island may
-    cross the DCN once, cut, and be gathered there:
+    The reduction of contributions follows from types and meshes alone. If `topology`
+    gives the machines and both slices are bound, the array then moves by the cheapest
+    sequence of pieces, all-gathers and all-to-alls by their links; `pw-explain-reshard`
+    lists the alternatives. A single movement of pieces is preferred if it is as cheap.
+    Links measured in `profile` override those in `topology`. So an array that has
+    copies on another island may cross the DCN once, cut, and be gathered there:
 
     ```mlir
     %1 = pw.reshard %0 : !pw.array<1048576xf32, @a, [{"d"} ]>
@@ -254,9 +252,9 @@ def InsertTransfers : Pass<"pw-insert-transfers", "::mlir::ModuleOp"> {
         : (!pw.array<1048576xf32, @b, [{"d"} ]>) -> !pw.array<1048576xf32, @b, [{} ]>
     ```
 
-    Time is bounded, whatever the number of shards: where there are many, all are
-    taken to be alike. Fails with an error at a binding to what `topology` lacks,
-    and when `profile` cannot be read or is of another program.
+    The time of the pass is bounded for any number of shards: if there are many, all
+    are assumed to be alike. Fails with an error at a binding to something that
+    `topology` lacks, and if `profile` cannot be read or is of another program.
   }];
   let options = [
     Option<"topology", "topology", "std::string", /*default=*/[{""}],
@@ -273,16 +271,16 @@ def InsertTransfers : Pass<"pw-insert-transfers", "::mlir::ModuleOp"> {
 }
 
 def ExplainReshard : Pass<"pw-explain-reshard", "::mlir::ModuleOp"> {
-  let summary = "Say which ways each change of layout could take";
+  let summary = "Report the possible routes of each change of layout";
   let description = [{
-    Changes nothing. To be run where `pw-insert-transfers` would be, with the same
-    machines and profile. A remark at each `pw.reshard` says which steps are taken, how many
-    bytes they move over ICI and the DCN, the bytes of a shard before and after a
-    step, at the most, and how long it takes by the links; notes say the same of
-    ways that were not taken.
+    Changes nothing. It should run in place of `pw-insert-transfers`, with the same
+    machines and profile. A remark at each `pw.reshard` gives the chosen steps, the
+    bytes that they move over ICI and the DCN, the largest total of the bytes of a
+    shard before and after a step, and the time by the links. Notes give the same for the
+    other routes.
 
-    Fails with an error at a `pw.reshard` from or to a slice that is not bound, at
-    a binding to what `topology` lacks, and when `profile` cannot be read or is of
+    Fails with an error at a `pw.reshard` from or to a slice that is not bound, at a
+    binding to something that `topology` lacks, and if `profile` cannot be read or is of
     another program.
   }];
   let options = [
@@ -296,10 +294,10 @@ def ExplainReshard : Pass<"pw-explain-reshard", "::mlir::ModuleOp"> {
 def DedupComputations : Pass<"pw-dedup-computations", "::mlir::ModuleOp"> {
   let summary = "Merge equal functions";
   let description = [{
-    Functions that are equal but for their names and locations, visibility aside,
-    become one: the first in the module stays. Merging may make callers equal, so
-    it is repeated until nothing changes. Private functions that nothing uses any
-    more are removed. Recursive functions stay as they are.
+    Merges functions that are equal except for their names, locations and visibility:
+    the first one in the module stays. Merging may make callers equal, so it covers
+    them, too. Private functions without a remaining use are removed. Recursive
+    functions stay as they are.
 
     ```mlir
     func.func private @layer0(...) {...}
@@ -319,12 +317,12 @@ def DedupComputations : Pass<"pw-dedup-computations", "::mlir::ModuleOp"> {
 def ResolveDonation : Pass<"pw-resolve-donation", "::mlir::pathways::ProgramOp"> {
   let summary = "Let only last uses donate";
   let description = [{
-    Afterwards each donated operand is used for the last time, by that call and
-    once. A donation before a later use, which is written so or which CSE and
-    folding have brought about, is served by a `pw.copy`, with a remark at the call
-    and a note at the later use. So of several donations of one value the last one
-    stays, and each other gets a copy. A donation of an operand that no copy helps,
-    as the call reads it twice, is dropped, with a remark.
+    After this pass the call that donates an operand is its last use, and uses it once.
+    If a donated value has a later use, in the text or as a result of CSE and folding,
+    the call gets a `pw.copy` of it, with a remark at the call and a note at the later
+    use. So of several donations of one value the last one stays, and each other call
+    gets a copy. If a copy does not help because the call reads the operand twice, the
+    donation is dropped, with a remark.
 
     ```mlir
     %1 = pw.call @f(%0) donate(%0) ...
@@ -335,8 +333,8 @@ def ResolveDonation : Pass<"pw-resolve-donation", "::mlir::pathways::ProgramOp">
     %2 = pw.call @g(%0) ...
     ```
 
-    `after` and `pw.return` count: an array waited for by `after` is not read, so
-    it may be donated before; one that is returned is read at the end.
+    An array in `after` is not read, so it may be donated before. `pw.return` reads
+    its operands at the end.
   }];
   let statistics = [Statistic<"numCopies", "copies", "Copies inserted">];
 }

@@ -1,4 +1,4 @@
-//===- Profiles.h - What passes are told that things cost -------*- C++ -*-===//
+//===- Profiles.h - Measured costs for passes -------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -16,19 +16,19 @@
 
 namespace mlir::pathways {
 
-/// The profiles that the passes over a module name in their options. An
-/// analysis, so that a file is read once in a pipeline: all passes see the same
-/// costs. On one thread.
+/// The profiles that the passes over a module name in their options. This is an
+/// analysis, so that a pipeline reads each file once and all passes see the
+/// same costs. Not thread-safe.
 class Profiles {
 public:
   explicit Profiles(Operation *module) : module(cast<ModuleOp>(module)) {}
 
-  /// The profile in file `path`, for as long as this lives; null when `path` is
-  /// empty. Fails, after a diagnostic, unless it is of all programs that are
-  /// in the module now; they need fingerprints.
+  /// Returns the profile in file `path`, valid as long as this object; null if
+  /// `path` is empty. Fails, after a diagnostic, unless the profile is of all
+  /// programs that are now in the module; they need fingerprints.
   FailureOr<const ::pathways::Profile *> read(const std::string &path);
 
-  /// Passes change the module, and no files.
+  /// Passes change the module, but not the files.
   bool isInvalidated(const AnalysisManager::PreservedAnalyses &) {
     return false;
   }

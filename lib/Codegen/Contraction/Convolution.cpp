@@ -10,24 +10,25 @@
 // and depthwise, their gradients, and pooling. Such an op reads at least one
 // operand at sums of loop dimensions, such as [y * 2 + ky, x * 2 + kx, c].
 //
-// The dimension `n` that is innermost in the result is the one of vectors.
-// `rows` values of another one, m, times some vectors stay in registers while
-// the dimensions that are summed up run. An operand without n is read by
-// element; one that is not dense along n is turned around first.
+// Vectors run along the dimension `n` that is innermost in the result. A tile
+// of `rows` values of another dimension, m, times some vectors stays in
+// registers while the loops over the summed dimensions run. An operand without
+// n is read element by element; one that is not dense along n is transposed
+// first.
 //
 //   nhwc, hwcf:  n = f, m = x   the image by element, the filter by vector
 //   nchw, fchw:  n = x, m = f   the filter by element, the image by vector
 //   depthwise:   n = c, m = x   both by vector
 //
 // Every element of the result is the same sum in every tile, full or at an
-// edge: from the value that was there, one term after the other in the order in
-// which plain loops over the dimensions of the op would add them, and with one
-// rounding for a term that is a product where the target has fused
-// multiply-add.
+// edge. It starts from the value that was there and adds one term after the
+// other, in the order in which plain loops over the dimensions of the op would.
+// A term that is a product is added with one rounding where the target has
+// fused multiply-add.
 //
-// Padding that is written in front of such an op is not made: where a window
-// leaves the operand, the code reads a row of padding instead. Its terms are
-// added like all others, as infinities and NaN in a filter ask for.
+// Padding before such an op is not materialized: where a window leaves the
+// operand, the code reads a row of padding instead. The terms of padding are
+// added like all others, because infinities and NaN in a filter require it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -46,25 +47,25 @@ using namespace mlir::pathways::kernel;
 
 namespace {
 
-/// Terms of one sum that are written out.
+/// Largest number of terms of one sum that are unrolled.
 constexpr int64_t kWrittenOut = 24;
-/// Of an operand, what the tiles of one block of terms use again and again.
+/// Bytes of an operand that the tiles of one block of terms use repeatedly.
 constexpr int64_t kStripBytes = 96 << 10;
-/// A filter up to this size is in the nearest cache in any order of loops.
+/// A filter up to this size stays in the nearest cache in any order of loops.
 constexpr int64_t kSmallFilterBytes = 128 << 10;
 /// Rows shorter than this are padded in memory.
 constexpr int64_t kLeastRow = 8;
-/// Elements further apart are loaded one by one.
+/// Elements further apart than this are loaded one by one.
 constexpr int64_t kMostStride = 4;
 
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// What is taken
+// Matching
 //===----------------------------------------------------------------------===//
 
-/// Adds `factor` * `expr` to `to`; false when it is no sum of dimensions.
-/// Dimensions of one step are 0.
+/// Adds `factor` * `expr` to `to`. Returns false if `expr` is not a sum of
+/// dimensions. Dimensions of one step count as 0.
 static bool addTo(Subscript &to, AffineExpr expr, int64_t factor,
                   ArrayRef<int64_t> sizes) {
   if (auto constant = dyn_cast<AffineConstantExpr>(expr)) {
@@ -87,7 +88,8 @@ static bool addTo(Subscript &to, AffineExpr expr, int64_t factor,
          addTo(to, binary.getLHS(), factor * by.getValue(), sizes);
 }
 
-/// Whether `body` multiplies two of its arguments and adds to the last one.
+/// Returns true if `body` multiplies two of its arguments and adds to the last
+/// one.
 static bool isProduct(Block &body) {
   if (!llvm::hasNItems(body.getOperations(), 3))
     return false;
@@ -179,7 +181,7 @@ bool WindowWriter::match() {
 // Choices
 //===----------------------------------------------------------------------===//
 
-/// Whether no operand is one element for all of a vector, as in depthwise
+/// Returns true if every operand is read by vector, as in depthwise
 /// convolutions and pooling.
 bool WindowWriter::isByVector() const {
   return llvm::all_of(
@@ -187,7 +189,7 @@ bool WindowWriter::isByVector() const {
 }
 
 void WindowWriter::chooseTile() {
-  // Rows are for what some operand that is read by vector does not depend on.
+  // Prefer a dimension of rows on which some vector operand does not depend.
   auto isShared = [&](int64_t dim) {
     return llvm::any_of(inputs, [&](const Input &input) {
       return input.isFunctionOf(n) && !input.isFunctionOf(dim);
@@ -212,8 +214,8 @@ void WindowWriter::chooseTile() {
   vectors = Lanes(element, tiles.vectorBytes);
   int64_t lanes = vectors.most;
   int64_t most = tiles.rows * tiles.vectors, fewest = tiles.vectors;
-  // Nothing is used for several vectors, and what several rows use of the
-  // window is kept too.
+  // No load is shared by several vectors, and registers must also hold the part
+  // of the window that several rows share.
   if (isByVector())
     most = std::min<int64_t>(most, 6), fewest = std::min<int64_t>(fewest, 2);
   int64_t wanted = std::max(fewest, most / size(m));
@@ -235,7 +237,7 @@ void WindowWriter::chooseBlocks() {
     terms *= sizes[reductions[--first]];
   if (first > 0) {
     int64_t extent = sizes[reductions[first - 1]];
-    // As few blocks as that takes, all but the last as long as each other.
+    // Use as few blocks as possible, all but the last of equal length.
     int64_t longest = std::max<int64_t>(most / terms, 1);
     block = llvm::divideCeil(extent, llvm::divideCeil(extent, longest));
     if (terms == 1)
@@ -249,7 +251,8 @@ void WindowWriter::chooseBlocks() {
   inner.assign(reductions.begin() + first, reductions.end());
   writtenOut = inner.size();
   terms = 1;
-  // What several rows read by element is cheaper to load again than to keep.
+  // Elements that several rows read one by one are cheaper to reload than to
+  // keep.
   auto meetsRows = [&](int64_t dim) {
     return m >= 0 && llvm::any_of(inputs, [&](const Input &input) {
              return !input.isFunctionOf(n) &&
@@ -264,8 +267,8 @@ void WindowWriter::chooseBlocks() {
 }
 
 void WindowWriter::chooseOrder() {
-  // What other dimensions of the result use again is best used up while it is
-  // near.
+  // Data that other dimensions of the result reuse is used up while it is in
+  // the cache.
   const Input *filter = nullptr;
   for (const Input &input : inputs)
     if (llvm::any_of(others, [&](int64_t dim) {
@@ -288,7 +291,7 @@ void WindowWriter::chooseOrder() {
     levels.push_back({Level::Block, inner.front()});
   for (int64_t dim : others)
     levels.push_back({Level::Other, dim});
-  // What is read by vector alone is read in the order in which it lies.
+  // If everything is read by vector, read it in memory order.
   const bool columnsLast = !columnsFirst && isByVector();
   if (!columnsFirst && !columnsLast)
     levels.push_back({Level::Columns, n});
@@ -336,8 +339,9 @@ void WindowWriter::turnAround(Input &input) {
   input.along = subscripts.back().factors[n];
 }
 
-/// Where `input` is a buffer that was set to one number and then partly
-/// overwritten by a copy, only to be read here: reads what was copied.
+/// If `input` is a buffer that was set to one number and then partly
+/// overwritten by a copy, and is only read here, reads the source of the copy
+/// instead.
 void WindowWriter::takePadding(Input &input) {
   auto alloc = input.buffer.getDefiningOp<memref::AllocOp>();
   if (!alloc || input.along > 1 || input.isGathered)
@@ -389,7 +393,7 @@ void WindowWriter::takePadding(Input &input) {
   SmallVector<bool> checked;
   for (int64_t d = 0; d < rank; ++d) {
     checked.push_back(sourceType.getDimSize(d) != paddedType.getDimSize(d));
-    // Rows are looked for before the loop that reads them.
+    // Rows are looked up before the loop that reads them.
     if (d + 1 < rank && isStepped() &&
         input.subscripts[d].factors[inner.back()] != 0)
       return;
@@ -411,8 +415,8 @@ void WindowWriter::takePadding(Input &input) {
   inside->erase();
 }
 
-/// Where what comes next only changes the elements of the result one by one, as
-/// bias and activation do: does that before they are stored.
+/// If the next op only changes the elements of the result one by one, as bias
+/// and activation do, applies it before the elements are stored.
 void WindowWriter::takeTail() {
   Operation *next = op->getNextNode();
   while (next && (isMemoryEffectFree(next) || isa<memref::AllocOp>(next)))
@@ -445,14 +449,14 @@ void WindowWriter::takeTail() {
     if (own.isFunctionOfDim(last.getPosition()) &&
         (own.getResults().back() != last || !isDense(operand->get())))
       return;
-    // Each element is read before it is written.
+    // Each element must be read before it is written.
     if (!areApart(operand->get(), buffer) &&
         (operand->get() != buffer || own != map))
       return;
   }
   if (!isRead)
     return;
-  // Nobody else needs the result as it was.
+  // No other op may need the result in its old state.
   if (buffer != out && (!out.getDefiningOp<memref::AllocOp>() ||
                         !llvm::all_of(out.getUsers(),
                                       [&](Operation *each) {
@@ -474,7 +478,7 @@ void WindowWriter::takeTail() {
 }
 
 //===----------------------------------------------------------------------===//
-// All of it
+// Writing
 //===----------------------------------------------------------------------===//
 
 Operation *WindowWriter::write() {

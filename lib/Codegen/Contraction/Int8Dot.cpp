@@ -6,15 +6,16 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Products of signed bytes with sums of 32 bits, by an instruction that adds
-// the products of four bytes with and four bytes without a sign to each of 16
-// numbers. Both operands are packed so that four steps of k lie together:
+// Writes products of signed bytes with sums of 32 bits by an instruction that
+// multiplies four signed bytes with four unsigned bytes and adds the products
+// to each of 16 numbers. Both operands are packed so that four steps of k are
+// adjacent:
 //
 //   B, by panels: [k / 4][column][k % 4], each byte b as b + 128
 //   A, by rows:   [row][k], with zeros up to a multiple of four steps
 //
-// A sum of a * (b + 128) has 128 * (sum of a) too much, which is taken off the
-// sums at the beginning. All of this is exact modulo 2^32.
+// A sum of a * (b + 128) is too large by 128 * (sum of a), which is subtracted
+// from the sums at the beginning. All of this is exact modulo 2^32.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,7 +41,7 @@ void ContractionWriter::allocateQuads() {
   Type byte = b.getI8Type();
   quads = memref::AllocOp::create(
       b, MemRefType::get({count, depth / kQuad, width * kQuad}, byte));
-  // Rows apart by no power of two.
+  // Row strides are not powers of two.
   blockA = memref::AllocOp::create(
       b, MemRefType::get({kQuadRows, depth + 64}, byte));
   corrections =
@@ -50,7 +51,7 @@ void ContractionWriter::allocateQuads() {
 void ContractionWriter::packQuadsOfB(Value kBegin, Value kEnd) {
   blockBegin = kBegin;
   int64_t lanes = vectors.most;
-  // From two vectors by elements of `size` bytes in turns.
+  // Interleaves two vectors by elements of `size` bytes.
   auto interleave = [&](Value first, Value second, int64_t size) -> Value {
     int64_t bytes = cast<VectorType>(first.getType()).getDimSize(0);
     SmallVector<int64_t> order;
@@ -69,7 +70,7 @@ void ContractionWriter::packQuadsOfB(Value kBegin, Value kEnd) {
       Value place = arith::DivUIOp::create(
           b, arith::SubIOp::create(b, kv, kBegin), index(kQuad));
       for (size_t v = 0; v < columns.widths.size(); ++v) {
-        // What is multiplied by the zeros of A may be anything.
+        // Zeros of A multiply these bytes, so their values do not matter.
         SmallVector<Value> rows;
         for (int64_t i = 0; i < kQuad; ++i)
           rows.push_back(loadB(columns, v, min(add(kv, i), last)));

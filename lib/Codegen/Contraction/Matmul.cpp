@@ -8,18 +8,18 @@
 //
 // Writes C[b, m, n] += A[b, m, k] * B[b, k, n] (any order of dimensions, any
 // number of each) as loops around a register tile: `rows` x `vectors` registers
-// of C stay in registers while k runs. C must be dense along n; where m rather
-// than n is innermost in C, A and B change places. k is cut so that what is in
-// use of B stays in the cache.
+// of C are live while k runs. C must be dense along n; if m rather than n is
+// innermost in C, A and B are exchanged. k is cut into blocks so that the part
+// of B in use stays in the cache.
 //
-// Of B, the columns of a tile are brought together as a panel where it is not
-// dense along n, or its rows are so far apart that they would share a few sets
-// of a cache and many pages; and of A, the rows of a block.
+// The columns of B of a tile are packed into a panel if B is not dense along n,
+// or if its rows are so far apart that they would share a few sets of a cache
+// and many pages. Blocks of rows of A are packed if they are far apart.
 //
-// Every element of C is the same sum in every tile, full or at an edge: from
-// the value in C, products are added one by one in the order of k, with one
-// rounding each where the target has fused multiply-add. So results do not
-// depend on where in the matrix an element lies.
+// Every element of C is the same sum in every tile, full or at an edge:
+// starting from the value in C, products are added one by one in the order of
+// k, with one rounding each where the target has fused multiply-add. So results
+// do not depend on where in the matrix an element lies.
 //
 //===----------------------------------------------------------------------===//
 
@@ -47,14 +47,15 @@ using namespace mlir::pathways::kernel;
 namespace {
 
 constexpr int64_t kUnroll = 4;
-/// Rows of an operand that are further apart are brought together.
+/// Rows of an operand that are further apart than this are packed.
 constexpr int64_t kFarStrideBytes = 3072;
-/// Packing costs about as much as multiplying by so many rows or columns.
+/// Packing costs about as much as multiplying by this many rows or columns.
 constexpr int64_t kWorthPacking = 32;
 
 } // namespace
 
-/// The products are of the operands themselves, not of something made of them.
+/// Returns true if the body multiplies the operands themselves, converted at
+/// most.
 bool ContractionWriter::matchBody() {
   Block *body = op.getBlock();
   for (Value operand : {lhs, rhs, out})
@@ -66,7 +67,7 @@ bool ContractionWriter::matchBody() {
       !llvm::all_of(body->getArguments(),
                     [](Value argument) { return argument.hasOneUse(); }))
     return false;
-  // Sum, product, conversions, the end.
+  // sum, product, conversions, terminator
   int64_t count = 3;
   auto conversion = [&](unsigned i) -> Operation * {
     Operation *user = *body->getArgument(i).user_begin();
@@ -97,7 +98,7 @@ bool ContractionWriter::match() {
     return false;
   lhsMap = maps[0], rhsMap = maps[1], outMap = maps[2];
 
-  // The dimension that is innermost in C is the one of vectors.
+  // Vectors run along the dimension that is innermost in C.
   if (outMap.getNumResults() == 0)
     return false;
   n = cast<AffineDimExpr>(outMap.getResults().back()).getPosition();
@@ -117,7 +118,7 @@ bool ContractionWriter::match() {
     if (!inLhs && !inRhs)
       return false;
     if (inLhs && inRhs && !inOut)
-      k = dim; // The innermost such.
+      k = dim; // the innermost such dimension
     if (inLhs && !inRhs && inOut && (m < 0 || sizes[dim] > 1))
       m = dim;
   }
@@ -127,9 +128,10 @@ bool ContractionWriter::match() {
     if (dim != m && dim != n && dim != k)
       others.push_back(dim);
   turnsB = !isDenseAlong(rhs, rhsMap, n);
-  // A row alone is made of sums in lanes. Turning around costs as much as
-  // multiplying by one, but what several rows give is the same for any number,
-  // and where one of them is made at a time.
+  // A product with a single row is computed as sums in lanes instead.
+  // Transposing costs as much as multiplying by one row. But a product of
+  // several rows must give the same bits for any number of rows, even where one
+  // row is computed at a time.
   if (turnsB && op->hasAttr(kLoneRowAttrName))
     return false;
   chooseTile();
@@ -147,7 +149,7 @@ void ContractionWriter::chooseTile() {
               getElementTypeOrSelf(rhs.getType()).isInteger(8) && size(k) >= 4;
   if (usesQuads) {
     vectors.areFull = true;
-    // A tenth faster than tiles of more vectors.
+    // This is a tenth faster than tiles of more vectors.
     tileVectors = std::min<int64_t>(tileVectors, 2);
     tileRows = 16 / tileVectors;
     return;
@@ -159,11 +161,11 @@ void ContractionWriter::chooseTile() {
   packsA = m >= 0 && size(n) >= kWorthPacking * 4 && size(k) >= kUnroll &&
            (alongK || isDenseAlong(lhs, lhsMap, m)) &&
            stride >= kFarStrideBytes;
-  // More rows that are far apart than a cache has ways would not stay in it.
+  // More distant rows than a cache has ways would not stay in it.
   tileRows = tiles.rows;
   if (!packsA && stride >= kFarStrideBytes)
     return;
-  // Of few rows, B is read as seldom as can be.
+  // With few rows, minimize the number of passes over B.
   const int64_t most = tiles.rows * tiles.vectors;
   auto passes = [&](int64_t vectors) {
     return llvm::divideCeil(size(m), most / vectors);
@@ -259,7 +261,7 @@ void ContractionWriter::addTerms(Value kBegin, Value kEnd, ArrayRef<Value> rows,
           sum = arith::AddIOp::create(b, sum,
                                       arith::MulIOp::create(b, lanes, right));
         else if (tiles.hasFma)
-          // Not vector.fma, which may become two roundings.
+          // vector.fma may become two roundings.
           sum = math::FmaOp::create(b, lanes, right, sum);
         else
           sum = arith::AddFOp::create(b, sum,
@@ -279,7 +281,8 @@ void ContractionWriter::addTerms(Value kBegin, Value kEnd, ArrayRef<Value> rows,
   };
   const int64_t unroll =
       kernel::stepsPerTurn(op, size(k), sums.size(), kUnroll);
-  // Only the last block of k can have a rest: others are multiples of kUnroll.
+  // Only the last block of k can have a remainder: others are multiples of
+  // kUnroll.
   if (unroll == 1 || size(k) < unroll) {
     depthLoop(kBegin, kEnd, 1);
   } else if (size(k) % unroll == 0) {
@@ -313,7 +316,8 @@ void ContractionWriter::writeTile(Value kBegin, Value kEnd, Value row,
                               subscripts(outMap, rowValues[r], first, {}),
                               width));
   }
-  // The rows that come next are far away when C is larger than the caches.
+  // Prefetch the next rows: they are not in a cache if C is larger than the
+  // caches.
   if (!fill && m >= 0 && strideAlong(out, outMap, m) >= kFarStrideBytes)
     for (int64_t r = 0; r < rows; ++r) {
       Value next = min(add(row, rows + r), index(size(m) - 1));
@@ -338,7 +342,7 @@ void ContractionWriter::writeBlock(Value kBegin, Value kEnd) {
     packQuadsOfB(kBegin, kEnd);
   if (packsB)
     packB(kBegin, kEnd);
-  // Rows in blocks, so that those of A stay in the cache over all columns.
+  // Blocks of rows keep those of A in the cache over all columns.
   auto strip = [&](int64_t begin, int64_t end, int64_t rows) {
     int64_t most = usesQuads ? kQuadRows : kRowBlock;
     int64_t blockRows = std::max<int64_t>(most / rows, 1) * rows;
@@ -358,7 +362,7 @@ void ContractionWriter::writeBlock(Value kBegin, Value kEnd) {
       });
     });
   };
-  // Tiles of about the same height.
+  // Use tiles of about the same height.
   int64_t count = llvm::divideCeil(size(m), tileRows);
   int64_t low = size(m) / count, higher = size(m) % count * (low + 1);
   strip(0, higher, low + 1);
@@ -367,7 +371,7 @@ void ContractionWriter::writeBlock(Value kBegin, Value kEnd) {
 
 void ContractionWriter::takeFill() {
   // The first of several blocks of k, or of other sums around k, would need
-  // code of its own.
+  // separate code.
   if (size(k) > depthBlock() || llvm::any_of(others, [&](int64_t dim) {
         return !outMap.isFunctionOfDim(dim) && sizes[dim] > 1;
       }))
@@ -375,8 +379,8 @@ void ContractionWriter::takeFill() {
   fill = kernel::takeFill(op);
 }
 
-/// Whether k is several blocks of one size, not much less than `depth`, which
-/// becomes that.
+/// Returns true if k can be cut into several blocks of one size that is not
+/// much less than `depth`; sets `depth` to this size.
 bool ContractionWriter::chooseTurned(int64_t &depth) const {
   if (size(k) <= depth)
     return false;
@@ -391,11 +395,12 @@ bool ContractionWriter::chooseTurned(int64_t &depth) const {
 void ContractionWriter::write() {
   outer.resize(sizes.size());
   takeFill();
-  // Where all are the same matrix it is turned once, before loops that keep it.
+  // If there is only one matrix B, transpose it once, before the loops in which
+  // it does not change.
   bool isOne =
       llvm::all_of(others, [&](int64_t dim) { return sizes[dim] == 1; });
   int64_t depth = std::min(size(k), depthBlock());
-  // Blocks of it stay in the cache, if all are of one size.
+  // Blocks of B stay in the cache if all have the same size.
   const bool turnsBlocks =
       turnsB && isOne && outermostUser(rhs, op) == op && chooseTurned(depth);
   if (turnsB && isOne && !turnsBlocks)
@@ -407,7 +412,8 @@ void ContractionWriter::write() {
   if (packsB || turnsBlocks)
     panels = memref::AllocOp::create(b, panelsType(depth));
   if (packsA) {
-    // Rows apart by no power of two: those of one tile would share a cache set.
+    // The row stride is not a power of two: rows of one tile would share a
+    // cache set.
     bool alongK = isDenseAlong(lhs, lhsMap, k);
     blockA = memref::AllocOp::create(
         b, MemRefType::get({alongK ? kRowBlock : depth,
@@ -437,7 +443,7 @@ void ContractionWriter::write() {
 
 void kernel::lowerContractions(func::FuncOp func, const MatmulTiles &tiles,
                                PathLog *log) {
-  // Views of what stays the same leave the loops.
+  // Hoists views of unchanged buffers out of the loops.
   func.walk([](LoopLikeOpInterface loop) { moveLoopInvariantCode(loop); });
   SmallVector<linalg::LinalgOp> ops;
   func.walk([&](linalg::LinalgOp op) { ops.push_back(op); });

@@ -6,24 +6,25 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Products of bytes and of bf16 with sums of 32 bits by AMX. It has eight
-// registers of 16 rows of 64 bytes, here
+// Writes products of bytes and of bf16 with sums of 32 bits by AMX. AMX has
+// eight registers of 16 rows of 64 bytes, used as follows:
 //
-//   0 to 3  2 x 2 tiles of the result, which stay while k runs
+//   0 to 3  2 x 2 tiles of the result, live while k runs
 //   4, 5    16 rows of A each, 64 bytes of k
-//   6, 7    16 columns of B each, as 16 groups of k: [k / 4][column][k % 4], of
-//           bf16 two instead of four
+//   6, 7    16 columns of B each, as 16 groups of k: [k / 4][column][k % 4];
+//           for bf16, two instead of four
 //
-// A is read where it lies if it is dense along k, and its rows are not far
-// apart; its last step along k, if there is less than 64 bytes, is copied and
-// padded by zeros. B is packed once, before the loops in which it stays the
-// same. Edges of the result have smaller tiles: nothing beyond it is read or
+// A is read in place if it is dense along k and its rows are not far apart. If
+// its last step along k has less than 64 bytes, that step is copied and padded
+// with zeros. B is packed once, before the loops in which it does not change.
+// Edges of the result have smaller tiles, so nothing beyond it is read or
 // written.
 //
-// Of bf16, an instruction adds the products of the even and those of the odd
-// steps of k, each in their order with one rounding per product, then both sums
-// and this to the result. So k is cut every 32 steps from its beginning, and
-// all products of bf16 are made this way: docs/kernels.md promises the order.
+// For bf16, an instruction adds the products of the even steps of k and those
+// of the odd steps, each in order with one rounding per product, then adds both
+// sums and adds this to the result. So k is cut every 32 steps from its
+// beginning, and all products of bf16 are computed this way: docs/kernels.md
+// promises the order.
 //
 // The registers are named, not allocated: LLVM keeps the order of these
 // instructions, and nothing else uses them.
@@ -51,20 +52,20 @@ using namespace mlir::pathways;
 using namespace mlir::pathways::kernel;
 
 namespace {
-constexpr int64_t kLeft = 4, kRight = 6; ///< first registers of operands
-/// Of bytes, less is as fast with vectors.
+constexpr int64_t kLeft = 4, kRight = 6; ///< first registers of the operands
+/// For smaller products of bytes, vectors are as fast.
 constexpr int64_t kLeastSide = 8, kLeastDepth = 16;
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// What it is for
+// Matching
 //===----------------------------------------------------------------------===//
 
 bool TileWriter::matchBody() {
   Block *body = op.getBlock();
   Type sum = getElementTypeOrSelf(out.getType());
   const bool isFloat = sum.isF32();
-  // Two conversions, product, sum, the end.
+  // two conversions, product, sum, terminator
   if (!(isFloat ? unit.hasFloats : unit.hasBytes && sum.isInteger(32)) ||
       !llvm::hasNItems(body->getOperations(), 5))
     return false;
@@ -91,9 +92,9 @@ bool TileWriter::isDenseIn(const Operand &operand, int64_t dim) const {
   return isDenseAlong(operand.buffer, operand.map, dim);
 }
 
-/// Rows and columns: the innermost dimension of the result is that of columns
-/// if it is one of one operand. Else there is one column, which asks nothing of
-/// the result.
+/// Chooses rows and columns. The innermost dimension of the result is that of
+/// columns if it belongs to exactly one operand. Otherwise there is one column,
+/// which requires nothing of the layout of the result.
 void TileWriter::chooseSides() {
   auto isOfOne = [&](int64_t dim) {
     return left.map.isFunctionOfDim(dim) != right.map.isFunctionOfDim(dim) &&
@@ -115,7 +116,7 @@ void TileWriter::chooseSides() {
   if (n >= 0 && !right.map.isFunctionOfDim(n))
     std::swap(left, right);
   m = longest(n >= 0 ? &left : nullptr);
-  // A row alone becomes a column: what it is multiplied by is read as it is.
+  // A single row becomes a column: the other operand is then read in place.
   if (n >= 0 && size(m) == 1 && isDenseIn(right, k)) {
     m = n, n = -1;
     std::swap(left, right);
@@ -130,7 +131,7 @@ bool TileWriter::matchDims() {
   if (k < 0)
     return false;
   chooseSides();
-  // Those that are summed in their order, whichever operand is the right one.
+  // Summed dimensions keep their order, whichever operand is on the right.
   auto isOuter = [&](int64_t dim) {
     return right.map.isFunctionOfDim(dim) || !outMap.isFunctionOfDim(dim);
   };
@@ -150,8 +151,9 @@ static bool hasStaticStrides(Value buffer) {
   return !ShapedType::isDynamicShape(strides);
 }
 
-/// Of bytes, whose sums are the same in any order. bf16 has one order, so that
-/// all of it is.
+/// Returns true if the matrix unit is worth using. The sums of bytes are the
+/// same in any order, so small products of bytes can use vectors. bf16 has one
+/// fixed order, so every product of bf16 must be computed here.
 bool TileWriter::isWorthIt() const {
   if (elementBytes == 2)
     return true;
@@ -242,7 +244,8 @@ void TileWriter::call(StringRef name, ValueRange arguments) {
   LLVM::CallIntrinsicOp::create(b, b.getStringAttr(name), arguments);
 }
 
-/// Between a register and memory, whose rows are `stride` bytes apart.
+/// Moves a tile between a register and memory, whose rows are `stride` bytes
+/// apart.
 void TileWriter::moveTile(StringRef name, int64_t tile, Value address,
                           int64_t stride) {
   call(name, {number(tile, 8), address, number(stride, 64)});
@@ -380,7 +383,8 @@ int64_t TileWriter::edgeOf(int64_t dim) const {
   return size(dim) / step * step;
 }
 
-/// Equal ones, if there are such and tiles of rows may begin anywhere.
+/// Chooses equal blocks of rows if possible. Tiles of rows may then begin
+/// anywhere.
 void TileWriter::chooseHeight() {
   int64_t blocks = llvm::divideCeil(size(m), 2 * kSide);
   if (!packsLeft() && size(m) % blocks == 0 && blocks > 1)
@@ -394,8 +398,8 @@ TileWriter::Sides TileWriter::sidesOf(int64_t count) const {
   return sides;
 }
 
-/// Whether all blocks are equal, so that the registers are told once what they
-/// hold: that takes as long as the product of a block.
+/// Returns true if all blocks are equal, so that the registers are configured
+/// only once: configuring takes as long as the product of a block.
 bool TileWriter::hasOneShape() const {
   return llvm::all_of(ArrayRef{m, n}, [&](int64_t dim) {
     return edgeOf(dim) == 0 || edgeOf(dim) == size(dim);
@@ -446,7 +450,8 @@ void TileWriter::takeFill() {
     linalg::FillOp::create(b, fill, out);
 }
 
-/// What may be one of several buffers, with strides that are known later.
+/// Copies a buffer whose strides are only known at run time: it may be one of
+/// several buffers.
 void TileWriter::copyIfStridesAreOpen(Value &buffer) {
   if (hasStaticStrides(buffer))
     return;
@@ -499,7 +504,7 @@ void kernel::lowerToTiles(func::FuncOp func, const MatrixUnit &unit,
                           PathLog *log) {
   if (!unit.hasBytes && !unit.hasFloats)
     return;
-  // Views of what stays the same leave the loops.
+  // Hoists views of unchanged buffers out of the loops.
   func.walk([](LoopLikeOpInterface loop) { moveLoopInvariantCode(loop); });
   SmallVector<linalg::LinalgOp> ops;
   func.walk([&](linalg::LinalgOp op) { ops.push_back(op); });

@@ -13,14 +13,14 @@
 
 namespace mlir::pathways::kernel {
 
-/// What the target multiplies by tiles.
+/// Element types that the target multiplies by tiles.
 struct MatrixUnit {
-  bool hasBytes = false;  ///< with sums of i32
+  bool hasBytes = false;  ///< bytes, with sums of i32
   bool hasFloats = false; ///< bf16, with sums of f32
 };
 
-/// Contractions that `unit` is for, on buffers, to its instructions. Tells
-/// `log`, unless it is null, what it takes.
+/// Writes the contractions on buffers that `unit` supports with its
+/// instructions. Records in `log`, unless it is null, which ops it takes.
 void lowerToTiles(func::FuncOp func, const MatrixUnit &unit, PathLog *log);
 
 } // namespace mlir::pathways::kernel

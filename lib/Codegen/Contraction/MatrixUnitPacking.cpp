@@ -11,7 +11,7 @@
 //   left    [row / 16][step][row % 16][group of the step]
 //   right   [column / 16][group of k][column % 16]
 //
-// so that 16 rows of them are a tile. What lies beyond k is zero.
+// so that 16 rows of them are a tile. Elements beyond k are zero.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,7 +29,7 @@ using namespace mlir::pathways::kernel;
 
 namespace {
 constexpr int64_t kFarBytes = 2048;
-/// Columns for which rows are read again and again.
+/// Columns from which on rows are read often enough to pack them.
 constexpr int64_t kWorthTilePacking = 128;
 } // namespace
 
@@ -53,7 +53,7 @@ Value TileWriter::loadSome(Value buffer, ValueRange where, int64_t span,
                                       zeros(type));
 }
 
-/// Units of elements of two registers in turns, in one register if they fit.
+/// Interleaves units of elements of two registers, in one register if they fit.
 SmallVector<Value> TileWriter::inTurns(Value first, Value second,
                                        int64_t unit) {
   int64_t count = cast<VectorType>(first.getType()).getDimSize(0);
@@ -98,7 +98,7 @@ Value TileWriter::loadAlongK(const Operand &operand, Value at, Value kv,
   return vector::BitCastOp::create(b, groupsType(), row);
 }
 
-/// `width` rows of memory along k, one behind the other: 16 make a tile.
+/// Packs `width` rows along k, one after the other; 16 make a tile.
 void TileWriter::packAlongK(const Operand &operand, Value at, Value tile,
                             int64_t width) {
   int64_t full = size(k) / stepSize(), rest = size(k) % stepSize();
@@ -117,7 +117,7 @@ void TileWriter::packAlongK(const Operand &operand, Value at, Value tile,
   });
 }
 
-/// `width` columns of memory in groups of k: several tiles at a time.
+/// Packs `width` columns in groups of k, several tiles at a time.
 void TileWriter::packGroups(const Operand &operand, Value at, Value tile,
                             int64_t span, int64_t width) {
   auto packGroup = [&](Value group, int64_t count) {
@@ -139,7 +139,7 @@ void TileWriter::packGroups(const Operand &operand, Value at, Value tile,
        });
 }
 
-/// In tiles `begin` to `end`, groups of k and rows or columns change places.
+/// Transposes groups of k with rows or columns in the tiles `begin` to `end`.
 void TileWriter::turn(const Operand &operand, Value begin, Value end) {
   auto turnTile = [&](Value tile, Value first) {
     SmallVector<Value> rows;
@@ -158,8 +158,8 @@ void TileWriter::turn(const Operand &operand, Value begin, Value end) {
   });
 }
 
-/// Rows or columns from `begin` up to `end`, which are `count`, or a multiple
-/// of it and of `span`. Tiles are numbered from `begin` on.
+/// Packs rows or columns from `begin` up to `end`. There are `count` of them,
+/// or a multiple of `count` and of `span`. Tiles are numbered from `begin` on.
 void TileWriter::pack(const Operand &operand, Value begin, Value end,
                       int64_t count, int64_t span, bool isTurned) {
   bool isAlongK = isDenseIn(operand, k);
@@ -220,7 +220,7 @@ void TileWriter::packRight() {
 }
 
 bool TileWriter::packsLeft() const {
-  // Rows far apart share a few sets of a cache, and have a page each.
+  // Rows that are far apart share a few sets of a cache, and have a page each.
   bool areFar = strideAlong(left.buffer, left.map, m) >= kFarBytes &&
                 size(m) >= kSide && size(n) >= kWorthTilePacking;
   return !isDenseIn(left, k) || areFar;

@@ -7,9 +7,9 @@
 //===----------------------------------------------------------------------===//
 ///
 /// \file
-/// What writes one contraction with the instructions of AMX. MatrixUnit.cpp
-/// chooses and writes the loops; MatrixUnitPacking.cpp brings the operands into
-/// the order in which the instructions take them.
+/// Declares the class that writes one contraction with AMX instructions.
+/// MatrixUnit.cpp chooses and writes the loops. MatrixUnitPacking.cpp packs the
+/// operands in the order in which the instructions take them.
 ///
 //===----------------------------------------------------------------------===//
 
@@ -23,41 +23,42 @@
 
 namespace mlir::pathways::kernel {
 
-/// One contraction being written. The result is made in blocks of up to 2 x 2
+/// Writer of one contraction. It computes the result in blocks of up to 2 x 2
 /// tiles of 16 x 16 sums. One step multiplies 64 bytes of a row of the left
-/// operand by as many of a column of the right one, four bytes at a time: a
-/// group.
+/// operand by 64 bytes of a column of the right one, in groups of four bytes.
 class TileWriter : LoopWriter {
 public:
   TileWriter(linalg::LinalgOp op, const MatrixUnit &unit)
       : LoopWriter(op), op(op), unit(unit) {}
 
-  /// Returns false, and changes nothing, when the op is not for it.
+  /// Returns false, and changes nothing, if this writer does not support the
+  /// op.
   bool match();
   void write();
 
 private:
-  static constexpr int64_t kSide = 16;      ///< of a tile of sums
-  static constexpr int64_t kRowBytes = 64;  ///< of a row of any tile
-  static constexpr int64_t kGroupBytes = 4; ///< of a group
+  static constexpr int64_t kSide = 16; ///< rows and columns of a tile of sums
+  static constexpr int64_t kRowBytes = 64;  ///< bytes of a row of any tile
+  static constexpr int64_t kGroupBytes = 4; ///< bytes of a group
   static constexpr int64_t kRowBlock = 128; ///< rows that share columns
   static constexpr int64_t kStepBlock = 64; ///< steps that stay in the cache
 
-  /// An operand and how it is read.
+  /// An operand and how the writer reads it.
   struct Operand {
     Value buffer;
     AffineMap map;
-    int64_t dim = -1; ///< of rows or columns; -1: there is one
+    int64_t dim = -1; ///< dimension of rows or columns; -1 if there is only one
     bool isSigned = true;
-    Value packed; ///< tiles, of each 16 rows or columns all steps; or none
+    /// Tiles with all steps of 16 rows or columns each; null if not packed.
+    Value packed;
   };
   /// Rows, or columns, of the tiles of a block.
   using Sides = SmallVector<int64_t, 2>;
   struct Shape {
     Sides rows, columns;
   };
-  /// A block: its first row and column, and the row with which the packed rows
-  /// begin.
+  /// Position of a block: its first row and column, and the first of the packed
+  /// rows.
   struct Place {
     Value row, column, firstRow;
   };
@@ -66,7 +67,7 @@ private:
   int64_t stepSize() const { return kRowBytes / elementBytes; }
   int64_t groupSize() const { return kGroupBytes / elementBytes; }
   int64_t numSteps() const { return llvm::divideCeil(size(k), stepSize()); }
-  /// Steps that are multiplied without the rest, where that is one of its own.
+  /// Returns the steps without the remainder if that is a step of its own.
   int64_t plainSteps() const {
     return left.packed ? numSteps() : size(k) / stepSize();
   }
@@ -80,16 +81,17 @@ private:
   bool isWorthIt() const;
   void copyIfStridesAreOpen(Value &buffer);
   void chooseHeight();
-  /// Where rows, or columns, begin that are less than a full block.
+  /// Returns the first row, or column, that does not fill a full block.
   int64_t edgeOf(int64_t dim) const;
-  /// Of the first two tiles of `count` rows or columns.
+  /// Returns the rows or columns of the first two tiles of `count`.
   Sides sidesOf(int64_t count) const;
   bool hasOneShape() const;
   void takeFill();
-  /// The value of a subscript at place `at` of dimension `dim` and `kv` of k.
+  /// Returns the value of a subscript at place `at` of dimension `dim` and `kv`
+  /// of k.
   Value subscript(AffineExpr expr, int64_t dim, Value at, Value kv);
   SmallVector<Value> subscripts(AffineMap map, int64_t dim, Value at, Value kv);
-  /// The address of an element.
+  /// Returns the address of an element.
   Value addressOf(Value buffer, ValueRange where);
   Value addressOfSums(Value row, Value column);
   void call(StringRef name, ValueRange arguments);
@@ -111,11 +113,13 @@ private:
   //-------------------------------------------------===//
   bool packsLeft() const;
   void allocateLeft();
-  /// Copies what lies apart along k and its own dimension.
+  /// Copies an operand that is dense neither along k nor along its own
+  /// dimension.
   void bringTogether(Operand &operand);
-  /// All columns of the right operand.
+  /// Packs all columns of the right operand.
   void packRight();
-  /// Rows of the left operand from `first` on: `height`, or a multiple of it.
+  /// Packs `height` rows of the left operand from `first` on, or a multiple of
+  /// `height`.
   void packLeft(Value first, Value last, int64_t height);
   void pack(const Operand &operand, Value begin, Value end, int64_t count,
             int64_t span, bool isTurned);
@@ -123,10 +127,10 @@ private:
   void packGroups(const Operand &operand, Value at, Value tile, int64_t span,
                   int64_t width);
   void turn(const Operand &operand, Value begin, Value end);
-  /// `count` elements along k of one row or column, zeros behind them.
+  /// Loads `count` elements along k of one row or column, followed by zeros.
   Value loadAlongK(const Operand &operand, Value at, Value kv, int64_t count);
-  /// Of `span` rows or columns, `width` of which are there, one group each,
-  /// `count` elements of which are: 16 to a register.
+  /// Loads one group each of `span` rows or columns, 16 to a register. Only
+  /// `width` of them, and `count` elements of a group, exist; the rest is zero.
   SmallVector<Value> loadGroups(const Operand &operand, Value at, Value kv,
                                 int64_t span, int64_t width, int64_t count);
   Value loadSome(Value buffer, ValueRange where, int64_t span, int64_t count);
@@ -137,19 +141,21 @@ private:
   linalg::LinalgOp op;
   const MatrixUnit &unit;
   SmallVector<int64_t> sizes;
-  int64_t m = -1, n = -1, k = -1; ///< dimensions of rows, columns, sums
+  int64_t m = -1, n = -1, k = -1; ///< loop dimensions of rows, columns, sums
   Operand left, right;
-  Value tail; ///< of the rows of a block: the last step, if that is no full one
+  Value tail; ///< Last step of the rows of a block, if it is not a full one.
   Value out;
   AffineMap outMap;
   int64_t height = 2 * kSide; ///< rows of a block
   int64_t elementBytes = 1;
-  SmallVector<int64_t> others; ///< others, those of `right` or summed first
-  int64_t numOfRight = 0;   ///< of them, to the last of `right` that is not 1
-  SmallVector<Value> outer; ///< their values
-  std::string instruction;  ///< that multiplies
+  /// loop dimensions; those of `right` and the summed ones first
+  SmallVector<int64_t> others;
+  /// Number of `others` up to the last one of `right` that is not 1.
+  int64_t numOfRight = 0;
+  SmallVector<Value> outer; ///< values of `others`
+  std::string instruction;  ///< name of the instruction that multiplies
   Value configuration;
-  bool startsAtZero = false; ///< else with what is in the result
+  bool startsAtZero = false; ///< false: with the values in the result
 };
 
 } // namespace mlir::pathways::kernel

@@ -1,4 +1,4 @@
-//===- Packing.cpp - Operands of products brought together ----------------===//
+//===- Packing.cpp - Packing of the operands of products ------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -29,7 +29,7 @@ bool kernel::isDenseAlong(Value buffer, AffineMap map, int64_t dim) {
          strides.back() == 1;
 }
 
-/// By what a step of `dim` changes `expr`, which is linear.
+/// Returns the change of `expr`, which is linear, for one step of `dim`.
 static int64_t factorOf(AffineExpr expr, int64_t dim) {
   if (auto each = dyn_cast<AffineDimExpr>(expr))
     return static_cast<int64_t>(each.getPosition()) == dim;
@@ -58,12 +58,13 @@ int64_t kernel::strideAlong(Value buffer, AffineMap map, int64_t dim) {
 void ContractionWriter::turnAroundB(OpFoldResult begin, int64_t depth) {
   int64_t width = panelWidth(), full = size(n) / width;
   panelBegin = dyn_cast<Value>(begin);
-  // Columns from `begin` on, of as many panels as that is.
+  // Copies columns from `begin` on, as many as `count` panels have.
   auto copy = [&](int64_t panel, int64_t count, int64_t columns) {
     SmallVector<OpFoldResult> offsets, extents,
         strides(rhsMap.getNumResults(), b.getIndexAttr(1));
     SmallVector<int64_t> shape, split;
-    SmallVector<AffineExpr> order; // of panel, k, column in the source
+    // position of panel, k, column in the source
+    SmallVector<AffineExpr> order;
     SmallVector<ReassociationIndices> groups;
     for (AffineExpr expr : rhsMap.getResults()) {
       int64_t dim = cast<AffineDimExpr>(expr).getPosition();
@@ -113,7 +114,7 @@ void ContractionWriter::turnAroundB(OpFoldResult begin, int64_t depth) {
     copy(full, 1, size(n) - full * width);
 }
 
-/// Whether both are the same part of a buffer.
+/// Returns true if both are the same part of a buffer.
 static bool areSame(Value a, Value b) {
   if (a == b)
     return true;
@@ -130,8 +131,7 @@ void ContractionWriter::turnAroundInFront() {
     int64_t dim = cast<AffineDimExpr>(expr).getPosition();
     order.push_back(dim == n ? 0 : dim == k ? 1 : 2);
   }
-  // The last block of rows, which is smaller, stands behind the loop over the
-  // others.
+  // The last, smaller block of rows stands after the loop over the others.
   for (const Turned &each : turned) {
     Operation *maker = each.panels.getDefiningOp();
     Operation *user = maker->getBlock()->findAncestorOpInBlock(*op);
@@ -151,7 +151,7 @@ void ContractionWriter::turnAroundInFront() {
   turned.push_back({rhs, order, panels});
 }
 
-/// The rows of B from `kBegin` on.
+/// Packs the rows of B from `kBegin` on.
 void ContractionWriter::packB(Value kBegin, Value kEnd) {
   panelBegin = kBegin;
   Lanes lanes = vectorsOf(rhs);
@@ -171,7 +171,7 @@ void ContractionWriter::packB(Value kBegin, Value kEnd) {
   });
 }
 
-/// A block of A, in the order of its dimensions.
+/// Packs a block of A, in the order of its dimensions.
 void ContractionWriter::packA(Value rowBegin, Value rowEnd, Value kBegin,
                               Value kEnd) {
   blockRow = rowBegin, blockBegin = kBegin;

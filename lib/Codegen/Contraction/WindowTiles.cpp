@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A tile of the result, `rows` times some vectors, and the loops around it.
+// Writes a tile of the result, `rows` times some vectors, and the loops around
+// it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -178,7 +179,7 @@ Value WindowWriter::load(const Input &input, int64_t row, int64_t width) {
 
 Value WindowWriter::combine(Value sum, ArrayRef<Value> terms, VectorType type) {
   if (isFused)
-    // Not vector.fma, which may become two roundings.
+    // vector.fma may become two roundings.
     return math::FmaOp::create(b, terms[0], terms[1], sum);
   IRMapping values;
   for (auto [input, term] : llvm::zip_equal(inputs, terms))
@@ -214,7 +215,8 @@ Value WindowWriter::finish(Value sum, int64_t width) {
 
 void WindowWriter::addTerm(Sums &sums) {
   Position row = m >= 0 ? at[m] : Position(), column = at[n];
-  // By input, row and vector; what does not depend on one is there once.
+  // Indexed by input, row and vector. A load that does not depend on one of
+  // these is stored once.
   SmallVector<SmallVector<SmallVector<Value>>> loaded(inputs.size());
   auto termOf = [&](size_t i, int64_t r, size_t v) -> Value {
     const Input &input = inputs[i];
@@ -287,7 +289,7 @@ void WindowWriter::addTerms(size_t i, Sums &sums) {
   } else if (sizes[dim] % unroll == 0) {
     loopOver(begin, end, unroll);
   } else {
-    // Only the last block can have a rest.
+    // Only the last block can have a remainder.
     Value length = arith::SubIOp::create(b, end, begin);
     Value rest = arith::RemUIOp::create(b, length, index(unroll));
     Value middle = arith::SubIOp::create(b, end, rest);
@@ -333,8 +335,8 @@ void WindowWriter::writeSums(bool guarded) {
 void WindowWriter::writeTile() {
   bool hasPadding =
       llvm::any_of(inputs, [](const Input &input) { return input.isPadded(); });
-  // Terms of one row are the same code wherever the row is. Where each term has
-  // its own, it is less to know that all are there.
+  // The terms of one row are the same code for any row. If each term looks up
+  // its own row, one check that all rows exist is cheaper.
   if (!hasPadding || steady <= writtenOut || block > 0)
     return writeSums(hasPadding);
   auto branch = scf::IfOp::create(b, isInside(), /*withElseRegion=*/true);
@@ -373,7 +375,7 @@ void WindowWriter::columns(size_t level) {
 void WindowWriter::rowTiles(size_t level) {
   if (m < 0)
     return nest(level + 1);
-  // Tiles of about the same height.
+  // Use tiles of about the same height.
   int64_t count = llvm::divideCeil(size(m), mostRows);
   int64_t low = size(m) / count, higher = size(m) % count;
   rows = low + 1;

@@ -7,8 +7,9 @@
 //===----------------------------------------------------------------------===//
 ///
 /// \file
-/// What writes one reduction over windows. Convolution.cpp chooses, and brings
-/// operands to what is read fast; WindowTiles.cpp writes the loops.
+/// Declares the class that writes one reduction over windows. Convolution.cpp
+/// makes the choices and copies operands into a form that is fast to read;
+/// WindowTiles.cpp writes the loops.
 ///
 //===----------------------------------------------------------------------===//
 
@@ -30,24 +31,26 @@ struct Subscript {
   int64_t constant = 0;
 };
 
-/// The value of a loop dimension: `base`, if there is one, plus `offset`.
+/// Value of a loop dimension: `base`, unless it is null, plus `offset`.
 struct Position {
   Value base;
   int64_t offset = 0;
 };
 
-/// An operand that is read.
+/// An operand that the op reads.
 struct Input {
-  unsigned number = 0; ///< of the argument of the body
+  unsigned number = 0; ///< number of the body's argument
   Value buffer;
   SmallVector<Subscript> subscripts;
-  int64_t along = 0;       ///< elements from one of n to the next; 0: no vector
-  bool isGathered = false; ///< has n, but vectors are made of single elements
+  /// Elements between neighbors along n; 0 if the operand is not a vector.
+  int64_t along = 0;
+  /// Depends on n, but its vectors are built from single elements.
+  bool isGathered = false;
 
-  // Where it is what lies inside of padding:
-  SmallVector<int64_t> low;  ///< elements in front, by dimension
+  // The next fields are set if the buffer is the inside of a padded operand.
+  SmallVector<int64_t> low;  ///< elements of padding in front, by dimension
   SmallVector<bool> checked; ///< dimensions with padding
-  Value border;              ///< a row of padding
+  Value border;              ///< a row of padding; null if not padded
 
   bool isVector() const { return along != 0 || isGathered; }
   bool isPadded() const { return static_cast<bool>(border); }
@@ -58,19 +61,20 @@ struct Input {
   }
 };
 
-/// One op being written.
+/// Writer of one op.
 class WindowWriter : LoopWriter {
 public:
   WindowWriter(linalg::LinalgOp op, const MatmulTiles &tiles)
       : LoopWriter(op), op(op), tiles(tiles) {}
 
-  /// Returns false, and changes nothing, when the op is not for it.
+  /// Returns false, and changes nothing, if this writer does not support the
+  /// op.
   bool match();
-  /// Returns the op behind it that went with it, if one did.
+  /// Returns the next op if this one absorbed it, otherwise null.
   Operation *write();
 
 private:
-  /// Steps of a long innermost dimension that are written out at a time.
+  /// Steps of a long innermost dimension that are unrolled.
   static constexpr int64_t kUnroll = 4;
 
   using Next = llvm::function_ref<void()>;
@@ -88,12 +92,12 @@ private:
 
   int64_t size(int64_t dim) const { return dim < 0 ? 1 : sizes[dim]; }
   int64_t bytes() const { return element.getIntOrFloatBitWidth() / 8; }
-  /// Whether the innermost dimension of a sum is a loop of its own.
+  /// Returns true if the innermost dimension of a sum is a loop of its own.
   bool isStepped() const {
     return !inner.empty() && writtenOut == inner.size();
   }
 
-  /// `next` with `dim` at begin, begin + step, ...
+  /// Writes a loop that runs `next` with `dim` at begin, begin + step, ...
   void over(int64_t dim, int64_t begin, int64_t end, int64_t step, Next next);
   void nest(size_t level);
   void columns(size_t level);
@@ -102,11 +106,11 @@ private:
   Value valueOf(const Subscript &subscript);
   SmallVector<Value> subscriptsOf(const Input &input);
   SmallVector<Value> resultSubscripts();
-  /// Whether no window of the tile leaves an operand.
+  /// Returns whether no window of the tile leaves an operand.
   Value isInside();
-  /// The row of `input` at the current position, or one of padding.
+  /// Returns the row of `input` at the current position, or a row of padding.
   Value rowOf(const Input &input);
-  /// The rows of all operands with padding, for all rows of the tile.
+  /// Finds the rows of all padded operands for all rows of the tile.
   void findRows();
   Value load(const Input &input, int64_t row, int64_t width);
 
@@ -126,30 +130,31 @@ private:
   bool isFused = false; ///< multiplies and adds with one rounding
   SmallVector<Input> inputs;
 
-  int64_t m = -1, n = -1;       ///< positions of loop dimensions; -1: none
-  SmallVector<int64_t> others;  ///< parallel ones besides
+  int64_t m = -1, n = -1; ///< positions of loop dimensions; -1 if there is none
+  SmallVector<int64_t> others;  ///< other parallel dimensions
   SmallVector<int64_t> outside; ///< reductions around the tiles
-  SmallVector<int64_t> inner; ///< reductions inside, those of one step left out
-  size_t writtenOut = 0;      ///< from here on, inner ones are written out
-  size_t steady = 0; ///< from here on, inner ones leave rows where they are
-  int64_t block = 0; ///< steps of inner[0] at a time; 0: all of them
+  /// reductions inside the tiles, except those of one step
+  SmallVector<int64_t> inner;
+  size_t writtenOut = 0; ///< inner reductions from this index on are unrolled
+  size_t steady = 0; ///< inner reductions from this index on do not move rows
+  int64_t block = 0; ///< steps of inner[0] at a time; 0 means all of them
   Value blockEnd;
 
   enum class Level { Other, Outside, Block, Columns, Rows };
   SmallVector<std::pair<Level, int64_t>> levels;
 
   int64_t mostRows = 1, mostVectors = 1;
-  Lanes vectors;            ///< of the result
-  SmallVector<Position> at; ///< where the loops are
+  Lanes vectors;            ///< vectors of the result
+  SmallVector<Position> at; ///< current values of the loop dimensions
   int64_t rows = 1;
-  /// Of the vectors of the tile; of one that is no power of two, as many lanes
-  /// of a full one are used.
+  /// Widths of the vectors of the tile. For a width that is not a power of 2,
+  /// the first lanes of a full vector are used.
   SmallVector<int64_t> widths;
-  Value fill; ///< what sums begin with; none: with what is in the result
-  linalg::GenericOp tail; ///< elementwise, on sums that are complete; or none
-  Value target;           ///< where they go
+  Value fill; ///< initial value of the sums; null if they begin with the result
+  linalg::GenericOp tail; ///< Elementwise op applied to complete sums, or null.
+  Value target;           ///< buffer that the sums are stored to
   bool isGuarded = false;
-  SmallVector<SmallVector<Value>> found; ///< by input and row
+  SmallVector<SmallVector<Value>> found; ///< rows by input and row of the tile
 };
 
 } // namespace mlir::pathways::kernel

@@ -1,4 +1,4 @@
-//===- Buffers.cpp - Kernels while they are on buffers --------------------===//
+//===- Buffers.cpp - Stages on buffers ------------------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -34,18 +34,20 @@ static constexpr uint64_t kAlignment = ::pathways::kBufferAlignment;
 // Bufferization
 //===----------------------------------------------------------------------===//
 
-/// Made by fuseRows: only ever puts rows into what it carries, or adds to it.
+/// Returns true if fuseRows made `op`. Such loops only write rows of the values
+/// that they carry, or add to them.
 static bool isRowLoop(Operation *op) {
   return op->hasAttr(kernel::kRowLoopAttrName);
 }
 
-/// What `value`, of a row loop, was before the first row.
+/// Returns the value from which `value`, a result of a row loop, starts.
 static Value beforeRows(Value value) {
   auto loop = value.getDefiningOp<scf::ForOp>();
   return loop.getTiedLoopInit(cast<OpResult>(value))->get();
 }
 
-/// Whether `value`, of an op of `block`, was not there before.
+/// Returns true if `value`, computed by an op of `block`, is in no buffer that
+/// existed before.
 static bool isFresh(Value value, Block *block) {
   Operation *def = value.getDefiningOp();
   if (!def || def->getBlock() != block)
@@ -57,7 +59,8 @@ static bool isFresh(Value value, Block *block) {
   return isa<linalg::LinalgOp, arith::ConstantOp>(def);
 }
 
-/// Whether `value` is `argument` after updates that can happen in its buffer.
+/// Returns true if `value` is `argument` after updates that can happen in its
+/// buffer.
 static bool isUpdateOf(Value value, BlockArgument argument) {
   while (value != argument) {
     Operation *op = value.getDefiningOp();
@@ -73,9 +76,9 @@ static bool isUpdateOf(Value value, BlockArgument argument) {
   return true;
 }
 
-/// The rows that `value` is made of begin in a buffer of their own. Upstream
-/// would have them begin in the one that they are to come back to where nobody
-/// reads that, and then take the rows that are put there for a read of it.
+/// Makes the rows of which `value` consists start in a buffer of their own.
+/// Upstream would start them in the buffer that they must return to if nothing
+/// reads it, and would then treat the insertions of rows as reads of it.
 static void beginRowsAside(Value value) {
   auto loop = value.getDefiningOp<scf::ForOp>();
   if (!loop || !isRowLoop(loop))
@@ -88,9 +91,9 @@ static void beginRowsAside(Value value) {
       b, loop.getLoc(), cast<RankedTensorType>(value.getType()), ValueRange()));
 }
 
-/// Values that go around a loop must come back in the buffer they left in: adds
-/// copies there. What comes back from another place of the same loop is saved
-/// first.
+/// Adds copies so that values that a loop carries return in the buffer from
+/// which they started. A value that returns from another place of the same loop
+/// is saved first.
 static void returnToBuffers(Operation *terminator, MutableOperandRange operands,
                             Block *block, unsigned firstArgument) {
   OpBuilder b(terminator);
@@ -110,7 +113,7 @@ static void returnToBuffers(Operation *terminator, MutableOperandRange operands,
       continue;
     returns.push_back({&operand, argument});
   }
-  // What is fresh can come back to one place without a copy.
+  // A fresh value can return to one place without a copy.
   SmallPtrSet<Value, 4> returned;
   for (Return &entry : returns) {
     Value value = entry.operand->get();
@@ -146,8 +149,8 @@ static void prepareLoops(ModuleOp module) {
   });
 }
 
-/// Whether what `use` makes may lie in the buffer of what it uses, or needs
-/// that to be as it is at the end.
+/// Returns true if the result of `use` may lie in the buffer of its operand, or
+/// if the op needs this buffer unchanged at the end.
 static bool mayAlias(OpOperand &use) {
   Operation *op = use.getOwner();
   if (isa<bufferization::MaterializeInDestinationOp>(op))
@@ -157,10 +160,10 @@ static bool mayAlias(OpOperand &use) {
                  : !isa<tensor::ExtractOp, tensor::DimOp>(op);
 }
 
-/// Gives each user that may write to it a tensor.empty, or a fill of one, of
-/// its own: to fill again is less work than to copy, and such users do not get
-/// into each other's way. Not in a loop, where the fill would be done each
-/// time.
+/// Gives each user that may write to a tensor.empty, or to a fill of one, a
+/// clone of its own: filling again is less work than copying, and such users do
+/// not conflict. Does not do so in a loop, where the fill would run in each
+/// iteration.
 static void unshareFills(ModuleOp module) {
   auto isBeginning = [](Operation *op) {
     auto fill = dyn_cast<linalg::LinalgOp>(op);
@@ -179,7 +182,7 @@ static void unshareFills(ModuleOp module) {
     if (isBeginning(op))
       beginnings.push_back(op);
   });
-  // Users before what they use: a clone of a fill is a user of its
+  // Visits users before their operands: a clone of a fill is a user of its
   // tensor.empty.
   for (Operation *op : llvm::reverse(beginnings)) {
     Value value = op->getResult(0);
@@ -196,8 +199,9 @@ static void unshareFills(ModuleOp module) {
   }
 }
 
-/// Whether `use` takes a slice in a loop or branch that is gone before that
-/// ends: nobody reads it when results are put in their places.
+/// Returns true if `use` takes a slice in a loop or branch and the slice is
+/// dead at the end of it, so that nothing reads it when results are written to
+/// their outputs.
 static bool staysInside(OpOperand &use) {
   auto slice = dyn_cast<tensor::ExtractSliceOp>(use.getOwner());
   if (!slice || isa<func::FuncOp>(slice->getParentOp()))
@@ -216,7 +220,7 @@ static bool staysInside(OpOperand &use) {
   return true;
 }
 
-/// Whether `use` brings an argument of a loop, updated, back to itself.
+/// Returns true if `use` returns an argument of a loop, updated, to itself.
 static bool comesBack(OpOperand &use) {
   auto write =
       dyn_cast<bufferization::MaterializeInDestinationOp>(use.getOwner());
@@ -225,9 +229,10 @@ static bool comesBack(OpOperand &use) {
          isUpdateOf(write.getSource(), argument);
 }
 
-/// Whether something else may be written where `result` is computed, or lie
-/// there when results are put in their places: it, or a value that it was made
-/// from, is also where something else begins.
+/// Returns true if another value may be written where `result` is computed, or
+/// may be live there when results are written to their outputs. That is so if
+/// `result`, or a value that it was made from, is also the start of another
+/// value.
 static bool sharesItsBeginning(Value result) {
   SetVector<Value> chain;
   chain.insert(result);
@@ -237,7 +242,7 @@ static bool sharesItsBeginning(Value result) {
           return mayAlias(use) && !staysInside(use) && !comesBack(use);
         }) > 1)
       return true;
-    // Behind an argument of a region are the operands of its op.
+    // An argument of a region comes from the operands of its op.
     Operation *op = value.getDefiningOp();
     if (!op)
       op = value.getParentBlock()->getParentOp();
@@ -263,8 +268,8 @@ static bool sharesItsBeginning(Value result) {
 }
 
 /// Results are computed in the output buffers where that is safe. Bufferization
-/// does not see it when it is not: it takes a write to an output to touch no
-/// tensor.
+/// does not detect the unsafe cases: it assumes that a write to an output
+/// touches no tensor. This function gives such results a buffer of their own.
 static void computeAside(ModuleOp module) {
   module.walk([](bufferization::MaterializeInDestinationOp write) {
     Value result = write.getSource();
@@ -278,9 +283,9 @@ static void computeAside(ModuleOp module) {
   });
 }
 
-/// One of two tensors by a scalar is a copy of it, by branches. As one
-/// operation, which canonicalization makes of empty branches, it would have to
-/// be the one or the other buffer, also where both are read later.
+/// Writes a selection between two tensors by a scalar as branches that copy one
+/// of them. Canonicalization turns empty branches back into one operation,
+/// whose result would be one of the two buffers even if both are read later.
 static void chooseByBranches(ModuleOp module) {
   module.walk([](arith::SelectOp select) {
     if (!isa<TensorType>(select.getType()) ||
@@ -303,8 +308,8 @@ static void chooseByBranches(ModuleOp module) {
   });
 }
 
-/// A tensor that is written into itself is first copied: what makes it may not
-/// be asked to make it in place of a part of it.
+/// Copies a tensor that is inserted into itself first: its producer must not be
+/// made to compute it in a part of itself.
 static void copyWhatGoesIntoItself(ModuleOp module) {
   module.walk([](tensor::InsertSliceOp insert) {
     if (insert.getSource() != insert.getDest())
@@ -329,7 +334,7 @@ LogicalResult kernel::bufferizeSegments(ModuleOp module) {
     pm.addPass(bufferization::createEmptyTensorEliminationPass());
     if (failed(runPasses(pm, module)))
       return failure();
-    // Not by upstream's pass, which fails after a number of rounds.
+    // Upstream's pass for this fails after a number of rounds.
     RewritePatternSet patterns(context);
     bufferization::populateEmptyTensorToAllocTensorPattern(patterns);
     applyPatternsToEnd(module, std::move(patterns));
@@ -354,8 +359,8 @@ LogicalResult kernel::bufferizeSegments(ModuleOp module) {
 // Inputs and outputs in one memory
 //===----------------------------------------------------------------------===//
 
-/// Whether `op` reads an element of `input` only to write that of `output`, or
-/// copies the one to the other.
+/// Returns true if `op` reads each element of `input` only to write the same
+/// element of `output`, or copies `input` to `output`.
 static bool updatesByElement(Operation *op, Value input, Value output) {
   if (auto copy = dyn_cast<memref::CopyOp>(op))
     return copy.getSource() == input && copy.getTarget() == output;
@@ -374,8 +379,8 @@ static bool updatesByElement(Operation *op, Value input, Value output) {
   });
 }
 
-/// Whether `input` is not needed any more, element by element, when `output` is
-/// written.
+/// Returns true if no element of `input` is needed after that element of
+/// `output` is written.
 static bool canUpdateInPlace(Block &body, Value input, Value output) {
   auto placeOf = [&](Operation *op) { return body.findAncestorOpInBlock(*op); };
   Operation *first = nullptr;
@@ -385,7 +390,7 @@ static bool canUpdateInPlace(Block &body, Value input, Value output) {
       first = place;
   }
   return first && llvm::all_of(input.getUsers(), [&](Operation *user) {
-           // Through anything else, a view or a branch, it may be read later.
+           // Other users, such as views and branches, may read the input later.
            if (!isa<linalg::LinalgOp, memref::LoadOp, memref::CopyOp>(user))
              return false;
            return placeOf(user)->isBeforeInBlock(first) ||

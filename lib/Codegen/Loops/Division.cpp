@@ -1,4 +1,4 @@
-//===- Division.cpp - Many numbers divided by one -------------------------===//
+//===- Division.cpp - Many divisions by one number ------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,30 +6,33 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A division of 16 lanes takes as long as twenty other instructions. Where a
-// loop divides by the same number s each time, as a softmax does, the quotient
-// of a is made of y, 1 / s rounded to nearest:
+// A division of 16 lanes takes as long as twenty other instructions. If a loop
+// divides by the same number s in each iteration, as a softmax does, the
+// quotient of a is computed from y, which is 1 / s rounded to nearest:
 //
 //   z = a y,  r = z s - a,  q = z - r y        each rounded once
 //
-// That is a / s rounded to nearest, to the bit, of zeros too, as long as
-// nothing leaves the normal numbers. Let a and s be from 1 to 2 less an ulp,
-// with integers A and B of 24 bits in units of 2^-23. y is off by 2^-25 at
-// most, so that s y = 1 + e with |e| <= B 2^-48. Let d = a / s - z in ulps of
-// a / s, so that q is what is nearest to z + d (1 + e).
+// The result is a / s rounded to nearest, bit for bit, including zeros, as long
+// as nothing leaves the range of normal numbers. Proof: let a and s be from 1
+// to 2 less an ulp, with integers A and B of 24 bits in units of 2^-23. The
+// error of y is at most 2^-25, so s y = 1 + e with |e| <= B 2^-48. Let d = a /
+// s - z in ulps of a / s; then q is z + d (1 + e) rounded to nearest.
 //
-// (1) From 1 on an ulp is 2^-23, and |d| < 1; below, where A < B, it is 2^-24,
-// and |d| <= 1 / 2 + A 2^-24 < 3 / 2.
-// (2) d B is an integer, that of r, which has it exactly up to 2^24; beyond,
-// where |d| > 1, it may be off by 1. (Where a = s, z may be below 1, and d B no
-// integer; r is exact, and q is 1.)
-// (3) A quotient lies in no middle between two numbers: it would be a product
-// of 25 bits. z + d (1 + e) is on its side of all of them. Those at 1/2: |d B|
-// is (B + j)/2 or (B - j)/2 with j >= 1, and |d B e| less than j/2, as
-// B |e| <= B^2 2^-48 < 1 - 2^-24. Those at 3/2: by (1) |d B| is less than 3B/2
-// by 1 + (B - 1) t 2^-24 at least, where B = 2^24 - t. From t = 2 on that is
-// more than 1, by which r may be off, and |d B e| <= 3/2 (B 2^-24)^2 together.
-// For t = 1 the test tries all a.
+// (1) If a / s is at least 1, an ulp is 2^-23 and |d| < 1. If it is less, that
+// is if A < B, an ulp is 2^-24 and |d| <= 1 / 2 + A 2^-24 < 3 / 2.
+//
+// (2) d B is an integer, the one of r. r represents it exactly up to 2^24; if
+// it is larger, where |d| > 1, r may be off by 1. (If a = s, z may be below 1
+// and d B no integer; then r is exact, and q is 1.)
+//
+// (3) A quotient never lies in the middle between two numbers: it would be a
+// product of 25 bits. It remains to show that z + d (1 + e) is on the same side
+// of each middle as a / s. For the middles at 1/2: |d B| is (B + j)/2 or
+// (B - j)/2 with j >= 1, and |d B e| is less than j/2, because
+// B |e| <= B^2 2^-48 < 1 - 2^-24. For the middles at 3/2: by (1), |d B| is less
+// than 3B/2 by at least 1 + (B - 1) t 2^-24, where B = 2^24 - t. For t >= 2
+// this exceeds the sum of 1, by which r may be off, and of |d B e| <= 3/2 (B
+// 2^-24)^2. For t = 1 the test tries all a.
 //
 //===----------------------------------------------------------------------===//
 
@@ -48,11 +51,12 @@ using namespace mlir::pathways;
 
 namespace {
 
-/// The bits of 2^exponent.
+/// Returns the bits of 2^exponent.
 constexpr int32_t bitsOfPower(int exponent) { return (127 + exponent) << 23; }
 
-/// Divisors and dividends, but for zeros, of which nothing leaves the normal
-/// numbers; what r may be is a multiple of the least subnormal one.
+/// Exponents that bound the divisors and the nonzero dividends for which
+/// nothing leaves the normal numbers and r is a multiple of the least subnormal
+/// one.
 constexpr int kDivisors = 30, kDividends = 90;
 constexpr int64_t kLanes = 16;
 
@@ -65,7 +69,8 @@ struct DivideByReciprocal : OpRewritePattern<arith::DivFOp> {
 
 } // namespace
 
-/// What all lanes of `value` are, from outside of `loop`; or none.
+/// Returns the scalar that all lanes of `value` hold, if it comes from outside
+/// of `loop`; otherwise a null value.
 static Value scalarOf(Value value, scf::ForOp loop, ImplicitLocOpBuilder &b) {
   DenseElementsAttr splat;
   FloatAttr number;
@@ -78,7 +83,7 @@ static Value scalarOf(Value value, scf::ForOp loop, ImplicitLocOpBuilder &b) {
     return loop.isDefinedOutsideOfLoop(broadcast.getSource())
                ? broadcast.getSource()
                : Value();
-  // Those of powers of 2 are products anyway.
+  // Divisions by powers of 2 become products anyway.
   APFloat inverse = number.getValue();
   if (number.getValue().getExactInverse(&inverse))
     return {};
@@ -92,7 +97,8 @@ static Value integer(ImplicitLocOpBuilder &b, Type type, int64_t value) {
   return arith::ConstantOp::create(b, attr);
 }
 
-/// Whether numbers with these bits are beyond 2^-exponent and 2^exponent.
+/// Returns whether numbers with these bits are outside of 2^-exponent to
+/// 2^exponent.
 static Value isBeyond(ImplicitLocOpBuilder &b, Value bits, int exponent) {
   const int32_t low = bitsOfPower(-exponent), high = bitsOfPower(exponent);
   Type type = bits.getType();
@@ -101,7 +107,8 @@ static Value isBeyond(ImplicitLocOpBuilder &b, Value bits, int exponent) {
                                integer(b, type, high - low));
 }
 
-/// Whether some lane of `a` is beyond what this divides and not zero.
+/// Returns whether some lane of `a` is outside of the supported range and not
+/// zero.
 static Value isAnyLeft(ImplicitLocOpBuilder &b, Value a) {
   auto type = cast<VectorType>(a.getType()).clone(b.getI32Type());
   Value size = arith::AndIOp::create(b, arith::BitcastOp::create(b, type, a),
@@ -130,7 +137,7 @@ DivideByReciprocal::matchAndRewrite(arith::DivFOp op,
   Value scalar = scalarOf(op.getRhs(), loop, b);
   if (!scalar)
     return failure();
-  // Negative ones are beyond, too.
+  // This also excludes negative divisors.
   Value isOther = isBeyond(
       b, arith::BitcastOp::create(b, b.getI32Type(), scalar), kDivisors);
   Value one = arith::ConstantOp::create(b, b.getF32FloatAttr(1));
@@ -143,7 +150,7 @@ DivideByReciprocal::matchAndRewrite(arith::DivFOp op,
       b, type, arith::OrIOp::create(b, isOther, isAnyLeft(b, a)),
       /*withElseRegion=*/true);
   b.setInsertionPointToStart(choice.thenBlock());
-  // Not one that this pattern takes.
+  // The parent of this division is no loop, so the pattern does not match it.
   scf::YieldOp::create(b, arith::DivFOp::create(b, a, s).getResult());
   b.setInsertionPointToStart(choice.elseBlock());
   Value z = arith::MulFOp::create(b, a, inverse);

@@ -1,4 +1,4 @@
-//===- Elementwise.cpp - What is done to each element as vector code ------===//
+//===- Elementwise.cpp - Elementwise ops as vector code -------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,13 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Writes loops whose innermost elements lie next to each other, or stay the
-// same, with vectors. LLVM makes vectors of plain loops too, in several times
-// the time: it has to find out what is known here, and it needs a loop of its
-// own for what is left over behind the last full vector.
+// Writes loops whose innermost elements are adjacent in memory, or do not
+// change, with vectors. LLVM can vectorize plain loops too, but takes several
+// times as long: it has to prove facts that are known here, and it needs a loop
+// of its own for the remainder after the last full vector.
 //
 // Every element is computed from the same operands by the same operations in
-// the same order as in plain loops: no bit changes.
+// the same order as in plain loops, so no bit changes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,27 +34,30 @@ using namespace mlir::pathways::kernel;
 
 namespace {
 
-/// Vectors in one turn of a loop, if they are made of few operations.
+/// Vectors per iteration of a loop if they take few operations, and the largest
+/// number of operations per iteration.
 constexpr int64_t kMostVectors = 4, kOperationsPerTurn = 16;
-/// The same where a loop is done once and not over and over, which leaves less
-/// to gain for what more code takes to compile. Of so many in all, which fit
-/// the nearest cache, one: that is some nanoseconds of a step.
+/// Vectors per iteration if a loop runs only once, where more code costs
+/// compile time and gains less. A loop of at most kFewVectors vectors, which
+/// fit the nearest cache, has one vector per iteration: this costs some
+/// nanoseconds of a step.
 constexpr int64_t kMostVectorsOnce = 2, kFewVectors = 512;
-/// A function of the dialect math counts as so many operations.
+/// Operations that a function of the dialect math counts as.
 constexpr int64_t kFunctionCost = 8;
-/// Of arrays of this size the next row is fetched while functions of one are
-/// computed, which leaves the time for that; rows up to a size of which some
-/// fit the nearest cache.
+/// Arrays of at least this size are prefetched: while functions of one row are
+/// computed, which takes long enough, the next row is fetched. Rows may be at
+/// most so large that some of them fit the nearest cache.
 constexpr int64_t kFetchedAheadBytes = 1 << 20, kMostRowBytes = 16 << 10;
 constexpr int64_t kLineBytes = 64;
 
-/// One op being written.
+/// Writer of one op.
 class ElementwiseWriter : LoopWriter {
 public:
   ElementwiseWriter(linalg::LinalgOp op, const MatmulTiles &tiles)
       : LoopWriter(op), op(op), tiles(tiles) {}
 
-  /// Returns false, and changes nothing, when the op is not for it.
+  /// Returns false, and changes nothing, if this writer does not support the
+  /// op.
   bool match();
   void write();
 
@@ -62,10 +65,11 @@ private:
   struct Operand {
     BlockArgument argument;
     Value buffer;
-    SmallVector<int64_t> dims; ///< loop dimension of each of its own
+    /// Loop dimension of each dimension of the operand.
+    SmallVector<int64_t> dims;
     bool isRead = false;
-    bool isFetched = false; ///< what lies behind its row, too
-    Value yielded;          ///< of what is written
+    bool isFetched = false; ///< The data after its row is prefetched too.
+    Value yielded; ///< Value stored to the operand; null if it is not written.
 
     bool has(int64_t dim) const { return llvm::is_contained(dims, dim); }
   };
@@ -84,10 +88,10 @@ private:
   const MatmulTiles &tiles;
   SmallVector<Operand> operands;
   SmallVector<int64_t> sizes;
-  int64_t inner = -1;       ///< the dimension of vectors
-  int64_t joined = 0;       ///< dimensions in front that are part of it
+  int64_t inner = -1; ///< the dimension of vectors
+  int64_t joined = 0; ///< dimensions in front of `inner` that are joined to it
   SmallVector<Value> outer; ///< values of the other dimensions
-  IRMapping constant;       ///< what stays the same along the inner dimension
+  IRMapping constant; ///< values that do not change along the inner dimension
   int64_t lanes = 1, vectors = 1;
   bool hasMasks = false;
 };
@@ -119,7 +123,7 @@ bool ElementwiseWriter::addOperand(OpOperand &operand) {
   return added.dims.back() == inner && isDense(added.buffer);
 }
 
-/// Makes one dimension of `dim` and the inner one, where all operands allow it.
+/// Joins `dim` and the inner dimension if all operands allow it.
 void ElementwiseWriter::join(int64_t dim) {
   ++joined;
   bool canJoin = llvm::all_of(operands, [&](const Operand &operand) {
@@ -150,7 +154,7 @@ bool ElementwiseWriter::match() {
   for (OpOperand &operand : op->getOpOperands())
     if (!addOperand(operand))
       return false;
-  // One behind the other: what is between them could not be skipped.
+  // Only adjacent dimensions are joined: one between them could not be skipped.
   for (int64_t dim = inner; dim-- > 0 && joined == inner - 1 - dim;)
     join(dim);
   chooseVectors();
@@ -188,7 +192,7 @@ void ElementwiseWriter::chooseVectors() {
     vectors /= 2;
 }
 
-/// Whether there are no loops around the one along the inner dimension.
+/// Returns true if there is no loop around the one along the inner dimension.
 bool ElementwiseWriter::isDoneOnce() {
   for (auto [dim, size] : llvm::enumerate(sizes))
     if (static_cast<int64_t>(dim) != inner && size != 1)
@@ -196,7 +200,8 @@ bool ElementwiseWriter::isDoneOnce() {
   return !op->getParentOfType<LoopLikeOpInterface>();
 }
 
-/// Whether `operand` is a row of a large array, the next one right behind it.
+/// Returns true if `operand` is a row of a large array that is directly
+/// followed by the next row.
 bool ElementwiseWriter::isRowOfMany(const Operand &operand) const {
   auto row = operand.buffer.getDefiningOp<memref::SubViewOp>();
   auto loop = op->getParentOfType<scf::ForOp>();
@@ -232,7 +237,7 @@ SmallVector<Value> ElementwiseWriter::subscripts(const Operand &operand,
   return where;
 }
 
-/// The elements from `at` on.
+/// Writes the elements from `at` on.
 void ElementwiseWriter::writeVector(Value at, int64_t width) {
   IRMapping values = constant;
   int64_t count = width;

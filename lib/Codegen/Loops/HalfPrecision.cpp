@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// f16 and bf16 are formats of storage: what a segment takes is widened to f32,
-// everything inside is f32, and what it gives is rounded once, to nearest even.
-// A rounding that is written, an arith.truncf, stays where it is written.
+// f16 and bf16 are formats of storage. A segment widens its inputs to f32,
+// computes in f32, and rounds its outputs once, to nearest even. An
+// arith.truncf that the program wrote stays in its place.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,7 +31,8 @@ static bool isNarrow(Type type) {
   return element.isF16() || element.isBF16();
 }
 
-/// f32, or a tensor or vector of it, for a narrow type; any other as it is.
+/// Returns f32, or a tensor or vector of f32, for a narrow type, and any other
+/// type unchanged.
 static Type widened(Type type) {
   if (!isNarrow(type))
     return type;
@@ -145,7 +146,7 @@ namespace {
 
 using Predicate = arith::CmpIPredicate;
 
-/// What both conversions of a scalar f16 are written with.
+/// Builder for the two conversions of a scalar f16.
 struct Bits : ImplicitLocOpBuilder {
   Bits(Location loc, OpBuilder &rewriter)
       : ImplicitLocOpBuilder(loc, rewriter) {}
@@ -191,8 +192,8 @@ struct ExtendHalf : OpRewritePattern<arith::ExtFOp> {
     Value bits = arith::ExtUIOp::create(b, b.getI32Type(), half);
     Value sign = b.left(b.both(bits, 0x8000), 16);
     Value size = b.both(bits, 0x7fff);
-    // The exponent by a product, which is exact: it makes numbers of the
-    // smallest f16 normal too.
+    // Compute the exponent by a product, which is exact and also makes the
+    // smallest f16 normal.
     Value scale = b.asFloat(b.constant((127 + 112) << 23));
     Value scaled =
         b.asBits(arith::MulFOp::create(b, b.asFloat(b.left(size, 13)), scale));
@@ -215,13 +216,12 @@ struct RoundToHalf : OpRewritePattern<arith::TruncFOp> {
     Value bits = b.asBits(op.getIn());
     Value sign = b.right(b.both(bits, 0x80000000), 16);
     Value size = b.both(bits, 0x7fffffff);
-    // Below the smallest normal f16: the sum with 0.5 rounds at the right
-    // place.
+    // Below the smallest normal f16, the sum with 0.5 rounds at the right bit.
     constexpr uint32_t kOneHalf = 126u << 23;
     Value sum = arith::AddFOp::create(b, b.asFloat(size),
                                       b.asFloat(b.constant(kOneHalf)));
     Value tiny = b.plus(b.asBits(sum), b.constant(-kOneHalf));
-    // Normal: the new exponent, and half of what is dropped, to even.
+    // For normal results, set the new exponent and round to even.
     Value odd = b.both(b.right(size, 13), 1);
     Value normal = b.right(
         b.plus(b.plus(size, b.constant(0u - (112u << 23) + 0xfff)), odd), 13);
@@ -237,8 +237,8 @@ struct RoundToHalf : OpRewritePattern<arith::TruncFOp> {
   }
 };
 
-/// Between integers and narrow floats by way of f32: canonicalization makes one
-/// operation of two where it can.
+/// Converts between integers and narrow floats through f32: canonicalization
+/// joins the two conversions into one where it can.
 template <typename FromInteger>
 struct RoundFromF32 : OpRewritePattern<FromInteger> {
   using OpRewritePattern<FromInteger>::OpRewritePattern;
@@ -289,7 +289,8 @@ void kernel::expandNarrowConversions(ModuleOp module, bool hasF16) {
 // Storage
 //===----------------------------------------------------------------------===//
 
-/// i16, or a vector or buffer of it, for a narrow type; any other as it is.
+/// Returns i16, or a vector or buffer of i16, for a narrow type, and any other
+/// type unchanged.
 static Type asInteger(Type type) {
   if (!isNarrow(type))
     return type;
@@ -309,7 +310,7 @@ static void makeConstantInteger(arith::ConstantOp op) {
     op.setValueAttr(dense.bitcast(getElementTypeOrSelf(type)));
 }
 
-/// Constants whose elements differ lie in memory of the module.
+/// Constants whose elements differ are stored in globals of the module.
 static void makeGlobalInteger(memref::GlobalOp op) {
   if (!isNarrow(op.getType()))
     return;
@@ -320,10 +321,10 @@ static void makeGlobalInteger(memref::GlobalOp op) {
         dense.bitcast(IntegerType::get(op.getContext(), 16)));
 }
 
-/// LLVM rounds the parts of copysign(x, y) instead of what it gives, and where
-/// y was rounded to f32, from f64 to f16 at once, which x86 has no instruction
-/// for. A fence in front keeps it away; vectors, which it lets alone, need
-/// none.
+/// LLVM rounds the operands of copysign(x, y) instead of its result. If y was
+/// rounded to f32 from f64, it then rounds from f64 to f16 at once, for which
+/// x86 has no instruction. A fence before the rounding prevents this. LLVM does
+/// not do this to vectors, so they need no fence.
 static void fenceRounding(OpBuilder &b, arith::TruncFOp op) {
   Value in = op.getIn();
   if (!in.getType().isF32() || !op.getType().isF16())
@@ -342,7 +343,7 @@ void kernel::storeNarrowFloatsAsIntegers(ModuleOp module) {
   RewritePatternSet patterns(module.getContext());
   populateThroughF32Patterns(patterns);
   applyPatternsToEnd(module, std::move(patterns));
-  // What converts in registers, with the type that it converts.
+  // Conversions in registers, with the type that they convert.
   SmallVector<std::pair<Operation *, Type>> conversions;
   module.walk([&](Operation *op) {
     if (isa<arith::ExtFOp>(op) && isNarrow(op->getOperand(0).getType()))

@@ -1,4 +1,4 @@
-//===- Loops.cpp - What is left on buffers becomes loops ------------------===//
+//===- Loops.cpp - Loops for the remaining ops on buffers -----------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -29,8 +29,8 @@ using namespace mlir::pathways;
 
 namespace {
 
-/// The dimensions of a buffer in groups, each of which lies in memory like one
-/// dimension in all of `types`.
+/// Returns the dimensions of a buffer in groups. The dimensions of each group
+/// lie in memory like one dimension in all of `types`.
 SmallVector<ReassociationIndices> joinDimensions(ArrayRef<MemRefType> types) {
   SmallVector<ReassociationIndices> groups;
   for (int64_t d = 0, e = types.front().getRank(); d < e; ++d) {
@@ -53,7 +53,8 @@ SmallVector<ReassociationIndices> joinDimensions(ArrayRef<MemRefType> types) {
   return groups;
 }
 
-/// Copies between buffers of which one is strided. Dense ones become memcpy.
+/// Writes copies as loops if one of the buffers is strided. Copies of dense
+/// buffers become memcpy.
 struct CopyByLoops : OpRewritePattern<memref::CopyOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -70,7 +71,7 @@ struct CopyByLoops : OpRewritePattern<memref::CopyOp> {
     if (isDense(op.getSource()) && isDense(op.getTarget()))
       return failure();
     Value source = op.getSource(), target = op.getTarget();
-    // Short rows that follow each other are one row.
+    // Joins short adjacent rows to one row.
     auto sourceType = cast<MemRefType>(source.getType()),
          targetType = cast<MemRefType>(target.getType());
     if (sourceType.hasStaticShape() && targetType.hasStaticShape()) {
@@ -97,7 +98,7 @@ struct CopyByLoops : OpRewritePattern<memref::CopyOp> {
   }
 };
 
-/// Short rows of a dense buffer that is set to one number are one row.
+/// Joins the short rows of a dense buffer that is set to one number to one row.
 struct FillFlat : OpInterfaceRewritePattern<linalg::LinalgOp> {
   using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
 
@@ -122,11 +123,11 @@ struct FillFlat : OpInterfaceRewritePattern<linalg::LinalgOp> {
 
 } // namespace
 
-/// Lets a sum along the innermost loop that lowerReductions left be added in
-/// lanes. Its order is then fixed by the shape and the target, and the same for
-/// every element of the result: of a loop that is long enough not to be
-/// unrolled, after which LLVM would add several elements at once, in other
-/// orders.
+/// Lets LLVM add a sum along the innermost loop in lanes if lowerReductions did
+/// not write it. The order of the sum is then fixed by the shape and the
+/// target, and is the same for every element of the result. This holds only for
+/// loops that are too long to be unrolled: after unrolling, LLVM would add
+/// several elements at once, in other orders.
 static void addInLanes(linalg::GenericOp op) {
   constexpr int64_t kLeastTerms = 256;
   auto iterators = op.getIteratorTypesArray();
@@ -144,7 +145,7 @@ static void addInLanes(linalg::GenericOp op) {
   }
 }
 
-/// Whether it is worth it to make vectors of the loops that `op` becomes.
+/// Returns true if vectorizing the loops that `op` becomes is worth it.
 static bool hasManyElements(linalg::LinalgOp op) {
   constexpr uint64_t kMany = 16;
   uint64_t count = 1;
@@ -161,7 +162,8 @@ LogicalResult kernel::lowerToLoops(ModuleOp module, const MatmulTiles &tiles,
   MLIRContext *context = module.getContext();
   RewritePatternSet copies(context);
   copies.add<CopyByLoops, FillFlat>(context);
-  // What the stages before wrote folds before others look for what it is.
+  // Folds the output of earlier stages, because the next ones look for specific
+  // ops.
   foldAndApplyPatternsToEnd(module, std::move(copies));
   lowerElementwise(module, tiles);
   if (tiles.hasRanges) {
@@ -173,8 +175,8 @@ LogicalResult kernel::lowerToLoops(ModuleOp module, const MatmulTiles &tiles,
   addFloatPatterns(patterns, tiles.hasPowers);
   addMaxNumPatterns(patterns);
   addDoublePatterns(patterns);
-  // One rule for vector bodies and tails: the same straight code for both.
-  // This is within a few units in the last place; the others go to the C
+  // Vector bodies and tails use the same straight code. This approximation is
+  // within a few units in the last place; the other functions call the C
   // library.
   populateMathPolynomialApproximationPatterns(patterns, [](StringRef name) {
     return name == math::TanhOp::getOperationName();

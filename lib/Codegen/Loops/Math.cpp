@@ -1,4 +1,4 @@
-//===- Math.cpp - Functions written out in kernels ------------------------===//
+//===- Math.cpp - Math functions as straight code -------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Straight code without branches, tables or calls: a loop around it becomes
-// vector code, and gives the same in vector bodies and tails.
+// Writes straight code without branches, tables or calls: a loop around it
+// becomes vector code and gives the same results in vector bodies and tails.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +24,7 @@ using namespace mlir::pathways;
 
 namespace {
 
-/// Writes arithmetic on f32, or on one for each lane.
+/// Writes arithmetic on f32, or on a vector of f32.
 class Singles {
 public:
   Singles(Operation *op, PatternRewriter &rewriter)
@@ -42,25 +42,25 @@ public:
     return math::FmaOp::create(b, x, y, z);
   }
   Value mul(Value x, Value y) { return arith::MulFOp::create(b, x, y); }
-  /// The lesser one, and the greater one; of a NaN and a bound the NaN.
+  /// Return the smaller, or the larger, of the two; NaN if x is NaN.
   Value atMost(float bound, Value x) {
     return choose(arith::CmpFPredicate::OLT, number(bound), x);
   }
   Value atLeast(float bound, Value x) {
     return choose(arith::CmpFPredicate::OGT, number(bound), x);
   }
-  /// coefficients[0] + coefficients[1] x + ...
+  /// Returns coefficients[0] + coefficients[1] x + ...
   Value series(Value x, ArrayRef<float> coefficients) {
     Value sum = number(coefficients.back());
     for (float each : llvm::reverse(coefficients.drop_back()))
       sum = fma(sum, x, number(each));
     return sum;
   }
-  /// The integer that was added to 1.5 * 2^23.
+  /// Returns the integer that was added to 1.5 * 2^23.
   Value asInteger(Value sum) {
     return arith::SubIOp::create(b, bits(sum), integer(0x4b400000));
   }
-  /// 2^exponent, for exponents of normal numbers.
+  /// Returns 2^exponent, for exponents of normal numbers.
   Value powerOf2(Value exponent) {
     Value biased = arith::AddIOp::create(b, exponent, integer(127));
     Value shifted = arith::ShLIOp::create(b, biased, integer(23));
@@ -70,7 +70,7 @@ public:
   ImplicitLocOpBuilder b;
 
 private:
-  // A number, or one for each lane.
+  // Returns a scalar constant, or a vector with the constant in each lane.
   Value constant(TypedAttr value, Type type) {
     if (isa<VectorType>(type))
       value = DenseElementsAttr::get(cast<ShapedType>(type), value);
@@ -84,9 +84,9 @@ private:
   Type f32, i32;
 };
 
-/// exp(x) = 2^n exp(r), n the nearest integer to x / log(2), r = x - n log(2),
-/// and exp(r) = 1 + r + r^2 q(r) with the q that has the least relative error
-/// for |r| <= log(2) / 2: 0.06 units of 2^-24 before rounding.
+/// Computes exp(x) = 2^n exp(r), where n is the nearest integer to x / log(2)
+/// and r = x - n log(2). exp(r) = 1 + r + r^2 q(r), with the q of least
+/// relative error for |r| <= log(2) / 2: 0.06 units of 2^-24 before rounding.
 struct ExpandExp : OpRewritePattern<math::ExpOp> {
   ExpandExp(MLIRContext *context, bool hasPowers)
       : OpRewritePattern(context), hasPowers(hasPowers) {}
@@ -97,19 +97,20 @@ struct ExpandExp : OpRewritePattern<math::ExpOp> {
       return failure();
     Singles f(op, rewriter);
     ImplicitLocOpBuilder &b = f.b;
-    // Beyond these it is 0 and infinity; the powers of 2 below stay in range.
+    // Beyond these bounds the result is 0 or infinity; the powers of 2 below
+    // stay in range.
     Value x = f.atMost(89, f.atLeast(-104, op.getOperand()));
 
-    // Adding 1.5 * 2^23 rounds to an integer, in the lowest bits.
+    // Adding 1.5 * 2^23 rounds to an integer in the lowest bits.
     constexpr float kRound = 12582912;
     Value sum = f.fma(x, f.number(0x1.715476p+0f), f.number(kRound));
     Value n = arith::SubFOp::create(b, sum, f.number(kRound));
-    // log(2) in two parts; the first has few bits, so that its product is
+    // log(2) is split in two parts; the first has few bits, so its product is
     // exact.
     Value r = f.fma(n, f.number(-0x1.62e4p-1f), x);
     r = f.fma(n, f.number(-0x1.7f7d1cp-20f), r);
 
-    // q in two halves, which do not wait for each other.
+    // q is computed in two halves that do not wait for each other.
     Value square = f.mul(r, r);
     Value low = f.series(r, {0x1.fffffcp-2f, 0x1.555492p-3f});
     Value high = f.series(r, {0x1.5558f2p-5f, 0x1.123a2p-7f});
@@ -121,7 +122,8 @@ struct ExpandExp : OpRewritePattern<math::ExpOp> {
       rewriter.replaceOp(op, timesPowerOf2(f, power, sum, n));
       return success();
     }
-    // 2^n as a product of two: one alone would not reach the subnormal results.
+    // 2^n is a product of two powers: a single one could not reach the
+    // subnormal results.
     Value whole = f.asInteger(sum);
     Value half = arith::ShRSIOp::create(b, whole, f.integer(1));
     Value first = f.powerOf2(half);
@@ -130,7 +132,7 @@ struct ExpandExp : OpRewritePattern<math::ExpOp> {
     return success();
   }
 
-  /// `x` 2^n, where `sum` has n in its lowest bits.
+  /// Returns `x` 2^n, where `sum` has n in its lowest bits.
   static Value timesPowerOf2(Singles &f, Value x, Value sum, Value n) {
     ImplicitLocOpBuilder &b = f.b;
     Type type = x.getType();
@@ -143,8 +145,9 @@ struct ExpandExp : OpRewritePattern<math::ExpOp> {
                                            operands)
           .getResult(0);
     };
-    // The instruction takes n as it is; LLVM's own intrinsic an integer, to
-    // make a number of that again. Of vectors MLIR has an op for neither.
+    // The instruction takes n as a float. LLVM's own intrinsic takes an
+    // integer, which it would convert back to a float. MLIR has no op on
+    // vectors for either.
     constexpr int kRoundAsSet = 4;
     if (type == VectorType::get(16, b.getF32Type()))
       return call("llvm.x86.avx512.mask.scalef.ps.512",
@@ -158,11 +161,11 @@ struct ExpandExp : OpRewritePattern<math::ExpOp> {
   bool hasPowers;
 };
 
-/// erf(x) = x p(x^2) with the polynomial that has the least relative error up
-/// to where the result rounds to 1: 0.09 units of 2^-24 before rounding. As one
-/// in 2 x^2 / 3.92^2 - 1 its terms cancel nowhere, but for what the last ones
-/// add at the end; one step after the other, as they round less than two halves
-/// of that would.
+/// Computes erf(x) = x p(x^2) with the polynomial of least relative error up to
+/// the x for which the result rounds to 1: 0.09 units of 2^-24 before rounding.
+/// The polynomial is in 2 x^2 / 3.92^2 - 1, so that its terms cancel only in
+/// the last additions. Its steps run one after the other, because they round
+/// less than two halves would.
 struct ExpandErf : OpRewritePattern<math::ErfOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -187,13 +190,15 @@ struct ExpandErf : OpRewritePattern<math::ErfOp> {
   }
 };
 
-/// Whether it is what instructions of AVX-512 take, of f32.
+/// Returns true if `type` is a full AVX-512 register of f32.
 bool fillsRegister(Type type) {
   return type == VectorType::get(16, Float32Type::get(type.getContext()));
 }
 
-/// The instruction takes zeros as they are written, but of a NaN and a number
-/// the number: the sum of both is NaN then. LLVM writes six for these three.
+/// Uses the range instruction for maxima and minima. The instruction orders
+/// zeros by their sign, but returns the number for a NaN and a number. The sum
+/// of both, which is NaN, replaces the result in this case. LLVM writes six
+/// instructions for these three.
 template <typename Op> struct MaximumByRange : OpRewritePattern<Op> {
   using OpRewritePattern<Op>::OpRewritePattern;
 
@@ -206,7 +211,8 @@ template <typename Op> struct MaximumByRange : OpRewritePattern<Op> {
     auto integer = [&](Type type, int64_t value) -> Value {
       return arith::ConstantOp::create(b, b.getIntegerAttr(type, value));
     };
-    // Which of the two, with the sign of that; all lanes; no exceptions.
+    // Operands: maximum or minimum with the sign of the result; all lanes; no
+    // exceptions.
     constexpr int kMaximum = 5, kMinimum = 4;
     Value kind =
         integer(b.getI32Type(),
@@ -225,7 +231,8 @@ template <typename Op> struct MaximumByRange : OpRewritePattern<Op> {
   }
 };
 
-/// What ChooseNumber below gives, in two instructions for its four.
+/// Gives the same result as ChooseNumber below, in two instructions instead of
+/// four.
 template <typename Op> struct ChooseByMaximum : OpRewritePattern<Op> {
   using OpRewritePattern<Op>::OpRewritePattern;
 
@@ -237,7 +244,8 @@ template <typename Op> struct ChooseByMaximum : OpRewritePattern<Op> {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     Value lhs = op.getLhs(), rhs = op.getRhs();
     constexpr bool isMaximum = std::is_same_v<Op, arith::MaxNumFOp>;
-    // The second one if one of the two is NaN or both are zeros; no exceptions.
+    // The instruction returns the second operand if one is NaN or both are
+    // zeros. It raises no exceptions.
     Value silent = arith::ConstantOp::create(b, b.getI32IntegerAttr(4));
     Value chosen =
         LLVM::CallIntrinsicOp::create(
@@ -253,10 +261,11 @@ template <typename Op> struct ChooseByMaximum : OpRewritePattern<Op> {
   }
 };
 
-/// Of a NaN and a number the number, and of two zeros the second, in vectors as
-/// elsewhere. LLVM's own op leaves that to the target, and where loops
-/// over it become vector code, LLVM 22 stops at a NaN, such as that with which
-/// a softmax begins, and what comes behind the last full vector is lost.
+/// Returns the number for a NaN and a number, and the second of two zeros, in
+/// vectors as elsewhere. LLVM's own op leaves that to the target. Moreover,
+/// LLVM 22 breaks when it vectorizes loops over it: they stop at a NaN, such as
+/// the one with which a softmax begins, and lose the remainder after the last
+/// full vector.
 template <typename Op, arith::CmpFPredicate predicate>
 struct ChooseNumber : OpRewritePattern<Op> {
   using OpRewritePattern<Op>::OpRewritePattern;
@@ -265,7 +274,7 @@ struct ChooseNumber : OpRewritePattern<Op> {
                                 PatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     Value lhs = op.getLhs(), rhs = op.getRhs();
-    // That is `rhs` if one of the two is NaN.
+    // This is `rhs` if one of the two is NaN.
     Value isBeyond = arith::CmpFOp::create(b, predicate, lhs, rhs);
     Value chosen = arith::SelectOp::create(b, isBeyond, lhs, rhs);
     Value isNaN = arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, rhs, rhs);

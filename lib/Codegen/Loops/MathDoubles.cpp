@@ -1,4 +1,4 @@
-//===- MathDoubles.cpp - Functions of f32 by way of f64 -------------------===//
+//===- MathDoubles.cpp - Functions of f32 computed in f64 -----------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,11 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// log, sin, cos and pow of f32 in double precision, rounded once: what rounding
-// and short series lose there is far below a unit in the last place of f32.
-// Straight code of sums, products, comparisons and integers, so that a loop
-// around it becomes vector code. Nothing is fused: all targets give the same
-// bits.
+// Computes log, sin, cos and pow of f32 in double precision and rounds once:
+// the errors of rounding and of short series in f64 are far below a unit in the
+// last place of f32. The code is straight code of sums, products, comparisons
+// and integers, so that a loop around it becomes vector code. Nothing is fused,
+// so all targets give the same bits.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,14 +28,14 @@ namespace {
 using Compare = arith::CmpFPredicate;
 
 constexpr int64_t kSignBit = INT64_MIN;
-/// Adding 1.5 * 2^52 rounds to an integer, in the lowest bits, what is below
-/// 2^51.
+/// Adding 1.5 * 2^52 to a number below 2^51 rounds it to an integer in the
+/// lowest bits.
 constexpr double kRound = 0x1.8p52;
 constexpr int64_t kRoundBits = 0x4338000000000000;
 constexpr double kLog2 = 0x1.62e42fefa39efp-1, kLog2E = 0x1.71547652b82fep+0;
 constexpr double kHalfPi = 0x1.921fb54442d18p+0;
 
-/// Writes arithmetic on f64, or on one for each lane.
+/// Writes arithmetic on f64, or on a vector of f64.
 class Doubles {
 public:
   Doubles(Operation *op, PatternRewriter &rewriter)
@@ -80,20 +80,20 @@ public:
   Value choose(Value condition, Value x, Value y) {
     return arith::SelectOp::create(b, condition, x, y);
   }
-  /// With the sign bit of `sign` turned into its own.
+  /// Returns `x`, with its sign flipped if `sign` is negative.
   Value flip(Value x, Value sign) {
     return ofBits(arith::XOrIOp::create(b, bits(x), andBits(sign, kSignBit)));
   }
-  /// The nearest integer of what is below 2^51.
+  /// Returns the integer nearest to x, which is below 2^51.
   Value round(Value x) { return sub(add(x, number(kRound)), number(kRound)); }
-  /// coefficients[0] + coefficients[1] x + ...
+  /// Returns coefficients[0] + coefficients[1] x + ...
   Value series(Value x, ArrayRef<double> coefficients) {
     Value sum = number(coefficients.back());
     for (double each : llvm::reverse(coefficients.drop_back()))
       sum = add(mul(sum, x), number(each));
     return sum;
   }
-  /// x + y, and what rounding it lost.
+  /// Returns x + y and the rounding error of this sum.
   std::pair<Value, Value> exactSum(Value x, Value y) {
     Value sum = add(x, y);
     Value ofY = sub(sum, x), ofX = sub(sum, ofY);
@@ -117,15 +117,15 @@ private:
 
 } // namespace
 
-/// log(x) = k log(2) + log(z) with sqrt(1/2) <= z < sqrt(2), and log(z) = 2 (s
-/// + s^3 / 3 + s^5 / 5 + ...) with s = (z - 1) / (z + 1). Times a factor, for
-/// other bases. For a positive and finite x.
+/// Returns log(x) * factor for a positive and finite x; `factor` selects the
+/// base. log(x) = k log(2) + log(z) with sqrt(1/2) <= z < sqrt(2), and log(z) =
+/// 2 (s + s^3 / 3 + s^5 / 5 + ...) with s = (z - 1) / (z + 1).
 static Value writeLog(Doubles &d, Value x, double factor) {
   Value bits = d.bits(x);
   Value above = d.subBits(bits, d.integer(0x3fe6a09e667f3bcd)); // sqrt(1/2)
   Value z = d.ofBits(
       d.subBits(bits, d.andBits(above, static_cast<int64_t>(0xfffull << 52))));
-  // k + 1024 is positive, and the low bits of 2^52 + k + 1024.
+  // k + 1024 is positive, so it is the low bits of 2^52 + k + 1024.
   Value biased =
       d.shiftRight(d.addBits(above, d.integer(int64_t{1024} << 52)), 52);
   Value k = d.sub(d.ofBits(d.orBits(biased, d.bits(d.number(0x1p52)))),
@@ -137,8 +137,8 @@ static Value writeLog(Doubles &d, Value x, double factor) {
                d.mul(d.mul(s, series), d.number(factor)));
 }
 
-/// 2^x, for any x but beyond 200 as for 200: an f32 is 0 or infinity long
-/// before.
+/// Returns 2^x. |x| above 200 counts as 200: the f32 result is 0 or infinity
+/// long before.
 static Value writePowerOf2(Doubles &d, Value x) {
   x = d.choose(d.is(Compare::OGT, d.number(-200), x), d.number(-200), x);
   x = d.choose(d.is(Compare::OLT, d.number(200), x), d.number(200), x);
@@ -173,10 +173,11 @@ struct ExpandLog : OpRewritePattern<math::LogOp> {
   }
 };
 
-/// sin or cos. The quadrant that |x| is in, and where in it, are those of |x| *
-/// 2 / pi, of which multiples of 4 do not matter. 2 / pi is a sum of numbers of
-/// 26 bits, whose products with x are exact: those before the five that are
-/// taken give multiples of 4 alone, those behind them too little to count.
+/// Computes sin or cos. The quadrant of |x|, and the position in it, follow
+/// from |x| * 2 / pi, in which multiples of 4 do not matter. 2 / pi is a sum of
+/// numbers of 26 bits, whose products with x are exact. Five of them are used:
+/// those before contribute only multiples of 4, and those after are too small
+/// to count.
 template <typename Op> struct ExpandSine : OpRewritePattern<Op> {
   using OpRewritePattern<Op>::OpRewritePattern;
 
@@ -201,7 +202,7 @@ template <typename Op> struct ExpandSine : OpRewritePattern<Op> {
         part = d.choose(isFrom[first - 1], d.number(kTwoByPi[i + first]), part);
       products[i] = d.mul(x, part);
     }
-    // The others are below 1.
+    // The other products are below 1.
     for (Value &product : MutableArrayRef(products).take_front(2)) {
       Value fours = d.round(d.mul(product, d.number(0.25)));
       product = d.sub(product, d.mul(fours, d.number(4)));
@@ -223,7 +224,7 @@ template <typename Op> struct ExpandSine : OpRewritePattern<Op> {
     Value isEven = d.isZero(d.andBits(quadrant, 1));
     Value result = isCosine ? d.choose(isEven, cosine, sine)
                             : d.choose(isEven, sine, cosine);
-    // cos is sin a quadrant later, and knows no sign.
+    // cos is sin one quadrant later, and ignores the sign of x.
     if (isCosine)
       quadrant = d.addBits(quadrant, d.integer(1));
     result = d.flip(result, d.shiftLeft(quadrant, 62));
@@ -234,8 +235,8 @@ template <typename Op> struct ExpandSine : OpRewritePattern<Op> {
   }
 };
 
-/// |x|^y = 2^(y log2(|x|)), and what IEEE 754 says of signs, zeros, infinities
-/// and NaN.
+/// Computes |x|^y = 2^(y log2(|x|)), and the signs, zeros, infinities and NaN
+/// that IEEE 754 requires.
 struct ExpandPow : OpRewritePattern<math::PowFOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -252,13 +253,13 @@ struct ExpandPow : OpRewritePattern<math::PowFOp> {
     log = d.choose(d.is(Compare::OEQ, size, infinity), infinity, log);
     log = d.choose(d.is(Compare::UNO, size, size), nan, log);
     Value power = writePowerOf2(d, d.mul(y, log));
-    // 1 to the power of infinity.
+    // Handles 1 to the power of infinity.
     Value isOne =
         d.both(d.is(Compare::OEQ, size, one), d.is(Compare::ORD, y, y));
     power = d.choose(isOne, one, power);
 
-    // Of a negative number an integer power, with its sign if that is odd. From
-    // 2^24 on all are even.
+    // A negative number has only integer powers; odd ones are negative. From
+    // 2^24 on all exponents are even.
     Value few = d.number(0x1p24), exponent = d.abs(y);
     exponent = d.choose(d.is(Compare::OGT, exponent, few), few, exponent);
     Value half = d.mul(exponent, d.number(0.5));

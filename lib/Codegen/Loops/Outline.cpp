@@ -1,4 +1,4 @@
-//===- Outline.cpp - Large functions in parts -----------------------------===//
+//===- Outline.cpp - Large functions cut into parts -----------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,15 +6,15 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The time to compile a function grows faster than its size, and what a body
-// repeats, such as the layers of a network, would be compiled each time. So
-// where a function has many loops, each product, each nest of loops and each
-// run of small ops becomes a function of its own, a part, and equal parts are
-// one. Padding in front of a convolution and what is done to each element of
-// its result go with it. A part takes the buffers that it works on, and knows
-// of them what its caller knows. What can fail stays where it is: parts return
-// nothing. Functions with very many arguments are cut up too, since they know
-// nothing of their buffers (BufferTable.cpp).
+// The time to compile a function grows faster than its size, and repeated code,
+// such as the layers of a network, would be compiled each time. So in a
+// function with many loops, each product, each nest of loops and each run of
+// small ops becomes a function of its own, a part, and equal parts share one
+// function. Padding before a convolution and elementwise ops on its result join
+// its part. A part takes the buffers that it works on, and knows as much of
+// them as its caller. Ops that can fail stay in place: parts return nothing.
+// Functions with very many arguments are cut up too, since they know nothing of
+// their buffers (BufferTable.cpp).
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,12 +38,12 @@ using namespace mlir::pathways;
 
 namespace {
 
-/// Functions with fewer ops of linalg stay whole, unless they have more than
-/// kMostArguments.
+/// Functions with fewer linalg ops stay whole, unless they have more than
+/// kMostArguments arguments.
 constexpr unsigned kLeastOps = 32;
-/// Nests of loops with more of them are cut up inside.
+/// Nests of loops with more ops are cut up inside.
 constexpr unsigned kMostInside = 128;
-/// Small ops that are called together.
+/// Largest number of small ops in one part.
 constexpr size_t kMostTogether = 16;
 
 /// Cuts up one function.
@@ -55,14 +55,14 @@ public:
   void visit(Block &block);
 
 private:
-  /// What a part is made of, besides the ops themselves.
+  /// The values and ops that a part needs besides its own ops.
   struct Surroundings {
     llvm::SetVector<Value> arguments;
-    llvm::SetVector<Operation *> copied; ///< defined before they are used
+    llvm::SetVector<Operation *> copied; ///< in order: definitions before uses
   };
 
-  /// Moves `ops` into a part and calls it where the last of them is. Returns
-  /// false, and changes nothing, when that cannot be.
+  /// Moves `ops` into a part and calls it in the place of the last of them.
+  /// Returns false, and changes nothing, if that is not possible.
   bool outline(ArrayRef<Operation *> ops);
   bool findSurroundings(ArrayRef<Operation *> ops, Surroundings &around);
   bool need(Value value, ArrayRef<Operation *> ops, Surroundings &around);
@@ -72,7 +72,8 @@ private:
   ModuleOp module;
   func::FuncOp func;
   ArrayRef<bool> isShared;
-  /// By a hash of what they do; looked up, never walked.
+  /// Parts by a hash of their ops. The map is never iterated, so its order does
+  /// not matter.
   llvm::DenseMap<size_t, SmallVector<func::FuncOp, 1>> known;
   unsigned number = 0;
 };
@@ -85,14 +86,14 @@ static unsigned countOps(Operation *op) {
   return count;
 }
 
-/// Whether its address says all of it.
+/// Returns true if the address of a buffer describes it completely.
 static bool isWholeBuffer(Value value) {
   auto type = dyn_cast<MemRefType>(value.getType());
   return type && type.hasStaticShape() && type.getLayout().isIdentity() &&
          type.getNumElements() > 0;
 }
 
-/// Whether nothing but `ops` uses `buffer`, through views or not.
+/// Returns true if only `ops` use `buffer`, directly or through views.
 static bool isOnlyIn(Value buffer, ArrayRef<Operation *> ops) {
   return llvm::all_of(buffer.getUsers(), [&](Operation *user) {
     if (isa<ViewLikeOpInterface>(user))
@@ -102,7 +103,7 @@ static bool isOnlyIn(Value buffer, ArrayRef<Operation *> ops) {
   });
 }
 
-/// Makes `value` known to the part; false when that cannot be.
+/// Makes `value` available to the part. Returns false if that is not possible.
 bool Outliner::need(Value value, ArrayRef<Operation *> ops,
                     Surroundings &around) {
   Operation *op = value.getDefiningOp();
@@ -124,12 +125,12 @@ bool Outliner::need(Value value, ArrayRef<Operation *> ops,
     around.copied.insert(op);
     return true;
   }
-  // Of other buffers it is not known whether they are others' memory.
+  // For other buffers it is not known whether they share memory.
   if (isBuffer) {
     auto argument = dyn_cast<BlockArgument>(value);
     bool isOfFunction =
         argument && argument.getOwner() == &func.getBody().front();
-    // Coordinates, the last of them, have any alignment.
+    // The coordinates, which are the last argument, have any alignment.
     if (isOfFunction && argument.getArgNumber() + 1 == isShared.size())
       return false;
     if (!isWholeBuffer(value) ||
@@ -165,11 +166,11 @@ bool Outliner::findSurroundings(ArrayRef<Operation *> ops,
 
 bool Outliner::mayBeShared(Value argument) {
   auto outer = dyn_cast<BlockArgument>(argument);
-  return outer && isa<MemRefType>(argument.getType()) && // not the step
+  return outer && isa<MemRefType>(argument.getType()) && // excludes the step
          isShared[outer.getArgNumber()];
 }
 
-/// Equal for equal parts.
+/// Returns a hash that is equal for equal parts.
 static size_t hashOf(func::FuncOp part) {
   llvm::hash_code hash = hash_value(part.getFunctionType());
   part.getBody().walk([&](Operation *op) {
@@ -179,7 +180,8 @@ static size_t hashOf(func::FuncOp part) {
                                      OperationEquivalence::ignoreHashValue,
                                      OperationEquivalence::IgnoreLocations));
   });
-  return static_cast<size_t>(hash) >> 1; // none that DenseMap keeps to itself
+  // avoids the keys that DenseMap reserves
+  return static_cast<size_t>(hash) >> 1;
 }
 
 func::FuncOp Outliner::findEqual(func::FuncOp part) {
@@ -210,7 +212,7 @@ bool Outliner::outline(ArrayRef<Operation *> ops) {
     shared.push_back(mayBeShared(argument));
   }
   OpBuilder b(module.getContext());
-  // In its module only once it is kept.
+  // The part joins the module only if it is kept.
   auto part = func::FuncOp::create(
       loc, (func.getName() + ".part." + Twine(number)).str(),
       b.getFunctionType(types, {}));
@@ -242,7 +244,8 @@ bool Outliner::outline(ArrayRef<Operation *> ops) {
   return true;
 }
 
-/// Whether `op` begins what `next` adds to: together they are less.
+/// Returns true if `op` initializes the value that `next` adds to: one part for
+/// both is cheaper.
 static bool isFillOf(Operation *op, Operation *next) {
   auto fill = dyn_cast<linalg::LinalgOp>(op);
   auto sum = dyn_cast<linalg::LinalgOp>(next);
@@ -250,7 +253,8 @@ static bool isFillOf(Operation *op, Operation *next) {
          fill.getDpsInits()[0] == sum.getDpsInits()[0];
 }
 
-/// Whether `op` makes the padding of an operand of `next`, or copies into it.
+/// Returns true if `op` writes the padding of an operand of `next`, or copies
+/// into its inside.
 static bool isPaddingOf(Operation *op, linalg::LinalgOp next) {
   auto copy = dyn_cast<memref::CopyOp>(op);
   Value buffer = copy ? kernel::wholeOf(copy.getTarget()) : Value();
@@ -261,8 +265,8 @@ static bool isPaddingOf(Operation *op, linalg::LinalgOp next) {
   return buffer && llvm::is_contained(next.getDpsInputs(), buffer);
 }
 
-/// What comes next and changes the result of `op` element by element, if it
-/// does.
+/// Returns the next op if it changes the result of `op` element by element,
+/// otherwise null.
 static Operation *findTail(linalg::LinalgOp op) {
   Operation *next = op->getNextNode();
   while (next && (isa<memref::AllocOp>(next) ||
@@ -277,7 +281,7 @@ static Operation *findTail(linalg::LinalgOp op) {
 
 void Outliner::visit(Block &block) {
   SmallVector<Operation *> run;
-  llvm::SmallDenseSet<Value, 64> operands; // of the run
+  llvm::SmallDenseSet<Value, 64> operands; // operands of the run
   auto flush = [&] {
     if (!run.empty())
       outline(run);
@@ -286,7 +290,7 @@ void Outliner::visit(Block &block) {
   };
   for (auto it = block.begin(); it != block.end();) {
     Operation &op = *it++;
-    // What a run may pass on its way to its call.
+    // A run may move across these ops to the place of its call.
     if (isa<memref::AllocOp>(op) ||
         (op.getNumRegions() == 0 && isMemoryEffectFree(&op)))
       continue;

@@ -1,4 +1,4 @@
-//===- Reduction.cpp - Sums and maxima in lanes ---------------------------===//
+//===- Reduction.cpp - Reductions in lanes --------------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -7,11 +7,11 @@
 //===----------------------------------------------------------------------===//
 //
 // Writes reductions along a dimension of which their operands are dense, such
-// as sums of rows, products of matrices and vectors, and what is computed from
-// whole arrays. Dimensions that lie in memory like one are one.
+// as sums of rows, products of matrices and vectors, and reductions of whole
+// arrays. Dimensions that lie in memory like one dimension are joined.
 //
-// The order in which floating-point terms are added is part of what is
-// promised: docs/kernels.md, "Sums in lanes".
+// The order in which floating-point terms are added is guaranteed:
+// docs/kernels.md, "Sums in lanes".
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,7 +40,7 @@ constexpr int64_t kMostSums = 8, kMostSumsOfLongTerms = 4;
 /// Shorter rows stay plain loops.
 constexpr int64_t kLeastRow = 4;
 
-/// An operand that is read, with the loop dimension of each of its own.
+/// An operand that is read, with the loop dimension of each of its dimensions.
 struct Source {
   BlockArgument argument;
   Value buffer;
@@ -49,13 +49,14 @@ struct Source {
   bool has(int64_t dim) const { return llvm::is_contained(dims, dim); }
 };
 
-/// One op being written.
+/// Writer of one op.
 class ReductionWriter : LoopWriter {
 public:
   ReductionWriter(linalg::LinalgOp op, const MatmulTiles &tiles)
       : LoopWriter(op), op(op), tiles(tiles) {}
 
-  /// Returns false, and changes nothing, when the op is not for it.
+  /// Returns false, and changes nothing, if this writer does not support the
+  /// op.
   bool match();
   void write();
 
@@ -65,26 +66,27 @@ private:
     return op.getIteratorTypesArray()[dim] == utils::IteratorType::reduction;
   }
   bool isAlong(int64_t dim) const;
-  /// Makes one dimension of `dim` and the row, where all operands allow it.
+  /// Joins `dim` and the row if all operands allow it.
   void join(int64_t dim);
 
   Value load(const Source &source, Value at, int64_t width);
-  /// `sum`, if there is one, and the terms from `at` on.
+  /// Adds the terms from `at` on to `sum`; a null `sum` begins with them.
   Value addTerms(Value sum, Value at, int64_t width);
   Value combine(Value sum, Value with);
   Value addRow();
 
   linalg::LinalgOp op;
   const MatmulTiles &tiles;
-  Operation *combiner = nullptr; ///< of the value that was there and the term
-  Value ofTerm;                  ///< its operand that is the term
-  bool isFused = false;          ///< multiplies and adds with one rounding
+  /// op that combines the old value and the term
+  Operation *combiner = nullptr;
+  Value ofTerm;         ///< the combiner's operand that is the term
+  bool isFused = false; ///< multiplies and adds with one rounding
   SmallVector<Source> sources;
   SmallVector<int64_t> sizes;
-  int64_t row = -1;            ///< the dimension that is added in lanes
-  int64_t joined = 0;          ///< dimensions in front that are part of it
-  SmallVector<int64_t> others; ///< outermost first
-  SmallVector<Value> outer;    ///< their values
+  int64_t row = -1;   ///< the dimension that is added in lanes
+  int64_t joined = 0; ///< dimensions in front of `row` that are joined to it
+  SmallVector<int64_t> others; ///< other dimensions, outermost first
+  SmallVector<Value> outer;    ///< values of `others`
   int64_t lanes = 1, sums = 1;
 };
 
@@ -96,7 +98,7 @@ static SmallVector<int64_t> dimsOf(AffineMap map) {
   });
 }
 
-/// Whether lanes may be combined in any order, up to rounding of sums.
+/// Returns true if lanes may be combined in any order, up to rounding of sums.
 static bool isCombiner(Operation *op) {
   return isa_and_nonnull<arith::AddFOp, arith::MaximumFOp, arith::MinimumFOp,
                          arith::MaxNumFOp, arith::MinNumFOp, arith::AddIOp,
@@ -188,7 +190,7 @@ bool ReductionWriter::match() {
   if (sizes[row] < kLeastRow)
     return false;
   for (int64_t dim = 0, e = sizes.size(); dim < e; ++dim)
-    if (dim != row && sizes[dim] > 0) // else it is part of the row
+    if (dim != row && sizes[dim] > 0) // otherwise it was joined to the row
       others.push_back(dim);
   int64_t bytes = std::max<int64_t>(element.getIntOrFloatBitWidth() / 8, 1);
   lanes = std::max<int64_t>(tiles.vectorBytes / bytes, 1);
@@ -238,13 +240,13 @@ Value ReductionWriter::addTerms(Value sum, Value at, int64_t width) {
     return get(ofTerm);
   if (!isFused)
     return combine(sum, get(ofTerm));
-  // Not vector.fma, which may become two roundings.
+  // vector.fma may become two roundings.
   auto product = ofTerm.getDefiningOp<arith::MulFOp>();
   Value left = get(product.getLhs()), right = get(product.getRhs());
   return math::FmaOp::create(b, left, right, sum);
 }
 
-/// All terms of one row.
+/// Adds all terms of one row.
 Value ReductionWriter::addRow() {
   int64_t vectors = sizes[row] / lanes, step = sums * lanes;
   SmallVector<Value> partial;
@@ -289,7 +291,7 @@ Value ReductionWriter::addRow() {
 
 void ReductionWriter::write() {
   outer.resize(sizes.size());
-  // The first of several rows would need code of its own.
+  // With several rows per sum, the first one would need separate code.
   Value fill;
   if (llvm::all_of(others, [&](int64_t dim) {
         return !isReduced(dim) || sizes[dim] == 1;

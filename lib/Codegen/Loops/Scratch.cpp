@@ -1,4 +1,4 @@
-//===- Scratch.cpp - Buffers of a segment in one memory -------------------===//
+//===- Scratch.cpp - Scratch memory of a segment --------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -77,8 +77,8 @@ LogicalResult kernel::assignScratch(func::FuncOp func,
   if (walk.wasInterrupted())
     return failure();
 
-  // In order of begin, each takes the free region that fits best, or the
-  // largest free one, which then grows.
+  // In order of begin, each buffer takes the smallest free region that it fits
+  // into, or else the largest free one, which then grows.
   struct Region {
     uint64_t bytes;
     unsigned end;
@@ -133,7 +133,7 @@ LogicalResult kernel::assignScratch(func::FuncOp func,
     interval.alloc.replaceAllUsesWith(view);
     interval.alloc.erase();
   }
-  // A buffer without elements has strides that no bare pointer stands for.
+  // Bare pointers cannot represent the strides of a buffer without elements.
   b.setInsertionPointToStart(&body);
   for (BlockArgument argument : body.getArguments()) {
     auto type = dyn_cast<MemRefType>(argument.getType());

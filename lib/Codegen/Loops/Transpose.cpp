@@ -1,4 +1,4 @@
-//===- Transpose.cpp - Elements that change their order -------------------===//
+//===- Transpose.cpp - Ops that change the order of elements --------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -8,9 +8,9 @@
 //
 // An op whose operand and result are dense along different dimensions touches a
 // cache line for every element of one of them. Such ops run over square tiles,
-// so that all of a line is used while it is there. What only moves elements
-// goes through registers: a tile is loaded as rows, transposed by shuffles,
-// stored as rows.
+// so that all of a line is used while it is in the cache. Ops that only move
+// elements go through registers: a tile is loaded as rows, transposed by
+// shuffles, and stored as rows.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,22 +36,24 @@ using namespace mlir::pathways;
 namespace {
 
 constexpr int64_t kTile = 16;
-/// Of rows that are read side by side; of results past the cache, which are
-/// written in whole lines, fewer.
+/// Rows that are read side by side. Results that bypass the caches are written
+/// in whole lines, so they use fewer.
 constexpr int64_t kBlock = 64, kFarBlock = 32;
-/// Results of this size leave the caches of a core: what is written past them
-/// need not be read first.
+/// Results of this size do not fit the caches of a core. Stores that bypass the
+/// caches need not read their lines first.
 constexpr int64_t kPastCachesBytes = 4 << 20;
 /// Smaller tiles in registers gain nothing.
 constexpr int64_t kLeastLanes = 4;
 
-/// One op whose operand is dense along `m` and whose result is along `n`.
+/// Writer of one op whose operand is dense along `m` and whose result is dense
+/// along `n`.
 class TransposeWriter : kernel::LoopWriter {
 public:
   TransposeWriter(linalg::GenericOp op, const kernel::MatmulTiles &tiles)
       : LoopWriter(op), op(op), tiles(tiles) {}
 
-  /// Returns false, and changes nothing, when the op is not for it.
+  /// Returns false, and changes nothing, if this writer does not support the
+  /// op.
   bool match();
   void write();
 
@@ -71,7 +73,7 @@ private:
   AffineMap inMap, outMap;
   SmallVector<int64_t> sizes;
   SmallVector<Value> outer; ///< values of the other loop dimensions
-  bool isFar = false;       ///< stores go past the caches
+  bool isFar = false;       ///< stores bypass the caches
 };
 
 } // namespace
@@ -116,8 +118,8 @@ bool TransposeWriter::onlyMoves() {
              op.getBody()->getArgument(0);
 }
 
-/// Makes one dimension of `n` and those that lie in front of it in both
-/// operands: few but long rows of the result.
+/// Joins `n` and the dimensions that precede it in both operands: this gives
+/// few but long rows of the result.
 void TransposeWriter::joinColumns() {
   while (true) {
     int64_t before = outMap.getNumResults() - 2;
@@ -153,8 +155,8 @@ void TransposeWriter::joinColumns() {
   }
 }
 
-/// Whether rows of a tile are whole lines of a result that is too large for the
-/// caches of a core anyway.
+/// Returns true if rows of a tile are whole cache lines of a result that is too
+/// large for the caches of a core.
 bool TransposeWriter::isWrittenPastCaches(int64_t bytesPer, int64_t lanes) {
   constexpr int64_t kLineBytes = 64;
   const int64_t tileBytes = lanes * bytesPer;
@@ -231,13 +233,13 @@ void TransposeWriter::write() {
         outer[others[i]] = value;
         nest(i + 1);
       });
-    int64_t mTiles = 0, nTiles = 0; // up to where they reach
+    int64_t mTiles = 0, nTiles = 0; // end of the full tiles
     if (lanes >= kLeastLanes) {
       mTiles = sizes[m] / lanes * lanes;
       nTiles = sizes[n] / lanes * lanes;
     }
-    // Few rows at a time: each is then read from one end to the other, and
-    // their pages are known.
+    // Processes few rows at a time, so that each is read from one end to the
+    // other and their pages stay in the TLB.
     loop(0, nTiles, block, [&](Value first) {
       Value last = nTiles <= block ? index(nTiles)
                                    : min(add(first, block), index(nTiles));
@@ -249,7 +251,7 @@ void TransposeWriter::write() {
     writeElements(mTiles, sizes[m], 0, sizes[n]);
   };
   nest(0);
-  if (isFar) // They are there for whoever is told that this is done.
+  if (isFar) // Makes the stores visible before the step is reported as done.
     LLVM::CallIntrinsicOp::create(b, b.getStringAttr("llvm.x86.sse.sfence"),
                                   ValueRange());
   op->erase();

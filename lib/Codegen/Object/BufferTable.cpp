@@ -1,4 +1,4 @@
-//===- BufferTable.cpp - Functions of many buffers take a table -----------===//
+//===- BufferTable.cpp - Tables of buffers for large functions ------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -9,9 +9,10 @@
 // A segment with n buffers would be a function of n arguments. Attributes of
 // arguments are lists that are copied whenever one is added, code generation
 // compares all the loads that fill the arguments with each other, and the
-// arguments lie on the stack: n^2 time and memory, and a limit on n. So a
-// function with many buffers takes the table that its entry point is given, and
-// loads a pointer from it where an op needs that buffer.
+// arguments are passed on the stack. So it would take n^2 time and memory, and
+// n would be limited. A function with many buffers therefore takes the table
+// that its entry point receives, and loads a pointer from it where an op needs
+// that buffer.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,7 +27,7 @@ using namespace mlir::pathways;
 
 namespace {
 
-/// Replaces the arguments of one function.
+/// Replaces the buffer arguments of one function.
 class TableTaker {
 public:
   TableTaker(func::FuncOp function, kernel::LoweredSegment &segment,
@@ -45,7 +46,7 @@ private:
   kernel::LoweredSegment &segment;
   kernel::PointerToBuffer toBuffer;
   Value table, scratch;
-  /// How many of the arguments each op uses in its regions.
+  /// Number of the arguments that each op uses in its regions.
   DenseMap<Operation *, unsigned> inside;
 };
 
@@ -69,9 +70,9 @@ void TableTaker::countUses() {
   }
 }
 
-/// Where `user` gets its pointers: in front of the outermost op around it that
-/// uses few of them. Pointers that are live across a loop take registers there,
-/// so that a loop which uses many loads them inside.
+/// Returns the op before which `user` gets its pointers: the outermost op
+/// around it that uses few of them. Pointers that are live across a loop occupy
+/// registers in it, so a loop that uses many pointers loads them inside.
 Operation *TableTaker::placeFor(Operation *user) const {
   Operation *place = user;
   for (Operation *op = user->getParentOp();

@@ -46,8 +46,8 @@ static constexpr uint64_t kMaxEntryBytes = uint64_t{1} << 30;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Hashes parts, each preceded by its size: no two lists of parts read the
-/// same.
+/// Hashes parts, each preceded by its size, so that different lists of parts
+/// never give the same input.
 class PartHasher {
 public:
   void add(llvm::StringRef part) {
@@ -70,7 +70,8 @@ private:
 
 CodeCache::Keys CodeCache::getKeys(ArrayRef<func::FuncOp> functions,
                                    ArrayRef<Target> targets) {
-  // Of the library that is loaded, which may not be the one compiled against.
+  // Use the version of the loaded library, which may differ from the one at
+  // compile time.
   unsigned major = 0, minor = 0, patch = 0;
   LLVMGetVersion(&major, &minor, &patch);
   PartHasher hasher;
@@ -83,8 +84,8 @@ CodeCache::Keys CodeCache::getKeys(ArrayRef<func::FuncOp> functions,
     hasher.add(llvm::join(target.features(), ","));
   }
   PartHasher withPlaces = hasher;
-  // A function's text begins with a quote, a target's triple does not, so that
-  // the lists need no counts.
+  // The text of a function begins with a quote and the triple of a target does
+  // not, so the lists need no counts.
   for (func::FuncOp function : functions) {
     hasher.add(getWholeText(function, /*withPlaces=*/false));
     withPlaces.add(getWholeText(function, /*withPlaces=*/true));
@@ -122,7 +123,7 @@ static uint64_t numberAt(llvm::StringRef bytes, size_t at) {
   return llvm::support::endian::read64le(bytes.data() + at);
 }
 
-/// The payload: the size of a table, the table, the objects.
+/// Returns the payload: the size of the table, the table, the objects.
 static std::string writePayload(const CompiledKernel &kernel) {
   ::pathways::proto::Kernel table;
   table.set_hash(kernel.hash);
@@ -150,7 +151,7 @@ static std::string writePayload(const CompiledKernel &kernel) {
   return payload + text + blobs;
 }
 
-/// Null where `payload` is not what writePayload() wrote for `targets`.
+/// Returns nullopt if `payload` is not what writePayload() wrote for `targets`.
 static std::optional<CompiledKernel> readPayload(llvm::StringRef payload,
                                                  ArrayRef<Target> targets) {
   if (payload.size() < 8 || numberAt(payload, 0) > payload.size() - 8)
@@ -183,9 +184,10 @@ static std::optional<CompiledKernel> readPayload(llvm::StringRef payload,
   return kernel;
 }
 
-/// Why somebody else may have put code into what has `status`, which would run
-/// as this user; empty: nobody but this user and root. A folder with the sticky
-/// bit is fine: who may write to it cannot touch entries of others.
+/// Returns why another user may have put code, which would run as this user,
+/// into the file or folder with `status`; empty if only this user and root
+/// could. A folder with the sticky bit is safe: users that may write to it
+/// cannot touch entries of others.
 static std::string getDistrust(const fs::file_status &status) {
   const uint32_t user = geteuid();
   if (status.getUser() != user && status.getUser() != 0)
@@ -205,7 +207,7 @@ static std::string getDistrust(const fs::file_status &status) {
   return "";
 }
 
-/// What others may read and only this user may write.
+/// Creates a file that others may read and only this user may write.
 static std::error_code createTemporary(llvm::StringRef folder,
                                        ::pathways::TemporaryFile &file) {
   return std::error_code(
@@ -232,7 +234,7 @@ CodeCache::read(const Key &key, ArrayRef<Target> targets) const {
       return std::nullopt;
     return wrong("cannot be read: " + error.message());
   }
-  // Opening a pipe that nobody writes would not end.
+  // Opening a pipe without a writer would block forever.
   if (status.type() != fs::file_type::regular_file)
     return wrong("is not a regular file");
   if (status.getSize() > kMaxEntryBytes)
@@ -240,12 +242,13 @@ CodeCache::read(const Key &key, ArrayRef<Target> targets) const {
                  " bytes, expected at most " + Twine(kMaxEntryBytes));
   if (std::string why = getDistrust(status); !why.empty())
     return wrong(why);
-  // Not mapped: who shortens the file meanwhile would end this process.
+  // The file is not mapped: if another process shortened a mapped file, a read
+  // would kill this process.
   auto buffer = llvm::MemoryBuffer::getFile(file, /*IsText=*/false,
                                             /*RequiresNullTerminator=*/false,
                                             /*IsVolatile=*/true);
   if (!buffer) {
-    // Somebody else's trim() came between.
+    // Another process has trimmed the cache meanwhile.
     if (buffer.getError() == std::errc::no_such_file_or_directory)
       return std::nullopt;
     return wrong("cannot be read: " + buffer.getError().message());
@@ -290,8 +293,8 @@ llvm::Error CodeCache::write(const Key &key,
   appendNumber(header, payload.size());
   header += toText(checksumOf(header, payload));
 
-  // Each writer has a file of its own, and the last step is atomic: readers see
-  // an entry whole or not at all, whoever is killed when.
+  // Each writer has a file of its own and renames it atomically at the end:
+  // readers see an entry whole or not at all, even if a writer is killed.
   ::pathways::TemporaryFile file;
   std::error_code error = createTemporary(folder, file);
   if (!error)
@@ -306,8 +309,8 @@ llvm::Error CodeCache::write(const Key &key,
 // The folder
 //===----------------------------------------------------------------------===//
 
-/// Calls visit(path, status) for the files whose names end in `suffix`. What
-/// disappears meanwhile is left out.
+/// Calls visit(path, status) for the files whose names end in `suffix`. Skips
+/// files that disappear meanwhile.
 static void visitFiles(
     llvm::StringRef folder, llvm::StringRef suffix,
     llvm::function_ref<void(llvm::StringRef, const fs::file_status &)> visit) {
@@ -340,7 +343,8 @@ CodeCache::open(llvm::StringRef folder, uint64_t maxBytes) {
         std::make_error_code(std::errc::operation_not_permitted),
         "cannot keep compiled kernels in '" + folder +
             "', where others could put code for this user to run: it " + why);
-  // Permissions do not tell: file systems are read-only, users all-powerful.
+  // Permissions are not sufficient: file systems may be read-only, and root may
+  // write everywhere.
   ::pathways::TemporaryFile probe;
   if (std::error_code error = createTemporary(folder, probe))
     return fail(error);
@@ -389,7 +393,7 @@ void CodeCache::trim() {
 }
 
 //===----------------------------------------------------------------------===//
-// Finding and storing
+// Lookup and storage
 //===----------------------------------------------------------------------===//
 
 std::optional<CompiledKernel>
@@ -406,7 +410,8 @@ CodeCache::find(const Keys &keys, ArrayRef<Target> targets, Location loc) {
     if (!*kernel)
       continue;
     ++hits;
-    // What is used stays longest.
+    // The modification time marks the last use: trim() removes the least
+    // recently used entries first.
     int fd = -1;
     if (!fs::openFileForRead(pathOf(*key), fd)) {
       (void)fs::setLastAccessAndModificationTime(

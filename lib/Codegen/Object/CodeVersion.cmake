@@ -1,4 +1,4 @@
-# Writes OUTPUT: kCodeVersion, a hash of the files SOURCES.
+# Writes the file OUTPUT, which defines kCodeVersion, a hash of the files SOURCES.
 set(hashes)
 foreach(source IN LISTS SOURCES)
   file(SHA256 ${source} hash)

@@ -1,4 +1,4 @@
-//===- Object.cpp - Kernels from loops to object files --------------------===//
+//===- Object.cpp - Lowering from loops to object files -------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -53,10 +53,10 @@ using namespace mlir;
 using namespace mlir::pathways;
 
 //===----------------------------------------------------------------------===//
-// To the LLVM dialect
+// Conversion to the LLVM dialect
 //===----------------------------------------------------------------------===//
 
-/// Says of the argument at `i`, which is a pointer, what it points to.
+/// Sets the attributes of the pointer argument `i`, which points to a buffer.
 static void describeBuffer(LLVM::LLVMFuncOp function, unsigned i, bool isShared,
                            uint64_t bytes) {
   Builder b(function.getContext());
@@ -72,14 +72,14 @@ static void describeBuffer(LLVM::LLVMFuncOp function, unsigned i, bool isShared,
                         b.getI64IntegerAttr(bytes));
 }
 
-/// Says of the arguments of `body`, one for each buffer, what is known of them.
+/// Sets the known attributes of the arguments of `body`, one for each buffer.
 static void describeArguments(LLVM::LLVMFuncOp body,
                               const kernel::LoweredSegment &segment) {
   Builder b(body.getContext());
   for (unsigned i = 0, e = body.getNumArguments(); i < e; ++i) {
-    if (i == segment.buffers + 1) // the step, a number
+    if (i == segment.buffers + 1) // the step is a number
       continue;
-    if (i == segment.buffers) { // coordinates, of any alignment
+    if (i == segment.buffers) { // coordinates have any alignment
       body.setArgAttr(i, LLVM::LLVMDialect::getNoCaptureAttrName(),
                       b.getUnitAttr());
       body.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(),
@@ -118,8 +118,8 @@ static SmallVector<Value> loadArguments(OpBuilder &b, Location loc,
   return arguments;
 }
 
-/// Writes the function with the calling convention of abi.h: it takes buffers
-/// apart and calls the body, whose arguments carry what is known about them.
+/// Writes the entry point with the calling convention of abi.h. It loads the
+/// buffers and calls the body, whose arguments carry the known attributes.
 static void addEntry(ModuleOp module, const kernel::LoweredSegment &segment,
                      LLVM::LLVMFuncOp body) {
   OpBuilder b(module.getContext());
@@ -146,8 +146,8 @@ static void addEntry(ModuleOp module, const kernel::LoweredSegment &segment,
   LLVM::ReturnOp::create(b, loc, status);
 }
 
-/// Calls the C library for what the conversion to LLVM would spell out with a
-/// loss of accuracy near zero: exp(x) - 1 and log(1 + x).
+/// Replaces exp(x) - 1 and log(1 + x) by calls of the C library: the conversion
+/// to LLVM would write them out and lose accuracy near zero.
 static void callAccurateFunctions(ModuleOp module) {
   SymbolTable symbols(module);
   SmallVector<Operation *> ops;
@@ -176,7 +176,7 @@ static void callAccurateFunctions(ModuleOp module) {
 }
 
 namespace {
-/// What is known of an argument of a part.
+/// Known facts about an argument of a part.
 struct PartArgument {
   bool isBuffer, isShared;
   uint64_t bytes;
@@ -209,7 +209,8 @@ static void describeParts(ModuleOp module, const Parts &parts) {
   for (auto &[name, arguments] : parts) {
     auto function = module.lookupSymbol<LLVM::LLVMFuncOp>(name);
     function.setLinkage(LLVM::Linkage::Internal);
-    // What is known of the arguments would be lost, and a large function back.
+    // Inlining would lose the attributes of the arguments and make the function
+    // large again.
     function.setNoInline(true);
     for (auto [i, argument] : llvm::enumerate(arguments))
       if (argument.isBuffer)
@@ -217,12 +218,12 @@ static void describeParts(ModuleOp module, const Parts &parts) {
   }
 }
 
-/// From loops to branches. There may be pointers instead of all buffers.
+/// Lowers loops to branches. With `hasPointers`, there are no buffers any more.
 static LogicalResult lowerToBranches(ModuleOp module, bool hasPointers) {
   MLIRContext *context = module.getContext();
   RewritePatternSet patterns(context);
-  // Not all that arith can expand: maxima and minima have instructions, and as
-  // compare and select their reductions would not become vector code.
+  // Expands only some ops of arith: maxima and minima have instructions, and
+  // reductions by compare and select would not become vector code.
   arith::populateCeilFloorDivExpandOpsPatterns(patterns);
   if (!hasPointers)
     memref::populateExpandStridedMetadataPatterns(patterns);
@@ -240,15 +241,15 @@ static LogicalResult lowerToBranches(ModuleOp module, bool hasPointers) {
 }
 
 namespace {
-/// How all ops of loops become those of the dialect LLVM. Thread-safe.
+/// Conversion of all ops of loops to the LLVM dialect. Thread-safe.
 struct Conversion {
   explicit Conversion(MLIRContext *context);
 
   LLVMTypeConverter converter;
-  FrozenRewritePatternSet patterns; ///< which know the converter
+  FrozenRewritePatternSet patterns; ///< refer to the converter
 };
 
-/// The one of a context, made when it is needed first.
+/// The conversion of a context, created on first use.
 class KnownConversion : public DialectInterface::Base<KnownConversion> {
 public:
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(KnownConversion)
@@ -277,7 +278,7 @@ Conversion::Conversion(MLIRContext *context)
   RewritePatternSet patterns(context);
   populateVectorToLLVMConversionPatterns(converter, patterns);
   kernel::addVectorAccessPatterns(converter, patterns);
-  // What LLVM has an intrinsic for that, and the rest calls of the C library.
+  // Functions with an LLVM intrinsic use it; the others call the C library.
   populateMathToLLVMConversionPatterns(converter, patterns,
                                        /*approximateLog1p=*/true,
                                        /*benefit=*/2);
@@ -296,7 +297,8 @@ void kernel::registerConversion(DialectRegistry &registry) {
   });
 }
 
-/// The conversion that the context knows, or `own`, which is made then.
+/// Returns the conversion of the context. If the context has none, creates it
+/// in `own`.
 static const Conversion &findConversion(MLIRContext *context,
                                         std::optional<Conversion> &own) {
   auto *dialect = context->getLoadedDialect<LLVM::LLVMDialect>();
@@ -304,19 +306,20 @@ static const Conversion &findConversion(MLIRContext *context,
   return known ? known->get() : own.emplace(context);
 }
 
-/// All the rest to the LLVM dialect, at once: each conversion by itself would
-/// have to look at all ops.
+/// Converts all remaining ops to the LLVM dialect in one pass: separate
+/// conversions would each have to visit all ops.
 static LogicalResult convertToLLVM(ModuleOp module, bool hasPointers,
                                    const Conversion &conversion) {
   LLVMConversionTarget target(*module.getContext());
   target.addLegalOp<ModuleOp, UnrealizedConversionCastOp>();
   if (failed(applyFullConversion(module, target, conversion.patterns)))
     return failure();
-  // Buffers that takeTable() made, and what they become, are the same.
+  // The buffers that takeTable() made are the same as what they convert to.
   SmallVector<UnrealizedConversionCastOp> casts;
   module.walk([&](UnrealizedConversionCastOp cast) { casts.push_back(cast); });
   reconcileUnrealizedCasts(casts);
-  // Buffers have been taken apart at each access. Of other ops one becomes one.
+  // Lowering takes a buffer apart at each access, which leaves equal ops. With
+  // pointers, each op becomes one op, so there are none.
   if (!hasPointers)
     kernel::joinEqual(module);
   return success();
@@ -324,7 +327,7 @@ static LogicalResult convertToLLVM(ModuleOp module, bool hasPointers,
 
 LogicalResult kernel::lowerToLLVM(ModuleOp module,
                                   MutableArrayRef<LoweredSegment> segments) {
-  // The last time that an error of ours would be seen as what it is.
+  // Later stages would report a mistake of these stages in other terms.
   if (failed(verify(module)))
     return failure();
   const Parts parts = findParts(module);
@@ -357,10 +360,10 @@ LogicalResult kernel::lowerToLLVM(ModuleOp module,
 }
 
 //===----------------------------------------------------------------------===//
-// To an object file
+// Writing the object file
 //===----------------------------------------------------------------------===//
 
-/// Keeps the first complaint of LLVM's code generator.
+/// Keeps the first error of LLVM's code generator.
 namespace {
 struct Complaints : llvm::DiagnosticHandler {
   explicit Complaints(std::string &text) : text(text) {}
@@ -379,9 +382,10 @@ struct Complaints : llvm::DiagnosticHandler {
 };
 } // namespace
 
-/// Puts small bodies into the entries that call them: they have been optimized
-/// by what is known of their arguments, and a function less goes through all of
-/// code generation. In large ones it takes longer to keep what is known.
+/// Inlines small bodies into their entry points. The bodies have been optimized
+/// with the attributes of their arguments already, and one function less goes
+/// through code generation. For large bodies, inlining takes longer because it
+/// must preserve these attributes.
 static void joinBodies(llvm::Module &code,
                        ArrayRef<kernel::LoweredSegment> segments) {
   constexpr unsigned kMostInstructions = 48;
@@ -397,7 +401,7 @@ static void joinBodies(llvm::Module &code,
   }
 }
 
-/// Refuses an object that imports what the loader does not have.
+/// Refuses an object that imports a symbol that the loader does not provide.
 static LogicalResult checkImports(ModuleOp module, llvm::StringRef bytes) {
   auto object = llvm::object::ObjectFile::createObjectFile(
       llvm::MemoryBufferRef(bytes, "kernel"));
@@ -449,14 +453,15 @@ FailureOr<std::string> kernel::emitObject(ModuleOp module,
     function.addFnAttr(llvm::Attribute::NoUnwind);
     function.addFnAttr("warn-stack-size",
                        std::to_string(::pathways::kMaxStackBytes));
-    // Of AVX-512 all, also on processors for which LLVM prefers half of it:
-    // kernels do little else, and what it takes of their clock is less.
+    // Use full AVX-512 vectors, also on processors for which LLVM prefers half
+    // of it: kernels do little else, and the gain exceeds the loss of clock
+    // frequency.
     function.addFnAttr("prefer-vector-width", "512");
     if (!entries.contains(function.getName())) {
       function.setLinkage(llvm::GlobalValue::InternalLinkage);
       function.setComdat(nullptr);
     }
-    // What is known of the arguments would be lost by inlining.
+    // Inlining now would lose the attributes of the arguments.
     if (bodies.contains(function.getName()))
       function.addFnAttr(llvm::Attribute::NoInline);
     function.setDSOLocal(true);

@@ -18,7 +18,8 @@
 
 using namespace mlir::pathways;
 
-/// What LLVM may introduce calls of: only what the loader has.
+/// Returns the functions that LLVM may introduce calls of: those that the
+/// loader provides.
 static llvm::TargetLibraryInfoImpl
 makeLibrary(const llvm::TargetMachine &machine) {
   llvm::TargetLibraryInfoImpl library(machine.getTargetTriple());
@@ -31,13 +32,13 @@ makeLibrary(const llvm::TargetMachine &machine) {
   return library;
 }
 
-/// Whether the pass with this name is left out. LLVM runs more than a hundred
-/// on each function, and for a small one it takes as long to find out that
-/// there is nothing to do as to make its code.
+/// Returns true if the pass with this name is skipped. LLVM runs more than a
+/// hundred passes on each function. For a small function, finding that there is
+/// nothing to do takes as long as generating its code.
 static bool isLeftOut(llvm::StringRef pass) {
   static const llvm::StringSet<> passes = {
-      // For what kernels do not have: exceptions, threads, garbage, what is
-      // instrumented or hardened, what a debugger is told.
+      // These handle features that kernels lack: exceptions, threads, garbage
+      // collection, instrumentation, hardening, debug information.
       "callbrprepare", "cfi-instr-inserter", "dwarf-eh-prepare",
       "fentry-insert", "fixup-statepoint-caller-saved", "funclet-layout",
       "gc-analysis", "gc-lowering", "indirectbr-expand", "kcfi",
@@ -48,23 +49,23 @@ static bool isLeftOut(llvm::StringRef pass) {
       "shadow-stack-gc-lowering", "stack-frame-layout", "stack-protector",
       "stackmap-liveness", "x86-lvi-load", "x86-lvi-ret", "x86-return-thunks",
       "x86-seses", "x86-slh", "x86argumentstackrebase", "xray-instrumentation",
-      // For calls that kernels do not make.
+      // These optimize calls that kernels do not make.
       "expand-memcmp", "mergeicmps", "partially-inline-libcalls",
       "replace-with-veclib",
-      // What optimize() does where it gains something.
+      // optimize() does these where they gain something.
       "canon-freeze", "loop-reduce",
-      // For branches: there are few, most of them around loops.
+      // These optimize branches: there are few, most of them around loops.
       "early-ifcvt", "early-tailduplication", "machine-sink", "opt-phis",
       "postra-machine-sink", "shrink-wrap", "tailduplication",
       "x86-cmov-conversion",
-      // For scalars and constants in long functions.
+      // These optimize scalars and constants in long functions.
       "consthoist", "lrshrink", "machine-combiner", "machine-latecleanup",
       "machinelicm", "x86-avoid-sfb", "x86-domain-reassignment"};
   return passes.contains(pass);
 }
 
 namespace {
-/// Hands passes on, but for those that are left out.
+/// Forwards all passes except those that are skipped.
 struct Sieve : llvm::legacy::PassManagerBase {
   explicit Sieve(llvm::legacy::PassManagerBase &kept) : kept(kept) {}
 

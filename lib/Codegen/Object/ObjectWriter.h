@@ -26,10 +26,11 @@ class PassManager;
 
 namespace mlir::pathways::kernel {
 
-/// Makes code for one target, on one thread at a time. To make the target's
-/// machine, what that derives from its features on first use, and its passes
-/// takes longer than to compile a small kernel; all of it is for any number of
-/// modules, and what is written depends on none of those before.
+/// Writes object files for one target, on one thread at a time. Creating the
+/// target machine, the data that it derives from its features on first use, and
+/// its passes takes longer than compiling a small kernel. The writer creates
+/// them once for any number of modules; its output for a module does not depend
+/// on earlier ones.
 class ObjectWriter {
 public:
   explicit ObjectWriter(std::unique_ptr<llvm::TargetMachine> machine);
@@ -37,11 +38,11 @@ public:
 
   llvm::TargetMachine &getMachine() { return *machine; }
 
-  /// The functions that LLVM may introduce calls of.
+  /// Returns the library functions that LLVM may introduce calls of.
   const llvm::TargetLibraryInfoImpl &getLibrary() const { return *library; }
 
-  /// The object file of `code`, until the next call; nothing for a target that
-  /// has none. Errors go to the module's context.
+  /// Returns the object file of `code`, valid until the next call, or nullopt
+  /// if the target has no object files. Errors go to the module's context.
   std::optional<llvm::StringRef> write(llvm::Module &code);
 
 private:
@@ -49,7 +50,8 @@ private:
   std::unique_ptr<llvm::TargetLibraryInfoImpl> library;
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream stream{bytes};
-  std::unique_ptr<llvm::legacy::PassManager> passes; ///< which know all above
+  /// They refer to all fields above.
+  std::unique_ptr<llvm::legacy::PassManager> passes;
 };
 
 } // namespace mlir::pathways::kernel

@@ -1,4 +1,4 @@
-//===- Optimize.cpp - What LLVM does to kernels ---------------------------===//
+//===- Optimize.cpp - LLVM passes for kernels -----------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,11 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// LLVM's default pipeline is for what people write. What comes from the stages
-// before this one has no calls to inline, no exceptions and few branches; loops
-// are counted, their sizes are constants, and what is worth a register tile is
-// one already. So only the passes run that find something to do, and loops are
-// not unrolled beyond what lets them vanish.
+// LLVM's default pipeline is made for hand-written code. Code from the earlier
+// stages has no calls to inline, no exceptions and few branches. Its loops are
+// counted, their sizes are constants, and code that is worth a register tile is
+// in one already. So only the passes run that have an effect, and loops are
+// unrolled only if they vanish completely.
 //
 //===----------------------------------------------------------------------===//
 
@@ -48,7 +48,7 @@
 using namespace mlir::pathways;
 
 namespace {
-/// Loops around loops stay: to repeat what is inside of them gains nothing.
+/// Prevents unrolling of outer loops: repeating their bodies gains nothing.
 struct KeepOuterLoops : llvm::PassInfoMixin<KeepOuterLoops> {
   llvm::PreservedAnalyses run(llvm::Loop &loop, llvm::LoopAnalysisManager &,
                               llvm::LoopStandardAnalysisResults &,
@@ -59,7 +59,7 @@ struct KeepOuterLoops : llvm::PassInfoMixin<KeepOuterLoops> {
   }
 };
 
-/// Those ops on vectors in `loop` that stay however often it is repeated.
+/// Returns the number of vector ops in `loop` that unrolling cannot remove.
 unsigned countVectorOps(const llvm::Loop &loop) {
   unsigned ops = 0;
   for (const llvm::BasicBlock *block : loop.blocks())
@@ -72,14 +72,13 @@ unsigned countVectorOps(const llvm::Loop &loop) {
   return ops;
 }
 
-/// What is not short is not unrolled, nor what is large; to find out what that
-/// would cost takes longer than to see that. Around a loop of its own nothing
-/// stays in registers when it vanishes, so that there a few branches are all
-/// that would be gained.
+/// Prevents unrolling of long or large loops: estimating the cost takes longer
+/// than this check. If a loop that stands alone vanishes, nothing stays in
+/// registers, so that only a few branches would be saved; its limit is lower.
 struct KeepLongLoops : llvm::PassInfoMixin<KeepLongLoops> {
   static constexpr unsigned kShort = 8;
-  /// The most that LLVM lets a loop become of which much can be left out, 400 %
-  /// of 150, if each op counts as the least.
+  /// LLVM unrolls a loop of which much can be simplified up to 400 % of 150;
+  /// this is that limit if each op has the least cost.
   static constexpr unsigned kLarge = 600, kLargeAlone = 16;
 
   llvm::PreservedAnalyses run(llvm::Loop &loop, llvm::LoopAnalysisManager &,
@@ -95,10 +94,10 @@ struct KeepLongLoops : llvm::PassInfoMixin<KeepLongLoops> {
 } // namespace
 
 namespace {
-/// Writes the addresses in loops as few pointers that go on with them. To find
-/// the best ones takes long. Where a loop has few addresses, each of them is
-/// one of the target's, a pointer and the loop's number; where there are many,
-/// as in tiles, those pointers do not fit in registers.
+/// Rewrites the addresses in loops to few pointers that are incremented.
+/// Finding the best pointers takes long. If a loop has few addresses, each one
+/// is an addressing mode of the target, a pointer plus the induction variable.
+/// If it has many, as in tiles, their base pointers do not fit in registers.
 class ReduceAddresses : public llvm::PassInfoMixin<ReduceAddresses> {
 public:
   llvm::PreservedAnalyses run(llvm::Function &function,
@@ -113,7 +112,8 @@ public:
 private:
   static constexpr size_t kMany = 5;
 
-  /// Whether the loop has many, which differ in more than a constant.
+  /// Returns true if the loop has many addresses that differ by more than a
+  /// constant.
   static bool hasManyAddresses(const llvm::Loop *loop) {
     if (!loop->isInnermost())
       return false;
@@ -141,11 +141,11 @@ private:
 } // namespace
 
 namespace {
-/// Keeps the vectorizer of straight code from computing in fewer bits what
-/// becomes a float without a sign. LLVM 22 takes as few as keep the number if
-/// it has a sign: of a number that was extended by its sign it drops that, and
-/// of all 64 bits of -1 the float becomes 2^32. It does not look behind a
-/// freeze, which changes nothing here.
+/// Prevents the SLP vectorizer from computing the operands of unsigned
+/// conversions to float in fewer bits. LLVM 22 keeps as many bits as the number
+/// needs if it has a sign: for a number that was sign-extended it drops the
+/// sign, and all 64 bits of -1 become the float 2^32. It does not look through
+/// a freeze, which changes nothing here.
 struct FenceUnsigned : llvm::PassInfoMixin<FenceUnsigned> {
   llvm::PreservedAnalyses run(llvm::Function &function,
                               llvm::FunctionAnalysisManager &) {
@@ -168,9 +168,9 @@ struct FenceUnsigned : llvm::PassInfoMixin<FenceUnsigned> {
 };
 } // namespace
 
-/// Loops that are vector code already, and what surrounds them.
+/// Adds passes for loops that are vector code already, and their surroundings.
 static void addPassesForTiles(llvm::FunctionPassManager &passes) {
-  // Descriptors of buffers, which are structures, come apart.
+  // Splits the descriptors of buffers, which are structures.
   passes.addPass(llvm::EarlyCSEPass());
   passes.addPass(llvm::SimplifyCFGPass());
   passes.addPass(llvm::InstCombinePass());
@@ -184,7 +184,7 @@ static void addPassesForTiles(llvm::FunctionPassManager &passes) {
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(second)));
 }
 
-/// Loops over scalars, of which vectors may be made.
+/// Adds passes for loops over scalars, which may be vectorized.
 static void addPassesForLoops(llvm::FunctionPassManager &passes) {
   llvm::LoopPassManager first;
   first.addPass(llvm::SimpleLoopUnswitchPass());
@@ -215,7 +215,7 @@ static void addPassesForLoops(llvm::FunctionPassManager &passes) {
   passes.addPass(llvm::VectorCombinePass());
 }
 
-/// What has become short, or the same each time.
+/// Adds passes for code that became short or loop-invariant.
 static void addLastPasses(llvm::FunctionPassManager &passes) {
   // Short loops over vectors vanish, so that LICM finds sums that stay in
   // registers.

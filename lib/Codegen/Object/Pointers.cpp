@@ -1,4 +1,4 @@
-//===- Pointers.cpp - Buffers become pointers -----------------------------===//
+//===- Pointers.cpp - Pointers instead of buffers -------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,11 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The conversion to LLVM takes a buffer for a structure of pointers, an offset,
-// sizes and strides, which it takes apart at each access and which LLVM has to
-// see through. Here sizes and strides are constants, so a buffer is a pointer
-// to its first element: that is written while there are loops, so that
-// addresses are simplified, joined and hoisted with everything else.
+// The conversion to LLVM represents a buffer as a structure of pointers, an
+// offset, sizes and strides. It takes this structure apart at each access, and
+// LLVM has to see through it. Here sizes and strides are constants, so a buffer
+// is a pointer to its first element. This stage writes such pointers while
+// there are still loops, so that addresses are simplified, joined and hoisted
+// with everything else.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,7 +36,8 @@ bool isVector(VectorType type) {
          !type.getElementType().isIndex();
 }
 
-/// Whether `op`, which takes or gives buffers, can be written with pointers.
+/// Returns true if `op`, which uses or defines buffers, can be written with
+/// pointers.
 bool isKnownOp(Operation *op) {
   return TypeSwitch<Operation *, bool>(op)
       .Case<memref::SubViewOp, memref::CollapseShapeOp, memref::ExpandShapeOp,
@@ -59,22 +61,23 @@ bool isKnownOp(Operation *op) {
       .Default([](Operation *) { return false; });
 }
 
-/// Writes one module.
+/// Rewrites one module.
 class PointerWriter {
 public:
   explicit PointerWriter(ModuleOp module)
       : module(module),
         pointer(LLVM::LLVMPointerType::get(module.getContext())) {}
 
-  /// Whether all that its functions have of buffers can be written.
+  /// Returns true if all uses of buffers in the module's functions can be
+  /// written.
   bool canWrite();
   void write();
 
 private:
   using Builder = ImplicitLocOpBuilder;
 
-  /// The strides of a buffer, if it has one pointer and they are constants that
-  /// never lead in front of it.
+  /// Returns the strides of a buffer if it has one pointer and its strides are
+  /// constants and not negative.
   const std::optional<SmallVector<int64_t>> &findStrides(Type type);
   ArrayRef<int64_t> stridesOf(Value buffer) {
     return *findStrides(buffer.getType());
@@ -94,10 +97,10 @@ private:
   static int64_t knownOffsetOf(Value buffer);
   Value baseOf(Value buffer, Builder &b);
 
-  /// By value: a reference would not outlive that another one is added.
+  /// Returns by value: adding another pointer would invalidate a reference.
   Value pointerTo(Value buffer) const { return pointers.lookup(buffer); }
 
-  /// The pointer to the element of `buffer` at `subscripts`.
+  /// Returns the pointer to the element of `buffer` at `subscripts`.
   Value addressOf(Value buffer, ValueRange subscripts, Builder &b,
                   LLVM::GEPNoWrapFlags flags = LLVM::GEPNoWrapFlags::none);
   Value move(Value at, Type element, Value distance, Builder &b,
@@ -110,12 +113,12 @@ private:
         bytesOf(cast<MemRefType>(op.getBase().getType()).getElementType()));
   }
 
-  /// What stands for an element in memory.
+  /// Returns the type that represents an element in memory.
   static Type stored(Type element) {
     return element.isIndex() ? IntegerType::get(element.getContext(), 64)
                              : element;
   }
-  /// What LLVM aligns a number to.
+  /// Returns the alignment that LLVM gives to a number.
   static unsigned bytesOf(Type number) {
     unsigned bits = stored(number).getIntOrFloatBitWidth();
     return llvm::PowerOf2Ceil(llvm::divideCeil(bits, 8));
@@ -124,8 +127,8 @@ private:
   ModuleOp module;
   Type pointer;
   DenseMap<Type, std::optional<SmallVector<int64_t>>> strides;
-  DenseMap<Value, Value> pointers;  ///< of each buffer
-  SmallVector<Operation *> written; ///< to be erased
+  DenseMap<Value, Value> pointers;  ///< pointer of each buffer
+  SmallVector<Operation *> written; ///< ops to erase
 };
 
 } // namespace
@@ -180,8 +183,8 @@ void PointerWriter::write() {
     eraseArguments(function);
 }
 
-/// Adds the arguments that the function is to have behind those that it has,
-/// which stay until everything that takes them is written.
+/// Appends the new arguments of the function to its old ones, which stay until
+/// all their users are rewritten.
 void PointerWriter::writeArguments(func::FuncOp function) {
   if (function.isDeclaration())
     return;
@@ -216,7 +219,7 @@ Value PointerWriter::move(Value at, Type element, Value distance, Builder &b,
                              ArrayRef<LLVM::GEPArg>{elements}, flags);
 }
 
-/// The sum of `subscripts`, each times its stride.
+/// Returns the sum of `subscripts`, each times its stride.
 static Value distanceOf(ArrayRef<OpFoldResult> subscripts,
                         ArrayRef<int64_t> strides, ImplicitLocOpBuilder &b) {
   int64_t known = 0;
@@ -260,8 +263,8 @@ int64_t PointerWriter::knownOffsetOf(Value buffer) {
   return ShapedType::isDynamic(offset) ? 0 : offset;
 }
 
-/// A constant offset, which others may know from the type, comes on top of what
-/// the buffer is based on; any other one is in the pointer.
+/// Returns the base of a buffer. A constant offset, which users may know from
+/// the type, is added to the base; any other offset is already in the pointer.
 Value PointerWriter::baseOf(Value buffer, Builder &b) {
   return move(pointerTo(buffer), getElementTypeOrSelf(buffer),
               arith::ConstantIndexOp::create(b, -knownOffsetOf(buffer)), b,

@@ -1,4 +1,4 @@
-//===- VectorAccess.cpp - Loads and stores of vectors to LLVM -------------===//
+//===- VectorAccess.cpp - Lowering of vector loads and stores -------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -43,7 +43,7 @@ struct ConvertAccess : ConvertOpToLLVMPattern<Access> {
   }
 
 private:
-  /// What LLVM aligns a number to.
+  /// Returns the alignment that LLVM gives to a number.
   static unsigned bytesOf(Type number) {
     unsigned bits = number.isIndex() ? 64 : number.getIntOrFloatBitWidth();
     return llvm::PowerOf2Ceil(llvm::divideCeil(bits, 8));

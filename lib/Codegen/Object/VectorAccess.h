@@ -1,4 +1,4 @@
-//===- VectorAccess.h - Loads and stores of vectors to LLVM -----*- C++ -*-===//
+//===- VectorAccess.h - Lowering of vector loads and stores -----*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -16,9 +16,10 @@ class RewritePatternSet;
 
 namespace mlir::pathways::kernel {
 
-/// Converts loads and stores of vectors of numbers, with and without masks, as
-/// upstream does but in a small part of the time: that makes an LLVMContext
-/// each time, to ask how numbers are aligned.
+/// Adds patterns that convert loads and stores of vectors of numbers, with and
+/// without masks. They give the same result as upstream in a small part of the
+/// time: upstream creates an LLVMContext each time to find the alignment of
+/// numbers.
 void addVectorAccessPatterns(const LLVMTypeConverter &converter,
                              RewritePatternSet &patterns);
 

@@ -1,4 +1,4 @@
-//===- Asserts.cpp - Which check of a kernel failed first -----------------===//
+//===- Asserts.cpp - Number of the first check that failed ----------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Asserts become code without branches that keeps the number of the first that
-// failed; the function returns it at its end.
+// Replaces asserts by branch-free code that keeps the number of the first
+// assert that failed. The function returns it at its end.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,9 +26,9 @@
 using namespace mlir;
 using namespace mlir::pathways;
 
-/// Whether all asserts in `loop` may be reported when it is over, and stand in
-/// its body itself. The code for that keeps no order between iterations, so
-/// they need not run one after the other.
+/// Returns true if all asserts in `loop` stand directly in its body and may be
+/// reported after the loop. The code for such asserts keeps no order between
+/// iterations, so the iterations need not run one after the other.
 static bool isLate(scf::ForOp loop) {
   return !loop->walk([&](Operation *op) {
                 bool isOther = isa<cf::AssertOp>(op) &&
@@ -43,7 +43,8 @@ static bool isLate(scf::ForOp loop) {
 
 namespace {
 
-/// Keeps, in slots on the stack, which assert of a function failed first.
+/// Keeps the number of the first failed assert of a function in slots on the
+/// stack.
 class AssertLowering {
 public:
   explicit AssertLowering(func::FuncOp func)
@@ -63,14 +64,14 @@ private:
     return slot;
   }
   void lowerLateAsserts(scf::ForOp loop, ArrayRef<cf::AssertOp> asserts);
-  /// Keeps `number`, unless one failed before or `isFine`.
+  /// Records `number`, unless an earlier assert failed or `isFine`.
   void record(Value isFine, int64_t number);
 
   func::FuncOp func;
   OpBuilder b;
   Location loc;
   Value status;
-  /// By number: whether it failed in the loop at hand.
+  /// Flags by number: true if the assert failed in the current loop.
   std::map<int64_t, Value> flags;
 };
 

@@ -1,4 +1,4 @@
-//===- Checks.cpp - Guard what could trap in a kernel ---------------------===//
+//===- Checks.cpp - Guards of ops that could trap -------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Code of a kernel must not trap, and must not leave its buffers. Each op that
+// Code of a kernel must not trap and must not leave its buffers. Each op that
 // could is preceded by an assert, and its operand is replaced by a harmless one
-// where the assert fails: code runs on to its end and then says which assert
-// was the first to fail. No branch leaves a loop, so loops stay simple.
+// where the assert fails. The code runs to its end and then returns which
+// assert was the first to fail. No branch leaves a loop, so loops stay simple.
 //
 //===----------------------------------------------------------------------===//
 
@@ -79,21 +79,21 @@ private:
   void guardDivision(Operation *op, bool isSigned, bool isRemainder);
   void guardPower(math::IPowIOp op);
   void guardStep(scf::ForOp op);
-  /// Returns indices that are in bounds, after asserting that `indices` of `op`
-  /// are.
+  /// Asserts that `indices` of `op` are in bounds. Returns indices that are
+  /// always in bounds.
   SmallVector<Value> guardIndices(Operation *op, ValueRange indices,
                                   ArrayRef<int64_t> shape);
-  /// `index` where it is in [0, last], which `ok` says, else 0. The same value
-  /// for the same index: what is taken from a place and put back there stays in
-  /// its buffer.
+  /// Returns `index` if it is in [0, last], which `ok` tells, otherwise 0.
+  /// Returns the same value for the same index, so that a value that is read
+  /// from a place and written back to it stays in its buffer.
   Value makeHarmless(Builder &b, Value ok, Value index, int64_t last);
-  /// Whether `index` is known to be in [0, size).
+  /// Returns true if `index` is known to be in [0, size).
   static bool isInBounds(Value index, int64_t size);
   LogicalResult guardSlice(OffsetSizeAndStrideOpInterface op,
                            RankedTensorType large);
 
   kernel::LocationTable &table;
-  /// By block, index and the last that is in bounds.
+  /// Harmless indices by block, index and last index in bounds.
   llvm::DenseMap<std::tuple<Block *, Value, int64_t>, Value> harmless;
 };
 
@@ -117,8 +117,8 @@ void CheckInserter::guardDivision(Operation *op, bool isSigned,
   if (isSigned) {
     Value isMinusOne =
         compare(b, arith::CmpIPredicate::eq, divisor, constant(b, type, -1));
-    // The smallest number divided by -1 traps. The remainder is 0 all the same,
-    // as it is for 1; the quotient does not exist.
+    // The smallest number divided by -1 traps. Its remainder is 0, as for a
+    // division by 1; its quotient does not exist.
     Value isBad = isMinusOne;
     if (!isRemainder) {
       Value isSmallest =
@@ -158,7 +158,7 @@ void CheckInserter::guardStep(scf::ForOp op) {
   Value ok =
       compare(b, arith::CmpIPredicate::sgt, op.getStep(), constant(b, type, 0));
   require(b, ok, "step of a loop is below 1");
-  // Such a loop would never end: run no iteration instead.
+  // Such a loop would never end, so it runs no iteration.
   Value safe =
       arith::SelectOp::create(b, ok, op.getStep(), constant(b, type, 1));
   Value end =
@@ -191,7 +191,7 @@ bool CheckInserter::isInBounds(Value index, int64_t size) {
 
 Value CheckInserter::makeHarmless(Builder &b, Value ok, Value index,
                                   int64_t last) {
-  // The walk is in the order of a block.
+  // The walk is in the order of a block, so the known value dominates.
   Value &known = harmless[{b.getInsertionBlock(), index, last}];
   if (!known)
     known =
@@ -228,7 +228,7 @@ LogicalResult CheckInserter::guardSlice(OffsetSizeAndStrideOpInterface op,
                            "a kernel does not support");
   SmallVector<int64_t> offsets(op.getStaticOffsets());
   for (auto [dim, offset] : llvm::enumerate(offsets)) {
-    // Last element that is touched, relative to the offset.
+    // Distance from the offset to the last element that is accessed.
     int64_t span = 0;
     if (sizes[dim] > 0 &&
         llvm::MulOverflow<int64_t>(sizes[dim] - 1, strides[dim], span))
@@ -237,7 +237,7 @@ LogicalResult CheckInserter::guardSlice(OffsetSizeAndStrideOpInterface op,
       return op->emitOpError("expected positive strides, got ")
              << strides[dim] << " in dimension " << dim;
     int64_t room = large.getDimSize(dim) - (sizes[dim] > 0 ? 1 : 0);
-    int64_t last = room - span; // Largest offset that fits.
+    int64_t last = room - span; // largest offset that fits
     if (span > room)
       return op->emitOpError("takes ")
              << sizes[dim] << " elements with stride " << strides[dim]
@@ -304,7 +304,8 @@ LogicalResult CheckInserter::run(func::FuncOp func) {
                   guardIndices(op, extract.getIndices(), type.getShape());
               extract.getIndicesMutable().assign(safe);
               if (type.getNumElements() == 0) {
-                // There is nothing to read, not even at a harmless index.
+                // An empty tensor has no element to read, not even at a
+                // harmless index.
                 Value zero = arith::ConstantOp::create(
                     b, type.getElementType(),
                     b.getZeroAttr(type.getElementType()));

@@ -1,4 +1,4 @@
-//===- Constants.cpp - Elements that a resource holds ---------------------===//
+//===- Constants.cpp - Constants that are stored in resources -------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 //
 // The text of a constant may name a resource instead of its elements. Folders
-// and later stages look into elements, and not all of them know resources.
+// and later stages read elements, and not all of them support resources.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,13 +21,13 @@
 using namespace mlir;
 using namespace mlir::pathways;
 
-/// The elements of `type` that `data` holds, whose size fits.
+/// Returns the elements of `type` in `data`, whose size fits.
 static DenseElementsAttr readElements(ShapedType type, ArrayRef<char> data) {
   if (type.getNumElements() == 0)
     return DenseElementsAttr::get(type, ArrayRef<Attribute>());
   if (!type.getElementType().isInteger(1))
     return DenseElementsAttr::getFromRawBuffer(type, data);
-  // A resource has a byte for each i1, and not a bit as the attribute has.
+  // A resource stores an i1 as a byte; the attribute stores it as a bit.
   auto bits =
       llvm::map_to_vector(data, [](char byte) -> bool { return byte != 0; });
   return DenseElementsAttr::get(type, bits);

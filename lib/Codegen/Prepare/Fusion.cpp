@@ -1,4 +1,4 @@
-//===- Fusion.cpp - Chains of ops row by row ------------------------------===//
+//===- Fusion.cpp - Fusion of chains of ops row by row --------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,25 +6,28 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Ops of linalg that hand values to each other and all run over the same
-// dimensions become one loop over these dimensions, in which each op makes only
-// the rows of that iteration: what they hand over stays in the cache.
+// Fuses ops of linalg that hand values to each other and run over the same
+// dimensions into one loop over these dimensions. In this loop each op computes
+// only the rows of the iteration, so the values that they hand over stay in the
+// cache.
 //
 //   %m = max of the rows of %x     ->   for %i: %xi = row %i of %x
 //   %e = exp(%x - %m)                           %mi = max of %xi
 //   %s = sum of the rows of %e                  %ei = exp(%xi - %mi), ...
 //   %r = %e / %s                                row %i of %r = %ei / %si
 //
-// This is done twice. First around contractions, in blocks of many rows, so
-// that a block's use of the other matrix pays off, or of those of one register
-// tile, where the other matrix stays in a cache and a block of what is handed
-// over in a nearer one; then for what is left, in large blocks too, one row at
-// a time. No element is computed twice or in another order.
+// The stage runs twice. First it fuses around contractions, in blocks of many
+// rows, so that reading the other matrix once per block pays off. If the other
+// matrix stays in a cache, a block has only the rows of one register tile, so
+// that the values that are handed over stay in a nearer cache. Then it fuses
+// what is left, inside large blocks too, one row at a time. No element is
+// computed twice or in another order.
 //
 // A contraction may also sum over the rows, as those of a gradient do: a block
-// adds to all of its result. In attention's, the N x N matrices of scores and
-// of their gradient exist a block at a time; of what sums over their rows, the
-// gradients of keys and values, a block is N x D.
+// then adds to its whole result. In the gradient of attention, only a block of
+// the N x N matrices of scores and of their gradient exists at a time. The
+// gradients of keys and values, which sum over the rows of scores, need N x D
+// elements per block.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,24 +43,26 @@ using namespace mlir::pathways::kernel;
 
 namespace {
 
-/// Rows of a block around a contraction: the widest value should be about this
-/// large.
+/// Bytes that determine the rows of a block around a contraction: a block of
+/// the widest value should have about this size.
 constexpr int64_t kBlockBytes = 512 << 10;
-/// Rows are so many, or a multiple of it.
+/// The number of rows of a block is a multiple of this.
 constexpr int64_t kBlockStep = 8;
-/// Where products of bf16 are summed over the rows, these are added in groups
-/// of so many, which must stay whole.
+/// Products of bf16 that are summed over the rows are added in groups of this
+/// many rows, which must stay whole.
 constexpr int64_t kNarrowStep = 32;
-/// What the products of a row may read of other matrices in all to be made of
-/// few rows at a time: it is read from the second cache for each block then.
+/// Bytes that the products of a row may read of other matrices in all if a
+/// block is to have few rows: each block then reads them from the second-level
+/// cache.
 constexpr int64_t kNearBytes = 512 << 10;
-/// Rows of a block hand over so many times more before they are worth a loop of
-/// their own. One op after the other, they do not wait for each other's sums.
+/// Rows of a block must hand over this many times more bytes before they are
+/// worth a loop of their own: ops that run one after the other do not wait for
+/// each other's sums.
 constexpr int64_t kLeastInBlock = 3;
-/// Keep the time to compile linear in the size of a body.
+/// Limits that keep the time to compile linear in the size of a body.
 constexpr size_t kMostMembers = 64, kMostBetween = 1024;
 
-/// Fuses in one block.
+/// Fuses the ops of one block.
 class BlockFuser {
 public:
   BlockFuser(Block &block, bool aroundContractions, int64_t tileRows)
@@ -76,7 +81,7 @@ private:
 
   Block &block;
   bool aroundContractions;
-  int64_t tileRows; ///< 0: not known
+  int64_t tileRows; ///< 0 if not known
 };
 
 } // namespace
@@ -93,7 +98,7 @@ bool BlockFuser::isCandidate(linalg::LinalgOp op) const {
     return false;
   if (isProduct(op) && !aroundContractions)
     return false;
-  // An extract in the body would need its own subscripts shifted.
+  // The subscripts of an extract in the body would have to be shifted.
   bool usesTensors = false;
   op->walk([&](Operation *inner) {
     if (inner != op)
@@ -106,7 +111,8 @@ bool BlockFuser::isCandidate(linalg::LinalgOp op) const {
   return !ShapedType::isDynamicShape(ranges) && !llvm::is_contained(ranges, 0);
 }
 
-/// Nothing between the members needs one of them and is needed by another.
+/// Returns true if no op between the members both needs a member and is needed
+/// by another one.
 bool BlockFuser::isConvex(const RowGroup &group) const {
   llvm::SmallPtrSet<Operation *, 16> behind;
   auto last = group.members.back()->getIterator();
@@ -165,8 +171,9 @@ bool BlockFuser::isWorthIt(const RowGroup &group) const {
          hasContraction == aroundContractions;
 }
 
-/// Whether the products of a group make rows only, of floats that no matrix
-/// unit multiplies, and all that they need for any block stays in a cache.
+/// Returns true if all products of a group compute rows only, are of floats
+/// that no matrix unit multiplies, and read so little for any block that it
+/// stays in a cache.
 bool BlockFuser::readsLittle(const RowGroup &group) const {
   int64_t bytes = 0;
   for (auto [member, rows] : llvm::zip_equal(group.members, group.rows)) {
@@ -190,7 +197,8 @@ bool BlockFuser::readsLittle(const RowGroup &group) const {
   return bytes <= kNearBytes;
 }
 
-/// Rows of the innermost shared dimension that are made together.
+/// Returns the rows of the innermost shared dimension that are computed
+/// together.
 int64_t BlockFuser::stepOf(const RowGroup &group) const {
   const RowLimits &limits = rowLimits();
   int64_t row = 1, multiple = std::min(kBlockStep, limits.mostBlock);
@@ -204,7 +212,7 @@ int64_t BlockFuser::stepOf(const RowGroup &group) const {
       continue;
     }
     row = std::max(row, rows.rowBytes(type));
-    // The rows of a matrix, rather than whole matrices.
+    // True for a product of rows of a matrix, not of whole matrices.
     areRows |= isProduct(op) && type.getRank() == group.depth + 1;
   }
   if (!areRows)
@@ -218,7 +226,8 @@ int64_t BlockFuser::stepOf(const RowGroup &group) const {
   return std::max(step / multiple * multiple, multiple);
 }
 
-/// A fill of its own for each user: to fill twice is less than to hand it over.
+/// Gives each user a fill of its own: filling twice is cheaper than handing the
+/// value over.
 void BlockFuser::unshareFills() {
   for (Operation &op : llvm::make_early_inc_range(block)) {
     auto fill = dyn_cast<linalg::LinalgOp>(op);
@@ -231,7 +240,8 @@ void BlockFuser::unshareFills() {
     for (OpOperand &use : fill->getUses())
       if (use.getOwner()->getBlock() == &block)
         uses.push_back(&use);
-    // Where it is used: there are many of them at a time otherwise.
+    // Place each fill at its use; otherwise many of them would be live at a
+    // time.
     for (OpOperand *use : uses)
       use->set(OpBuilder(use->getOwner()).clone(op)->getResult(0));
     if (fill->use_empty())
@@ -257,7 +267,7 @@ void BlockFuser::run() {
     SmallVector<size_t> joined;
     for (Value operand : op->getOperands()) {
       if (group.isSum(op) && operand == op.getDpsInits()[0])
-        continue; // What sets it runs once, before the loop.
+        continue; // The op that initializes it runs once, before the loop.
       Operation *def = operand.getDefiningOp();
       auto it = groupOf.find(def);
       if (!def || it == groupOf.end() || llvm::is_contained(joined, it->second))
@@ -277,7 +287,8 @@ void BlockFuser::run() {
   for (RowGroup &group : groups) {
     if (group.members.size() < 2 || !isWorthIt(group))
       continue;
-    // Groups before this one may have become one op in its way.
+    // Writing earlier groups may have put an op between the members of this
+    // one.
     group.sort();
     group.setDepth(aroundContractions);
     if (isConvex(group))
@@ -285,8 +296,9 @@ void BlockFuser::run() {
   }
 }
 
-/// Whether the operand that is not along the innermost dimension of the result
-/// adds no other dimension to it than of one element.
+/// Returns true if the operand that does not lie along the innermost dimension
+/// of the result adds no other dimension to the result, except dimensions of
+/// one element.
 static bool isLoneRow(linalg::LinalgOp op) {
   AffineMap out = resultMap(op);
   if (out.getNumResults() == 0)
@@ -307,11 +319,12 @@ static bool isLoneRow(linalg::LinalgOp op) {
 }
 
 void kernel::fuseRows(func::FuncOp func, int64_t tileRows) {
-  // In a program the marks are names like any other.
+  // A program may use these attribute names for its own purposes.
   func.walk([](Operation *op) {
     op->removeDiscardableAttr(kRowLoopAttrName);
     op->removeDiscardableAttr(kLoneRowAttrName);
-    // Before it is cut: the order of adding is that of the whole.
+    // Decide before the op is cut: the order of addition is that of the whole
+    // op.
     if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
         linalgOp && isContraction(linalgOp) && isLoneRow(linalgOp))
       op->setDiscardableAttr(kLoneRowAttrName, UnitAttr::get(op->getContext()));

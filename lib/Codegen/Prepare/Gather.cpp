@@ -1,4 +1,4 @@
-//===- Gather.cpp - Look-ups of slices by index ---------------------------===//
+//===- Gather.cpp - Lookups of slices by index ----------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,15 +6,15 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A look-up becomes a loop over its result that reads the element at the index
-// it is given. The index does not change in the inner loops, which copy, so
-// that they read and check it once. What stands around a look-up is fused with
-// it as with any other loop.
+// A lookup becomes a loop over its result that reads the element at the given
+// index. The index does not change in the inner loops, which copy, so they read
+// and check it once. Ops around a lookup are fused with it as with any other
+// loop.
 //
-// A table of f16 or bf16 is not widened for the rows that are read.
+// A table of f16 or bf16 is not widened: only the rows that are read are.
 //
-// Slices are scattered one after the other, into what is there in place where
-// nobody reads that any more.
+// Slices are scattered one after the other, in place if the destination has no
+// later reader.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,8 +29,8 @@
 using namespace mlir;
 using namespace mlir::pathways;
 
-/// Coordinate `position` of each look-up: a tensor of the leading dimensions of
-/// the indices.
+/// Returns coordinate `position` of each lookup: a tensor of the leading
+/// dimensions of the indices.
 static Value getCoordinates(ImplicitLocOpBuilder &b,
                             TypedValue<RankedTensorType> indices,
                             int64_t position) {
@@ -69,7 +69,7 @@ struct DecomposeGather : OpRewritePattern<tensor::GatherOp> {
     int64_t numLeading = op.getIndicesType().getRank() - 1;
     int64_t sourceRank = op.getSourceType().getRank();
     bool keepsDims = type.getRank() == numLeading + sourceRank;
-    if (type.getNumElements() == 0) { // Slices of no indices do not exist.
+    if (type.getNumElements() == 0) { // A slice of no indices cannot exist.
       rewriter.replaceOpWithNewOp<tensor::EmptyOp>(op, type.getShape(),
                                                    type.getElementType());
       return success();
@@ -137,7 +137,7 @@ struct DecomposeScatter : OpRewritePattern<tensor::ScatterOp> {
             ValueRange carried) -> scf::ValueVector {
           return {insertSlice(inner, loc, op, loops, carried[0])};
         });
-    // Without leading dimensions there is one slice and no loop.
+    // There is one slice, and no loop, if there are no leading dimensions.
     rewriter.replaceOp(op,
                        nest.loops.empty()
                            ? insertSlice(b, op.getLoc(), op, {}, op.getDest())
@@ -146,7 +146,7 @@ struct DecomposeScatter : OpRewritePattern<tensor::ScatterOp> {
   }
 
 private:
-  /// `dest` with the slice of `op` that `loops` number.
+  /// Returns `dest` with the slice of `op` at the indices `loops` inserted.
   static Value insertSlice(OpBuilder &b, Location loc, tensor::ScatterOp op,
                            ValueRange loops, Value dest) {
     RankedTensorType source = op.getSourceType(), type = op.getDestType();
@@ -181,7 +181,7 @@ private:
   }
 };
 
-/// Widens what was looked up, not what it is looked up in.
+/// Widens the looked-up values instead of the table.
 struct GatherBeforeWidening : OpRewritePattern<tensor::GatherOp> {
   using OpRewritePattern::OpRewritePattern;
 

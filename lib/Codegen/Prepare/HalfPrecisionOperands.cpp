@@ -6,11 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Inside a segment all is f32. What a product multiplies is nevertheless bf16
-// where both operands are arrays of bf16 of the segment, or were rounded to it,
-// whatever moved their elements, or padded them, since then. Targets that
-// multiply bf16 see that in the body of the product; for the others its
-// operands become f32 again.
+// Values inside a segment are f32. The operands of a product nevertheless count
+// as bf16 if both are bf16 arrays of the segment or were rounded to bf16, even
+// if their elements were moved or padded since then. Targets that multiply bf16
+// recognize this by the body of the product; for the others the operands are
+// widened to f32 again.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,7 +35,8 @@ using namespace mlir::pathways::kernel;
 // On tensors
 //===----------------------------------------------------------------------===//
 
-/// Whether `op` makes f32 of all of its one operand of bf16, in its place.
+/// Returns true if `op` widens its only operand from bf16 to f32, element by
+/// element.
 static bool isWidening(linalg::GenericOp op) {
   if (op.getNumDpsInputs() != 1 || op.getNumDpsInits() != 1 ||
       op.getNumParallelLoops() != op.getNumLoops() ||
@@ -49,7 +50,7 @@ static bool isWidening(linalg::GenericOp op) {
          op.getBody()->getTerminator()->getOperand(0) == extension;
 }
 
-/// Whether `op` only moves the elements of its one operand.
+/// Returns true if `op` only moves the elements of its only operand.
 static bool isMove(Operation *op) {
   if (isa<tensor::ExtractSliceOp, tensor::CollapseShapeOp,
           tensor::ExpandShapeOp, tensor::CastOp>(op))
@@ -63,7 +64,7 @@ static bool isMove(Operation *op) {
              generic.getBody()->getArgument(0);
 }
 
-/// What `op` pads its operand with, if that is a number of bf16.
+/// Returns the number that `op` pads its operand with if bf16 can represent it.
 static std::optional<APFloat> narrowPadding(tensor::PadOp op) {
   FloatAttr padding;
   Value value = op.getConstantPaddingValue();
@@ -75,7 +76,8 @@ static std::optional<APFloat> narrowPadding(tensor::PadOp op) {
   return isOther ? std::nullopt : std::optional(number);
 }
 
-/// The array of bf16 that `value` is, moved, padded and widened; or none.
+/// Returns the bf16 array that became `value` by moving, padding and widening,
+/// or a null value.
 static Value narrowOrigin(Value value) {
   while (Operation *op = value.getDefiningOp()) {
     if (auto generic = dyn_cast<linalg::GenericOp>(op);
@@ -89,7 +91,7 @@ static Value narrowOrigin(Value value) {
   return {};
 }
 
-/// `value`, of which there is an origin, without the widening.
+/// Returns `value`, which has a bf16 origin, without the widening.
 static Value narrowed(OpBuilder &b, Value value) {
   Operation *op = value.getDefiningOp();
   if (auto generic = dyn_cast<linalg::GenericOp>(op);
@@ -125,7 +127,7 @@ void kernel::takeNarrowOperands(ModuleOp module) {
   SmallVector<linalg::GenericOp> ops;
   module.walk([&](linalg::GenericOp op) { ops.push_back(op); });
   for (linalg::GenericOp op : ops) {
-    // Sum, product, the end.
+    // sum, product, terminator
     if (dimOfSteps(op) < 0 ||
         !llvm::hasNItems(op.getBody()->getOperations(), 3) ||
         !getElementTypeOrSelf(op.getDpsInits()[0].getType()).isF32() ||
@@ -148,7 +150,8 @@ void kernel::takeNarrowOperands(ModuleOp module) {
 // On buffers
 //===----------------------------------------------------------------------===//
 
-/// What widens the elements of `operand` in the body of `op`, if it does.
+/// Returns the op that widens the elements of `operand` in the body of `op`, or
+/// null.
 static arith::ExtFOp wideningOf(linalg::GenericOp op, OpOperand *operand) {
   BlockArgument argument = op.getMatchingBlockArgument(operand);
   if (!argument.getType().isBF16() || !argument.hasOneUse() ||
@@ -162,7 +165,7 @@ static void widenOperand(linalg::GenericOp op, OpOperand *operand) {
   Value source = operand->get();
   auto type = cast<MemRefType>(source.getType());
   Operation *at = outermostUser(source, op);
-  // No op of the program by itself.
+  // This op belongs to no op of the program, so it has no location.
   ImplicitLocOpBuilder b(UnknownLoc::get(op.getContext()), at);
   Value wide = memref::AllocOp::create(
       b, MemRefType::get(type.getShape(), b.getF32Type()));
@@ -195,7 +198,7 @@ void kernel::widenNarrowOperands(func::FuncOp func) {
   });
   if (narrow.empty())
     return;
-  // Views of what stays the same leave the loops.
+  // Hoists views of unchanged buffers out of the loops.
   func.walk([](LoopLikeOpInterface loop) { moveLoopInvariantCode(loop); });
   for (auto [op, operand] : narrow)
     widenOperand(op, operand);

@@ -14,12 +14,12 @@
 
 namespace mlir::pathways::kernel {
 
-/// On tensors: lets contractions whose operands both are bf16 that was widened
-/// take them as they are, and widen each element in the body.
+/// On tensors: lets contractions whose two operands are widened bf16 take the
+/// bf16 values and widen each element in the body.
 void takeNarrowOperands(ModuleOp module);
 
-/// On buffers: widens the operands of such contractions as a whole, before the
-/// loops in which they stay the same.
+/// On buffers: widens the whole operands of such contractions before the loops
+/// in which they do not change.
 void widenNarrowOperands(func::FuncOp func);
 
 } // namespace mlir::pathways::kernel

@@ -1,4 +1,4 @@
-//===- Poison.cpp - One result for every operand --------------------------===//
+//===- Poison.cpp - One defined result for every operand ------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,11 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// For some operands arith leaves the result open ("poison"): the folder, the
-// vector body of a loop and its tail may then each take another. Here, before
-// anything is folded, such ops get one result: a shift by the width or more
-// fails, a conversion to integers saturates, and promises that the program may
-// break (no overflow, nothing lost) are dropped.
+// For some operands arith leaves the result undefined ("poison"): the folder,
+// the vector body of a loop and its tail may then each compute another one.
+// This stage runs before anything is folded and gives such ops one result. A
+// shift by the width or more fails, a conversion to integers saturates, and
+// promises that the program may break (no overflow, nothing lost) are dropped.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,7 +42,8 @@ static bool isFloatToInteger(Operation *op) {
 
 static void dropPromises(Operation *op) {
   MLIRContext *context = op->getContext();
-  // Floating point is to be taken literally, in vector bodies and tails alike.
+  // Floating-point ops must be computed as written, in vector bodies and tails
+  // alike.
   if (auto fast = dyn_cast<arith::ArithFastMathInterface>(op))
     op->setAttr(fast.getFastMathAttrName(),
                 arith::FastMathFlagsAttr::get(context, {}));
@@ -56,10 +57,10 @@ static void dropPromises(Operation *op) {
 }
 
 //===----------------------------------------------------------------------===//
-// From tensors to their elements
+// Ops on tensors
 //===----------------------------------------------------------------------===//
 
-/// Writes an op on tensors, element by element, as an op on elements.
+/// Replaces an elementwise op on tensors by the same op on elements.
 static void writeOverElements(Operation *op) {
   auto type = cast<RankedTensorType>(op->getResult(0).getType());
   ImplicitLocOpBuilder b(op->getLoc(), op);
@@ -90,8 +91,8 @@ static unsigned widthOf(Type type) {
   return type.isIndex() ? 64 : type.getIntOrFloatBitWidth();
 }
 
-/// Whether `value`, or each element of it, is known to be below `bound` as an
-/// unsigned number.
+/// Returns true if `value`, or each element of it, is known to be below `bound`
+/// as an unsigned number.
 static bool isBelow(Value value, uint64_t bound, unsigned depth = 0) {
   if (depth > 8)
     return false;
@@ -108,7 +109,7 @@ static bool isBelow(Value value, uint64_t bound, unsigned depth = 0) {
     if (auto integer = dyn_cast<IntegerAttr>(constant))
       return integer.getValue().ult(bound);
     auto elements = dyn_cast<DenseIntElementsAttr>(constant);
-    // A shape may have any number of elements that are all one.
+    // A splat may have any number of elements, all of them equal.
     if (elements && elements.isSplat())
       return elements.getSplatValue<APInt>().ult(bound);
     return elements &&
@@ -116,7 +117,8 @@ static bool isBelow(Value value, uint64_t bound, unsigned depth = 0) {
              return element.ult(bound);
            });
   }
-  // Whether the number stays the same where the sign is repeated.
+  // Returns true if a value below the bound is not negative, so that sign
+  // extension keeps it.
   auto isPositive = [&](Value other) {
     unsigned width = widthOf(getElementTypeOrSelf(other.getType()));
     return width > 6 || bound <= uint64_t{1} << (width - 1);
@@ -126,7 +128,7 @@ static bool isBelow(Value value, uint64_t bound, unsigned depth = 0) {
         return isBelowToo(op.getLhs()) || isBelowToo(op.getRhs());
       })
       .Case([&](arith::RemUIOp op) {
-        // No divisor is 0: that fails.
+        // No divisor is 0: a check guards it.
         return isBelow(op.getRhs(), bound + 1, depth + 1);
       })
       .Case([&](arith::SelectOp op) {
@@ -155,12 +157,12 @@ static bool isBelow(Value value, uint64_t bound, unsigned depth = 0) {
       .Case([&](tensor::ExtractOp op) { return isBelowToo(op.getTensor()); })
       .Case<tensor::ExtractSliceOp, tensor::ExpandShapeOp,
             tensor::CollapseShapeOp>([&](auto op) {
-        return isBelowToo(op->getOperand(0)); // the source
+        return isBelowToo(op->getOperand(0)); // checks the source
       })
       .Default([](Operation *) { return false; });
 }
 
-/// Makes the shift fail where it is by the width or more.
+/// Makes a shift by the width or more fail.
 static void guardShift(Operation *op) {
   Value amount = op->getOperand(1);
   Type type = amount.getType();
@@ -185,8 +187,8 @@ static void guardShift(Operation *op) {
 // Conversions
 //===----------------------------------------------------------------------===//
 
-/// Rounds towards zero what the type has; what lies beyond becomes its least or
-/// largest number, and NaN becomes 0.
+/// Rounds towards zero if the type can hold the result. Larger numbers become
+/// the largest number of the type, smaller ones the least, and NaN becomes 0.
 static void saturate(Operation *op) {
   ImplicitLocOpBuilder b(op->getLoc(), op);
   Value in = op->getOperand(0);
@@ -194,7 +196,7 @@ static void saturate(Operation *op) {
   Type to = op->getResult(0).getType();
   bool isSigned = isa<arith::FPToSIOp>(op);
   unsigned width = to.getIntOrFloatBitWidth();
-  // Both ends are powers of two, or 0: floats have them.
+  // Both ends are powers of two, or 0, so floats represent them exactly.
   const llvm::fltSemantics &semantics = from.getFloatSemantics();
   APFloat end = scalbn(APFloat(semantics, 1), width - isSigned,
                        APFloat::rmNearestTiesToEven);
@@ -209,7 +211,7 @@ static void saturate(Operation *op) {
     return arith::CmpFOp::create(b, predicate, in, number(bound));
   };
   Value zero = number(APFloat::getZero(semantics));
-  Value notBelow = is(arith::CmpFPredicate::OGE, begin); // and no NaN
+  Value notBelow = is(arith::CmpFPredicate::OGE, begin); // false for NaN
   Value isAbove = is(arith::CmpFPredicate::OGE, end);
   Value safe = arith::SelectOp::create(b, notBelow, in, zero);
   safe = arith::SelectOp::create(b, isAbove, zero, safe);
@@ -223,7 +225,7 @@ static void saturate(Operation *op) {
                                                : APInt::getMaxValue(width)),
                               whole);
   Operation *first = result.getDefiningOp();
-  if (isSigned) // What is below 0 became 0 already.
+  if (isSigned) // Unsigned numbers below 0 have become 0 already.
     result = arith::SelectOp::create(b, is(arith::CmpFPredicate::OLT, begin),
                                      integer(APInt::getSignedMinValue(width)),
                                      result);
@@ -234,7 +236,7 @@ void kernel::removePoison(func::FuncOp func) {
   SmallVector<Operation *> onTensors, onElements;
   SmallVector<linalg::LinalgOp> named;
   func.walk([&](Operation *op) {
-    // In a program the mark is a name like any other.
+    // A program may use this attribute name for its own purposes.
     op->removeDiscardableAttr(kLateAssertAttrName);
     dropPromises(op);
     if (!isShift(op) && !isFloatToInteger(op))
@@ -250,8 +252,8 @@ void kernel::removePoison(func::FuncOp func) {
   });
   for (Operation *op : onTensors)
     writeOverElements(op);
-  // What the body of a named op does follows from its name, until it is one
-  // that is written out.
+  // The body of a named op follows from its name, so it cannot change before
+  // the op is written as linalg.generic.
   IRRewriter rewriter(func.getContext());
   for (linalg::LinalgOp op : named) {
     rewriter.setInsertionPoint(op);

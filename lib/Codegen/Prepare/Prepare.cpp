@@ -1,4 +1,4 @@
-//===- Prepare.cpp - Kernels while they are on tensors --------------------===//
+//===- Prepare.cpp - Stages on tensors ------------------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// From what a user may write to the few forms that the stages on buffers take,
-// and from results to outputs.
+// Reduces the ops that a user may write to the few forms that the stages on
+// buffers take, and turns arguments and results into buffers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,12 +38,13 @@ using namespace mlir;
 using namespace mlir::pathways;
 
 //===----------------------------------------------------------------------===//
-// What is taken
+// Checks
 //===----------------------------------------------------------------------===//
 
 static constexpr int64_t kMaxTensorBytes = int64_t{1} << 48;
 
-/// Elements of a tensor inside a body; those at its boundary are checked apart.
+/// Returns true if a tensor inside a body may have elements of `type`. Tensors
+/// at its boundary are checked separately.
 static bool isElement(Type type) {
   return type.isF16() || type.isBF16() || type.isF32() || type.isF64() ||
          type.isIndex() || type.isSignlessInteger(1) ||
@@ -51,7 +52,7 @@ static bool isElement(Type type) {
          type.isSignlessInteger(64);
 }
 
-/// Says why a value of `type` cannot be in a kernel, or returns "".
+/// Returns the reason why a kernel cannot have a value of `type`, or "".
 static std::string reasonAgainst(Type type) {
   std::string text;
   llvm::raw_string_ostream os(text);
@@ -90,9 +91,9 @@ static std::string reasonAgainst(Type type) {
   return text;
 }
 
-/// The least and the largest value of `expr` where the dimensions run from 0 up
-/// to below `sizes`, none of which is 0. Fails where 64 bits do not hold them
-/// or something is divided by no positive constant.
+/// Returns the least and the largest value of `expr` if the dimensions run from
+/// 0 to below `sizes`, none of which is 0. Fails if 64 bits cannot hold them or
+/// if a divisor is not a positive constant.
 static FailureOr<std::pair<int64_t, int64_t>> rangeOf(AffineExpr expr,
                                                       ArrayRef<int64_t> sizes) {
   using Range = std::pair<int64_t, int64_t>;
@@ -140,8 +141,9 @@ static FailureOr<std::pair<int64_t, int64_t>> rangeOf(AffineExpr expr,
   }
 }
 
-/// Windows must lie in what they are of. That the first and the last one do is
-/// known of every op; a step back, as in `y - k`, is in the middle.
+/// Checks that subscripts stay inside of their operands. The verifier checks
+/// only the first and the last iteration of an op; a subscript that decreases,
+/// as in `y - k`, may leave the operand in between.
 static LogicalResult checkSubscripts(linalg::LinalgOp op) {
   SmallVector<int64_t> sizes = op.getStaticLoopRanges();
   if (ShapedType::isDynamicShape(sizes) || llvm::is_contained(sizes, 0))
@@ -175,7 +177,7 @@ bool mlir::pathways::isKernelOp(OperationName name) {
   auto isOneOf = [&]<typename... Ops>() {
     return ((name.getTypeID() == TypeID::get<Ops>()) || ...);
   };
-  // Known, but without a form on buffers.
+  // These ops are known but have no form on buffers.
   if (isOneOf.operator()<linalg::PackOp, linalg::UnPackOp, tensor::BitcastOp,
                          ub::PoisonOp>())
     return false;
@@ -209,7 +211,7 @@ LogicalResult kernel::checkSegment(func::FuncOp func) {
                   << type;
     }
   }
-  // Outer operations first: the reason is theirs.
+  // Checks outer operations first, because the reason is theirs.
   WalkResult walk =
       func.walk<WalkOrder::PreOrder>([&](Operation *op) -> WalkResult {
         if (op == func)
@@ -251,12 +253,13 @@ LogicalResult kernel::checkSegment(func::FuncOp func) {
 }
 
 //===----------------------------------------------------------------------===//
-// Fewer forms
+// Reduction to fewer forms
 //===----------------------------------------------------------------------===//
 
 namespace {
 
-/// Splat constants become fills: a large one would be spelled out in the code.
+/// Turns splat constants into fills: a large splat would be written out in the
+/// code.
 struct FillFromSplat : OpRewritePattern<arith::ConstantOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -291,11 +294,12 @@ struct DecomposeSoftmax : OpRewritePattern<linalg::SoftmaxOp> {
 
 } // namespace
 
-/// A body becomes one loop. Larger ones take more than their share of time to
-/// compile, here too, where each fusion copies them, and gain nothing.
+/// Limit on the ops of a body, which becomes one loop. Compile time grows
+/// faster than the size of larger bodies, also here, where each fusion copies
+/// them, and they are no faster.
 static constexpr size_t kMostFused = 128;
 
-/// The number of ops in the body of `op`, or kMostFused when there are more.
+/// Returns the number of ops in the body of `op`, at most kMostFused.
 static size_t countUpToMost(linalg::GenericOp op) {
   size_t count = 0;
   op.getRegion().walk([&](Operation *) {
@@ -305,8 +309,9 @@ static size_t countUpToMost(linalg::GenericOp op) {
   return count;
 }
 
-/// Computing an operand on the fly must not compute any element twice, and a
-/// contraction is worth more whole.
+/// Returns true if the producer of `operand` should be fused into its user.
+/// Fusion must not compute an element twice, and contractions are worth more as
+/// a whole.
 static bool shouldFuse(OpOperand *operand) {
   auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
   auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
@@ -318,8 +323,8 @@ static bool shouldFuse(OpOperand *operand) {
          countUpToMost(producer) + countUpToMost(consumer) <= kMostFused;
 }
 
-/// Whether `op` does next to nothing with what others give it, so that to do it
-/// again is less work than to store and load what it makes.
+/// Returns true if `op` does so little with its operands that computing it
+/// again is less work than storing and loading its result.
 static bool isCheap(linalg::GenericOp op) {
   if (op->getNumResults() != 1 ||
       op.getNumParallelLoops() != op.getNumLoops() ||
@@ -327,7 +332,8 @@ static bool isCheap(linalg::GenericOp op) {
       !llvm::hasNItems(op.getBody()->getOperations(), 2) ||
       !isa<arith::AddFOp, arith::SubFOp, arith::MulFOp>(op.getBody()->front()))
     return false;
-  // Of what would be computed on the fly too there would be more and more.
+  // If its producers were fused into it too, more and more would be computed
+  // again.
   return llvm::all_of(op.getDpsInputOperands(), [&](OpOperand *operand) {
     auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
     return !producer || producer.getNumReductionLoops() > 0 ||
@@ -335,7 +341,7 @@ static bool isCheap(linalg::GenericOp op) {
   });
 }
 
-/// Gives every user of a cheap op one of its own, to be computed inside of it.
+/// Clones a cheap op for every user, so that it is fused into each of them.
 static void unshareCheapOps(ModuleOp module) {
   SmallVector<linalg::GenericOp> ops;
   module.walk([&](linalg::GenericOp op) { ops.push_back(op); });
@@ -362,10 +368,10 @@ static bool hasNoElements(Value value) {
   return type && type.hasStaticShape() && type.getNumElements() == 0;
 }
 
-/// Leaves out what makes or moves no element: a slice of nothing may begin
-/// behind the end of what it is in, which does not verify. Look-ups stay, and
-/// slices whose place the program computes, for these are checked where nothing
-/// is moved, too.
+/// Removes ops that make or move no element: a slice of nothing may begin after
+/// the end of its source, which does not verify. Lookups, and slices whose
+/// place the program computes, stay, because their indices are checked even if
+/// nothing is moved.
 static void dropWhatIsEmpty(ModuleOp module) {
   SmallVector<Operation *> ops;
   module.walk([&](Operation *op) {
@@ -388,7 +394,8 @@ static void dropWhatIsEmpty(ModuleOp module) {
       op->erase();
     } else if (auto sum = dyn_cast<linalg::LinalgOp>(op);
                sum && llvm::is_contained(sum.getStaticLoopRanges(), 0)) {
-      // Of no terms. Later stages take what a body does not use for unread.
+      // The sum has no terms. Later stages assume that a body without uses of
+      // an operand does not read it.
       op->replaceAllUsesWith(sum.getDpsInits());
       op->erase();
     } else if (auto insert = dyn_cast<tensor::InsertSliceOp>(op)) {
@@ -404,8 +411,8 @@ static void dropWhatIsEmpty(ModuleOp module) {
   }
 }
 
-/// The dimensions of `sizes`, all of a slice, in one group for each of those
-/// that are not `dropped`.
+/// Groups the dimensions of `sizes`, those of a whole slice. There is one group
+/// for each dimension that is not `dropped`.
 static SmallVector<ReassociationIndices>
 groupDropped(ArrayRef<int64_t> sizes, const llvm::SmallBitVector &dropped) {
   SmallVector<ReassociationIndices> groups(1);
@@ -418,12 +425,12 @@ groupDropped(ArrayRef<int64_t> sizes, const llvm::SmallBitVector &dropped) {
   return groups;
 }
 
-/// Gives slices steps that their buffers can have. Upstream finds the
-/// dimensions that a view drops by the strides that it lacks. Steps change
-/// strides: where one of several dimensions of one element is dropped, it then
-/// finds none, and goes on with memory that is not there. So a dimension of at
-/// most one element gets the step 1, and what still has other steps drops
-/// dimensions by itself, behind the view.
+/// Gives slices strides that their buffers can have. Upstream finds the
+/// dimensions that a view drops by the strides that the view lacks. A slice
+/// with steps changes strides; if one of several dimensions of one element is
+/// dropped, upstream then finds none and accesses memory that does not exist.
+/// So a dimension of at most one element gets the step 1, and slices that still
+/// have other steps drop dimensions in a separate op after the view.
 static void simplifySteps(ModuleOp module) {
   SmallVector<Operation *> slices;
   module.walk([&](Operation *op) {
@@ -434,7 +441,7 @@ static void simplifySteps(ModuleOp module) {
     auto slice = cast<OffsetSizeAndStrideOpInterface>(op);
     SmallVector<int64_t> steps(slice.getStaticStrides());
     SmallVector<int64_t> sizes(slice.getStaticSizes());
-    // Neither these nor steps below 1 are taken: see insertChecks.
+    // insertChecks refuses dynamic sizes and steps, and steps below 1.
     if (ShapedType::isDynamicShape(sizes) || ShapedType::isDynamicShape(steps))
       continue;
     for (auto [step, size] : llvm::zip_equal(steps, sizes))
@@ -469,12 +476,12 @@ static void simplifySteps(ModuleOp module) {
   }
 }
 
-/// What is done to elements, and what has a name, becomes linalg.generic.
+/// Writes elementwise ops and named ops as linalg.generic.
 static void writeAsGeneric(ModuleOp module) {
   RewritePatternSet patterns(module.getContext());
   linalg::populateElementwiseToLinalgConversionPatterns(patterns);
   linalg::populateLinalgNamedOpsGeneralizationPatterns(patterns);
-  // No op that one of them makes is for another.
+  // No pattern makes an op that another one matches.
   walkAndApplyPatterns(module, std::move(patterns));
 }
 
@@ -487,17 +494,18 @@ LogicalResult kernel::normalizeTensors(ModuleOp module) {
     tensor::populateDecomposeTensorConcatPatterns(patterns);
     patterns.add<DecomposeSoftmax>(context);
     addGatherPatterns(patterns);
-    // Constants are still whole: what is computed of them is one, too.
+    // Constants are still whole here, so values computed from them fold too.
     foldAndApplyPatternsToEnd(module, std::move(patterns));
   }
-  // Divisions hide in affine.apply; later stages must see them to check them.
+  // affine.apply contains divisions; later stages must see them to check them.
   if (failed(lowerAffine(module)))
     return failure();
   writeAsGeneric(module);
   simplify(module);
-  // Before fusion, which may join what rounds to bf16 and what widens that.
+  // Runs before fusion, which may join a rounding to bf16 with the op that
+  // widens it again.
   takeNarrowOperands(module);
-  // Before fusion: a fill is then an operand that folds into its user.
+  // Runs before splats become fills: fusion folds a splat into its user.
   auto fuse = [&] {
     RewritePatternSet patterns(context);
     linalg::populateElementwiseOpsFusionPatterns(patterns, shouldFuse);
@@ -534,8 +542,8 @@ LogicalResult kernel::storeBooleansAsBytes(func::FuncOp func) {
     Value zero = arith::ConstantOp::create(b, loc, b.getIntegerAttr(byte, 0));
     return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, value, zero);
   };
-  // Operands that are one element of such a tensor: looked at before types
-  // change. Bits that enter or leave a tensor are converted at that op.
+  // Converts bits where they enter or leave a tensor. Looks at the operands of
+  // an op before types change.
   WalkResult walk = func.walk([&](Operation *op) -> WalkResult {
     if (auto generic = dyn_cast<linalg::GenericOp>(op)) {
       Block *body = generic.getBody();
@@ -666,7 +674,7 @@ LogicalResult kernel::takeBuffers(func::FuncOp func) {
 
   OpBuilder b(context);
   b.setInsertionPointToStart(&body);
-  DenseMap<Value, Value> tensors; // of each argument
+  DenseMap<Value, Value> tensors; // tensors of the arguments
   for (BlockArgument argument : body.getArguments()) {
     Type type = argument.getType();
     argument.setType(bufferOf(type));

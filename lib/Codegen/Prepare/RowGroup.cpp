@@ -1,4 +1,4 @@
-//===- RowGroup.cpp - Ops that can run row by row together ----------------===//
+//===- RowGroup.cpp - Groups of ops that can run row by row ---------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -16,11 +16,12 @@ using namespace mlir;
 using namespace mlir::pathways;
 using namespace mlir::pathways::kernel;
 
-/// A row of the widest value: some of them must fit in the cache of one core.
+/// Largest bytes of a row of the widest value: several rows must fit in the
+/// cache of one core.
 constexpr int64_t kRowBytes = 256 << 10;
-/// Products whose rows are tried.
+/// Number of products whose rows are tried.
 constexpr size_t kMostProducts = 3;
-/// Fewer elements than this in a row leave vectors empty.
+/// A row with fewer elements than this leaves vectors empty.
 constexpr int64_t kLeastColumns = 16;
 
 RowLimits &kernel::rowLimits() {
@@ -79,7 +80,8 @@ static RankedTensorType resultType(linalg::LinalgOp op) {
   return cast<RankedTensorType>(op->getResult(0).getType());
 }
 
-/// The dimension of what `map` describes that is `loop`; or -1.
+/// Returns the dimension of the value that `map` describes that is `loop`, or
+/// -1.
 static int64_t dimOf(AffineMap map, int64_t loop) {
   for (int64_t d = 0, e = map.getNumResults(); d < e; ++d)
     if (loopAt(map, d) == loop)
@@ -87,9 +89,9 @@ static int64_t dimOf(AffineMap map, int64_t loop) {
   return -1;
 }
 
-/// Whether `op` is a product that sums over no other loop, and in the order of
-/// its terms. That is the case when its operands lie in memory along other
-/// dimensions (see "Sums in lanes" in docs/kernels.md for those that do not).
+/// Returns true if `op` is a product that sums over `loop` alone, in the order
+/// of its terms. It does so if its operands are dense along other dimensions
+/// (see "Sums in lanes" in docs/kernels.md for the other case).
 static bool sumsInOrder(linalg::LinalgOp op, int64_t loop) {
   if (!isProduct(op) || op.getNumReductionLoops() != 1 || op->use_empty() ||
       linalg::isParallelIterator(op.getIteratorTypesArray()[loop]))
@@ -104,9 +106,8 @@ static bool sumsInOrder(linalg::LinalgOp op, int64_t loop) {
   });
 }
 
-/// What `value` is with its dimensions in another order, and where they come
-/// from: its dimension d is dimension order[d] of `value`. None if it is not
-/// that.
+/// Returns the value of which `value` is a transpose, or a null value if it is
+/// none. Dimension d of the result is dimension order[d] of `value`.
 static Value turnedFrom(Value value, SmallVectorImpl<unsigned> &order) {
   auto op = value.getDefiningOp<linalg::GenericOp>();
   if (!op || op.getNumDpsInputs() != 1 || op.getNumDpsInits() != 1 ||
@@ -153,8 +154,9 @@ void kernel::readUnturned(linalg::LinalgOp op) {
 
 namespace {
 
-/// Finds how the members of a group are part of it: from one of them, whose
-/// leading dimensions are those that are shared, along what they hand over.
+/// Finds the loops of all members of a group, starting with one member whose
+/// leading dimensions are the shared ones, by following the values that members
+/// hand over.
 class Placement {
 public:
   Placement(const RowGroup &group, int64_t depth, bool hasProducts)
@@ -169,7 +171,7 @@ public:
 
 private:
   bool place(linalg::LinalgOp op, ArrayRef<int64_t> loops);
-  /// Places what hands rows to `op`, and what takes them from it.
+  /// Places the producers of the rows of `op`, and their consumers.
   bool spread(linalg::LinalgOp op);
   bool spreadTo(linalg::LinalgOp user, OpOperand &operand, bool isBack);
   bool isPart(linalg::LinalgOp op, const RowLoops &own) const;
@@ -181,7 +183,8 @@ private:
   const int64_t depth;
   const bool hasProducts;
   llvm::SmallDenseMap<Operation *, RowLoops, 8> rows;
-  SmallVector<linalg::LinalgOp> open; ///< placed, their neighbours not yet
+  /// placed members whose neighbors are not placed yet
+  SmallVector<linalg::LinalgOp> open;
 };
 
 } // namespace
@@ -212,7 +215,8 @@ bool Placement::place(linalg::LinalgOp op, ArrayRef<int64_t> loops) {
   return true;
 }
 
-/// Along `operand` of `user`, which a member makes: to that one, or from it.
+/// Places the neighbor of a member along `operand` of `user`, which a member
+/// makes: the producer if `isBack`, otherwise the user.
 bool Placement::spreadTo(linalg::LinalgOp user, OpOperand &operand,
                          bool isBack) {
   auto result = cast<OpResult>(operand.get());
@@ -235,7 +239,7 @@ bool Placement::spread(linalg::LinalgOp op) {
   for (OpOperand &operand : op->getOpOperands()) {
     if (!group.contains(operand.get().getDefiningOp()))
       continue;
-    // What sums begin with is there before the loop.
+    // The initial values of a sum exist before the loop.
     if ((isSummed && op.isDpsInit(&operand)) ||
         !spreadTo(op, operand, /*isBack=*/true))
       return false;
@@ -243,7 +247,7 @@ bool Placement::spread(linalg::LinalgOp op) {
   for (OpOperand &use : op->getUses()) {
     if (!group.contains(use.getOwner()))
       continue;
-    // All of a sum is known behind the loop.
+    // The total of a sum is known only after the loop.
     if (isSummed || !spreadTo(cast<linalg::LinalgOp>(use.getOwner()), use,
                               /*isBack=*/false))
       return false;
@@ -251,7 +255,7 @@ bool Placement::spread(linalg::LinalgOp op) {
   return true;
 }
 
-/// Whether a row of `op` is made of rows of the same iteration, and no others.
+/// Returns true if a row of `op` depends on rows of the same iteration only.
 bool Placement::takesRows(linalg::LinalgOp op, const RowLoops &own) const {
   for (OpOperand &operand : op->getOpOperands()) {
     if (!isa<RankedTensorType>(operand.get().getType()))
@@ -272,8 +276,8 @@ bool Placement::takesRows(linalg::LinalgOp op, const RowLoops &own) const {
   return true;
 }
 
-/// Whether adding a block to all of the sum moves less than it saves: the rows
-/// need not be written and read again.
+/// Returns true if adding a block to the whole sum moves less memory than it
+/// saves: the rows need not be written and read again.
 bool Placement::isSumWorthIt(linalg::LinalgOp op, const RowLoops &own) const {
   int64_t columns = 0;
   for (Value input : op.getDpsInputs())
@@ -283,7 +287,8 @@ bool Placement::isSumWorthIt(linalg::LinalgOp op, const RowLoops &own) const {
   return own.rowElements(resultType(op)) <= 2 * rowLimits().mostBlock * columns;
 }
 
-/// Whether rows of `op` are worth to be made one, or some, at a time.
+/// Returns true if computing one row, or some rows, of `op` at a time is worth
+/// it.
 bool Placement::isRow(linalg::LinalgOp op, const RowLoops &own) const {
   RankedTensorType type = resultType(op);
   if ((isProduct(op) && type.getRank() == depth) ||
@@ -291,9 +296,10 @@ bool Placement::isRow(linalg::LinalgOp op, const RowLoops &own) const {
     return false;
   if (llvm::equal(own.dims, llvm::seq<int64_t>(0, depth)))
     return true;
-  // Elsewhere than in front: of products, as of heads that lie between rows
-  // and columns. What is made at a time is to be a row in memory, and of the
-  // block of a product all rows are to use the other operand.
+  // The shared dimensions of products need not be leading ones: heads, for
+  // example, may lie between rows and columns. But a row of an iteration must
+  // be contiguous in memory, and all rows of a block of a product must use the
+  // other operand.
   if (!hasProducts || (type.getRank() > depth &&
                        llvm::is_contained(own.dims, type.getRank() - 1)))
     return false;
@@ -340,7 +346,7 @@ void RowGroup::setDepth(bool hasProducts) {
   depth = std::numeric_limits<int64_t>::max();
   for (linalg::LinalgOp op : members)
     depth = std::min(depth, resultType(op).getRank());
-  // The rows of products come first: others may lie in another order.
+  // Tries the rows of products first: other members may have another order.
   SmallVector<linalg::LinalgOp> firsts = {members.front()};
   if (hasProducts) {
     llvm::copy_if(members, std::back_inserter(firsts), isProduct);

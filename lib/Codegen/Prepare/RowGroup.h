@@ -1,4 +1,4 @@
-//===- RowGroup.h - Ops that can run row by row together --------*- C++ -*-===//
+//===- RowGroup.h - Groups of ops that can run row by row -------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -14,27 +14,31 @@
 
 namespace mlir::pathways::kernel {
 
-/// From where on ops become one loop over rows, found by measuring. Tests
-/// choose less, so that kernels of any size are cut.
+/// Limits from which on ops become one loop over rows, found by measurement.
+/// Tests lower them, so that kernels of any size are cut.
 struct RowLimits {
-  int64_t leastBytes = 16 << 10; ///< that are handed over, in all
+  int64_t leastBytes = 16 << 10; ///< Bytes that the ops hand over in all.
   int64_t leastBlock = 64;       ///< rows of a block around a product
   int64_t mostBlock = 128;
-  int64_t fewRows = 0; ///< of a block that reads little; 0: those of a tile
+  /// Rows of a block whose products read little; 0 for those of a tile.
+  int64_t fewRows = 0;
 };
-/// Not to be changed while others compile, or when there is a cache of code.
+/// Returns the limits. They must not be changed while another thread compiles
+/// or a cache of compiled code is in use.
 RowLimits &rowLimits();
 
-/// The loops of an op that are the dimensions its group shares.
+/// The loops of an op that are the shared dimensions of its group.
 struct RowLoops {
   SmallVector<int64_t> loops;
   SmallVector<int64_t> extents;
-  /// Where they are in its result.
+  /// The dimensions of the op's result that are these loops.
   SmallVector<int64_t> dims;
-  /// Whether it sums over the last of them, which is not in its result.
+  /// True if the op sums over the last of these loops, which is not in its
+  /// result.
   bool isSummed = false;
 
-  /// Elements, or bytes, of a result for each iteration of the group.
+  /// Returns the elements, or bytes, of a result for each iteration of the
+  /// group.
   int64_t rowElements(RankedTensorType type) const;
   int64_t rowBytes(RankedTensorType type) const;
 };
@@ -42,11 +46,11 @@ struct RowLoops {
 /// Ops that can become one loop, in the order of the block.
 struct RowGroup {
   SmallVector<linalg::LinalgOp> members;
-  SmallVector<RowLoops> rows; ///< of each member
-  int64_t depth = 0;          ///< dimensions that are shared
+  SmallVector<RowLoops> rows; ///< loops of each member
+  int64_t depth = 0;          ///< number of shared dimensions
 
   bool contains(Operation *op) const { return llvm::is_contained(members, op); }
-  /// Whether `op` is a member that sums over rows.
+  /// Returns true if `op` is a member that sums over rows.
   bool isSum(linalg::LinalgOp op) const {
     return depth > 0 &&
            rows[llvm::find(members, op) - members.begin()].isSummed;
@@ -56,30 +60,32 @@ struct RowGroup {
       return a->isBeforeInBlock(b);
     });
   }
-  /// Sets the largest depth that fits all members, and how; or 0. Without
-  /// products in it, a row must be long enough for vectors.
+  /// Sets the largest depth that fits all members, and the loops of each; the
+  /// depth is 0 if none fits. Without products in the group, a row must be long
+  /// enough for vectors.
   void setDepth(bool hasProducts);
-  /// Makes them one loop over blocks of `step` rows.
+  /// Replaces the members by one loop over blocks of `step` rows.
   void write(int64_t step);
 };
 
-/// Whether `op` is a contraction that uses elements of an operand more than
-/// once. The sums of the rows of a b, say, are a reduction like any other.
+/// Returns true if `op` is a contraction that uses elements of an operand more
+/// than once. Sums of the rows of a b, for example, are a reduction like any
+/// other.
 bool isProduct(linalg::LinalgOp op);
 
-/// A product over the rows of a matrix may be written as one of the matrix
-/// turned around. Here it reads the matrix, if that lets it sum over blocks.
+/// Makes a product read the matrix itself instead of its transpose, if this
+/// lets the product sum over blocks of rows.
 void readUnturned(linalg::LinalgOp op);
 
 int64_t bytesOf(RankedTensorType type);
 
 AffineMap resultMap(linalg::LinalgOp op, unsigned result = 0);
 
-/// Position of the loop that is dimension `d` of what `map` describes; -1: more
-/// than one loop, or none.
+/// Returns the position of the loop that is dimension `d` of the value that
+/// `map` describes; -1 if there are several such loops or none.
 int64_t loopAt(AffineMap map, int64_t d);
 
-/// Calls `visit` for every value that `op`, or an op inside, uses from outside.
+/// Calls `visit` for every operand of `op` and of the ops inside it.
 void forEachUse(Operation *op, llvm::function_ref<void(Value)> visit);
 
 } // namespace mlir::pathways::kernel

@@ -1,4 +1,4 @@
-//===- RowGroupWriter.cpp - Groups of ops become loops over rows ----------===//
+//===- RowGroupWriter.cpp - Loops over rows for groups of ops -------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -28,7 +28,7 @@ struct Part {
   bool isWhole = true;
 };
 
-/// Writes the loop of one group where its last member is.
+/// Writes the loop of one group in front of its last member.
 class Writer {
 public:
   explicit Writer(RowGroup &group)
@@ -36,16 +36,16 @@ public:
         b(group.members.back()->getLoc(), group.members.back()),
         sizes(group.depth, 1) {}
 
-  /// What is between and needs a member goes behind the last one.
+  /// Moves ops between the members that need a member after the last one.
   void clearTheWay();
   void write(int64_t step);
 
 private:
   Part partOf(const RowLoops &rows, AffineMap map, ArrayRef<int64_t> shape);
   Value tileOf(const RowLoops &rows, OpOperand &operand);
-  /// The rows at `offsets` of one member.
+  /// Writes the rows of one member at `offsets`.
   void writeMember(linalg::LinalgOp op, const RowLoops &rows);
-  /// The loops from dimension `g` on.
+  /// Writes the loops from dimension `g` on.
   void nest(int64_t g, int64_t step);
   Value index(int64_t value) {
     return arith::ConstantIndexOp::create(b, value);
@@ -57,9 +57,9 @@ private:
   RowGroup &group;
   SmallVector<int64_t> extents;
   ImplicitLocOpBuilder b;
-  /// What is used behind the loop, and what there is of it now.
+  /// Values that are used after the loop, and their current state in the loop.
   SmallVector<Value> results, carried;
-  IRMapping tiles; ///< what this iteration made of the members' results
+  IRMapping tiles; ///< the members' results of this iteration
   SmallVector<OpFoldResult> offsets;
   SmallVector<int64_t> sizes;
 };
@@ -108,7 +108,7 @@ Part Writer::partOf(const RowLoops &rows, AffineMap map,
   return part;
 }
 
-/// What an operand is in this iteration.
+/// Returns the part of an operand that this iteration uses.
 Value Writer::tileOf(const RowLoops &rows, OpOperand &operand) {
   auto op = cast<linalg::LinalgOp>(operand.getOwner());
   Value value = operand.get();
@@ -221,7 +221,7 @@ void RowGroup::write(int64_t step) {
   ArrayRef<int64_t> extents = rows.front().extents;
   step = std::min(step, extents.back());
   if (llvm::product_of(extents) == step)
-    return; // It is one block already.
+    return; // The group is one block already.
   Writer writer(*this);
   writer.clearTheWay();
   writer.write(step);

@@ -1,4 +1,4 @@
-//===- Segments.cpp - Cut a body at its collectives -----------------------===//
+//===- Segments.cpp - Cutting of bodies at collectives --------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -27,9 +27,9 @@ using namespace mlir::pathways;
 
 namespace {
 
-/// Whether to compute `value` again in each segment rather than to store it:
-/// constants, coordinates, the step and what follows from them with little
-/// work.
+/// Returns true if each segment should compute `value` again instead of loading
+/// it. This holds for constants, coordinates, the step and values that follow
+/// from them with little work.
 bool isCheap(Value value, unsigned depth = 0) {
   Operation *op = value.getDefiningOp();
   if (!op || depth > 16)
@@ -56,7 +56,8 @@ public:
   LogicalResult run(SegmentedBody &out);
 
 private:
-  /// What a segment gives to later steps, in order of its outputs.
+  /// A value that a segment stores for later steps, in the order of its
+  /// outputs.
   struct Output {
     Value value;
     SegmentValue home;
@@ -75,13 +76,14 @@ private:
   MeshAttr mesh;
   OpBuilder &builder;
   StringRef name;
-  /// Those that run one after the other behind each segment but the last.
+  /// Collectives that run one after the other after each segment except the
+  /// last.
   std::vector<SmallVector<Operation *>> collectives;
-  /// Of each other op; the return is in the last.
+  /// Segments of all other ops. The terminator is in the last one.
   DenseMap<Operation *, unsigned> segments;
-  /// Where a value is that is not only used in its own segment.
+  /// Locations of the values that are used outside of their segment.
   DenseMap<Value, SegmentValue> homes;
-  std::vector<SmallVector<Output>> outputs; ///< per segment
+  std::vector<SmallVector<Output>> outputs; ///< by segment
 };
 
 } // namespace
@@ -104,8 +106,9 @@ LogicalResult Cutter::findSegments() {
   return success();
 }
 
-/// Lets a collective follow the one before it, with no segment between them, if
-/// nothing that it needs depends on one of those that it follows.
+/// Joins a collective with the previous one, so that there is no segment
+/// between them, if none of its operands depends on one of the collectives it
+/// joins.
 void Cutter::joinCollectives() {
   DenseMap<Operation *, unsigned> earliest;
   for (Operation &top : block) {
@@ -130,7 +133,7 @@ void Cutter::joinCollectives() {
   }
 }
 
-/// Ops stay behind the collectives that they are written behind, unless one of
+/// Keeps ops after the collectives that precede them in the body, unless one of
 /// these needs them.
 void Cutter::placeOps() {
   for (Operation &op : llvm::reverse(block)) {
@@ -174,16 +177,16 @@ LogicalResult Cutter::findHomes(SegmentedBody &out) {
   for (BlockArgument argument : block.getArguments())
     homes[argument] = {SegmentValue::Kind::Argument, argument.getArgNumber()};
 
-  // A value that is returned lives in the first result that it is.
+  // A value that is returned several times is stored in its first result.
   Operation *terminator = block.getTerminator();
-  SmallVector<unsigned> copies; // results that are another's copy
+  SmallVector<unsigned> copies; // results that copy another result
   for (auto [i, value] : llvm::enumerate(terminator->getOperands())) {
     SegmentValue result{SegmentValue::Kind::Result, static_cast<unsigned>(i)};
     if (homes.try_emplace(value, result).second)
       continue;
     copies.push_back(i);
   }
-  // Everything else that is used behind its segment gets a temporary.
+  // All other values that cross segments get a temporary.
   SetVector<Value> crossing;
   for (Operation &top : block) {
     if (&top == terminator)
@@ -209,7 +212,7 @@ LogicalResult Cutter::findHomes(SegmentedBody &out) {
     if (failed(giveTemp(value, out)))
       return failure();
 
-  // Outputs in the order in which they are computed.
+  // Orders the outputs as they are computed.
   for (Operation &top : block)
     if (auto it = segments.find(&top); it != segments.end())
       for (Value result : top.getResults())
@@ -322,7 +325,7 @@ FailureOr<func::FuncOp> Cutter::writeSegment(unsigned segment, StringRef symbol,
 LogicalResult Cutter::run(SegmentedBody &out) {
   if (failed(findSegments()) || failed(findHomes(out)))
     return failure();
-  // A segment that gives nothing and checks nothing does not exist.
+  // A segment that has no outputs and no checks is dropped.
   SmallVector<bool> exists(outputs.size());
   for (auto [segment, given] : llvm::enumerate(outputs))
     exists[segment] = !given.empty();
@@ -349,7 +352,7 @@ LogicalResult Cutter::run(SegmentedBody &out) {
       break;
     for (Operation *op : collectives[segment]) {
       auto collective = cast<CollectiveOpInterface>(op);
-      // A collective whose result nobody takes says nothing to anybody.
+      // A collective whose result has no users is dropped.
       auto home = homes.find(collective.getResult());
       if (home == homes.end())
         continue;
@@ -421,7 +424,7 @@ void mlir::pathways::addAliases(SegmentedBody &body,
     if (step.isCollective())
       continue;
     func::FuncOp function = body.segments[next++];
-    // Positions in the segment, the first of each.
+    // Maps arguments and results to their first positions in the segment.
     llvm::DenseMap<unsigned, int64_t> inputs, outputs;
     for (auto [position, value] : llvm::enumerate(step.inputs))
       if (value.kind == SegmentValue::Kind::Argument)

@@ -17,10 +17,11 @@
 using namespace mlir;
 using namespace mlir::pathways;
 
-/// Operations of a body after inlining; calls of calls can multiply without
-/// end.
+/// Largest number of operations of a body after inlining: nested calls can
+/// multiply without bound.
 static constexpr int64_t kMaxInlinedOps = 1 << 18;
-/// Iterations of a loop that has collectives inside: each becomes code.
+/// Largest number of iterations of a loop with collectives: each iteration
+/// becomes code.
 static constexpr unsigned kMaxUnrolled = 1024;
 
 //===----------------------------------------------------------------------===//
@@ -67,7 +68,7 @@ LogicalResult Inliner::visit(Region &region) {
 }
 
 LogicalResult Inliner::inlineCall(func::CallOp call) {
-  // The clone is outside of any module: look from the original.
+  // The clone is outside of any module, so the lookup starts at the original.
   auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
       origin, call.getCalleeAttr());
   if (!callee)
@@ -121,8 +122,8 @@ LogicalResult Inliner::inlineCall(func::CallOp call) {
 
 namespace {
 
-/// Writes out loops and branches that contain collectives: all shards run them
-/// alike, so what is left is the same straight code for all.
+/// Unrolls loops and resolves branches that contain collectives: all shards run
+/// them alike, so the result is the same straight code for all.
 class Unroller {
 public:
   LogicalResult run(Block &block);
@@ -141,7 +142,8 @@ static bool hasCollective(Operation *op) {
       .wasInterrupted();
 }
 
-/// Iterations of `loop`; fails, with a diagnostic, where that is not constant.
+/// Returns the iterations of `loop`. Fails, with a diagnostic, if their number
+/// is not constant.
 static FailureOr<int64_t> getTripCount(scf::ForOp loop, llvm::APInt &begin,
                                        llvm::APInt &step) {
   std::optional<llvm::APInt> lower = evaluate(loop.getLowerBound()),
@@ -150,7 +152,8 @@ static FailureOr<int64_t> getTripCount(scf::ForOp loop, llvm::APInt &begin,
   if (!lower || !upper || !by)
     return loop.emitOpError("has collectives inside and bounds that are not "
                             "constant");
-  // One bit more: bounds may be far apart, and an unsigned one large.
+  // One more bit is needed: bounds may be far apart, and an unsigned bound may
+  // be large.
   unsigned width = lower->getBitWidth() + 1;
   auto widen = [&](const llvm::APInt &value) {
     return loop.getUnsignedCmp() ? value.zext(width) : value.sext(width);
@@ -228,7 +231,7 @@ LogicalResult Unroller::run(Block &block) {
       ++it;
       continue;
     }
-    // What comes in its place may have loops and branches again.
+    // The replacement may contain loops and branches again.
     Operation *before = op->getPrevNode();
     auto loop = dyn_cast<scf::ForOp>(op);
     if (failed(loop ? unroll(loop) : choose(cast<scf::IfOp>(op))))

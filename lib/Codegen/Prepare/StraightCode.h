@@ -14,13 +14,13 @@
 
 namespace mlir::pathways::kernel {
 
-/// Makes of `clone`, a copy of `body` outside of any module, what can be cut at
-/// its collectives: calls are inlined, loops and branches around collectives
-/// are written out, since all shards run them alike, and valid extents of its
-/// arguments, whose types are `operandTypes`, are computed from coordinates in
-/// `mesh` (null: there are none). Fails, with a diagnostic, where a call cannot
-/// be inlined, bounds or conditions around collectives are not constant, or the
-/// code would be too large.
+/// Turns `clone`, a copy of `body` outside of any module, into code that can be
+/// cut at its collectives. Inlines calls, unrolls loops and resolves branches
+/// around collectives, since all shards run them alike, and computes valid
+/// extents of its arguments, whose types are `operandTypes`, from coordinates
+/// in `mesh`, which is null if there are none. Fails, with a diagnostic, if a
+/// call cannot be inlined, bounds or conditions around collectives are not
+/// constant, or the code would be too large.
 LogicalResult makeStraight(func::FuncOp clone, func::FuncOp body, MeshAttr mesh,
                            ArrayRef<ArrayType> operandTypes);
 

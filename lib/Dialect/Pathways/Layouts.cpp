@@ -1,4 +1,4 @@
-//===- Layouts.cpp - From pw types to the arithmetic of shards ------------===//
+//===- Layouts.cpp - Layout arithmetic for pw types -----------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

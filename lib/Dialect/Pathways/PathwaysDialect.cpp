@@ -70,8 +70,8 @@ PathwaysDialect::verifyOperationAttribute(Operation *op,
   return success();
 }
 
-/// Reports an attribute of an argument or result whose value has another form
-/// than `expected`.
+/// Reports an attribute of an argument or result whose value does not have the
+/// form `expected`.
 static LogicalResult emitBadValue(Operation *op, NamedAttribute attribute,
                                   StringRef expected) {
   return op->emitOpError("expected '")
@@ -225,7 +225,7 @@ FailureOr<int64_t> MeshAttr::getGroupSize(ArrayAttr axes) const {
 // ShardingAttr
 //===----------------------------------------------------------------------===//
 
-/// Parses axes in braces, with a `?` as the last one where `isOpen` is given.
+/// Parses axes in braces. If `isOpen` is given, a `?` may be last.
 static ParseResult parseAxes(AsmParser &parser,
                              SmallVectorImpl<StringAttr> &axes,
                              bool *isOpen = nullptr) {
@@ -441,7 +441,7 @@ LogicalResult ArrayType::verify(function_ref<InFlightDiagnostic()> emitError,
                             "known before inputs exist";
     if (size < 0) // (C1)
       return emitError() << "expected array sizes of at least 0, got " << size;
-    // Zero sizes do not hide the others: layouts multiply those too.
+    // Zero sizes do not hide the other sizes: layouts multiply those, too.
     if (size > 0 && size > layout::kMaxElements / elements) // (C1)
       return emitError() << "array has more than " << layout::kMaxElements
                          << " elements";

@@ -6,9 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Collectives, whose result shapes follow from the size of a group, and the
-// place of a shard. (C1), (C2), ... are the numbered constraints of the
-// operations' descriptions. What only a call knows, CallOp verifies.
+// Verifies collectives, whose result shapes follow from the size of a group,
+// and the operations that locate a shard. (C1), (C2), ... are the numbered
+// constraints of the operations' descriptions. CallOp verifies what depends on
+// the call.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +24,8 @@
 using namespace mlir;
 using namespace mlir::pathways;
 
-/// (C1) of all operations of the local view; fails with a diagnostic.
+/// Checks (C1) of all operations of the local view and returns the function;
+/// fails with a diagnostic.
 static FailureOr<func::FuncOp> getLocalViewFunction(Operation *op) {
   auto function = op->getParentOfType<func::FuncOp>();
   if (function && function->hasAttr(PathwaysDialect::kLocalViewAttrName))
@@ -37,7 +39,7 @@ static FailureOr<func::FuncOp> getLocalViewFunction(Operation *op) {
   return diagnostic;
 }
 
-/// (C4): `dim` is a dimension of `type`.
+/// Checks (C4): `dim` is a dimension of `type`.
 static LogicalResult verifyDim(Operation *op, StringRef what, int64_t dim,
                                RankedTensorType type) {
   if (dim >= 0 && dim < type.getRank())
@@ -46,11 +48,11 @@ static LogicalResult verifyDim(Operation *op, StringRef what, int64_t dim,
          << what << " to be a dimension of " << type << ", got " << dim;
 }
 
-/// No group has so many.
+/// Exclusive upper bound of the ranks of a group.
 static constexpr int64_t kMostRank = int64_t{1} << 32;
 
-/// A group size for which `op` may be right: what sizes of source and result
-/// say. The real one is known where the function is called.
+/// Returns a group size for which `op` may be correct, by the sizes of source
+/// and result. The actual size is known where the function is called.
 static int64_t guessGroupSize(Operation *op, ArrayRef<int64_t> source,
                               ArrayRef<int64_t> result) {
   auto ratio = [](int64_t large, int64_t small) -> int64_t {
@@ -207,7 +209,7 @@ PermuteOp::getResultShape(int64_t groupSize,
   return llvm::to_vector(getSource().getType().getShape());
 }
 
-/// Cuts, or grows, dimension `dim` of `shape` by the group's size.
+/// Divides dimension `dim` of `shape` by the size of the group.
 static LogicalResult cut(SmallVectorImpl<int64_t> &shape, int64_t dim,
                          int64_t groupSize,
                          function_ref<InFlightDiagnostic()> emitError) {

@@ -16,7 +16,7 @@
 using namespace mlir;
 using namespace mlir::pathways;
 
-/// Either `base N strides [...] (span N)?` or `[...]`.
+/// Parses `base N strides [...] (span N)?` or `[...]`.
 static ParseResult parseDevices(OpAsmParser &parser, IntegerAttr &base,
                                 DenseI64ArrayAttr &strides, IntegerAttr &span,
                                 DenseI64ArrayAttr &devices) {
@@ -77,7 +77,7 @@ static void printShardingBody(OpAsmPrinter &printer, Operation *,
   sharding.printBody(printer);
 }
 
-/// Either `shift N` or `pairs [[N, N], ...]`.
+/// Parses `shift N` or `pairs [[N, N], ...]`.
 static ParseResult parseRoute(OpAsmParser &parser, IntegerAttr &shift,
                               DenseI64ArrayAttr &pairs) {
   Builder &builder = parser.getBuilder();
@@ -183,7 +183,7 @@ void ProgramOp::build(OpBuilder &builder, OperationState &state, StringRef name,
     block->addArgument(input, state.location);
 }
 
-/// Name that a program argument has when none is given.
+/// Returns the name of a program argument that has none.
 static std::string getDefaultArgumentName(unsigned index) {
   return "arg" + std::to_string(index);
 }
@@ -207,7 +207,7 @@ ParseResult ProgramOp::parse(OpAsmParser &parser, OperationState &result) {
   SmallVector<Type> argumentTypes;
   for (auto [index, argument] : llvm::enumerate(arguments)) {
     argumentTypes.push_back(argument.type);
-    // The SSA name of an argument is its name; numbers name nothing.
+    // The SSA name of an argument is its name, unless it is a number.
     StringRef ssaName =
         argument.ssaName.name.drop_while([](char c) { return c == '%'; });
     if (ssaName.empty() || llvm::isDigit(ssaName.front()) ||
@@ -240,8 +240,8 @@ void ProgramOp::print(OpAsmPrinter &printer) {
     printer << *visibility << ' ';
   printer.printSymbolName(getSymName());
 
-  // A name is printed unless parsing would find the same one again. The printer
-  // knows SSA names, which it makes unique, only when they are printed.
+  // A name is printed unless parsing would find the same one again. SSA names
+  // are made unique while printing, so the printer knows them only then.
   SmallVector<Attribute> argAttrs;
   for (unsigned i = 0, e = getArgumentTypes().size(); i != e; ++i) {
     std::string argumentName = getArgumentName(i), printed;
@@ -320,7 +320,7 @@ void CallOp::build(OpBuilder &builder, OperationState &state, TypeRange outputs,
         /*after=*/ValueRange());
 }
 
-/// The operands themselves, for those who change them.
+/// Returns the operands themselves, so that the caller can change them.
 static SmallVector<OpOperand *> getOperandsOf(MutableOperandRange range) {
   SmallVector<OpOperand *> operands;
   for (OpOperand &operand : range)
@@ -431,14 +431,15 @@ OpFoldResult ReshardOp::fold(FoldAdaptor) {
   if (!inner)
     return {};
   ArrayType first = inner.getSource().getType(), second = inner.getType();
-  // There and back. A partial array on the way is left alone: adding the
-  // identity changes the sign of a zero, and reducing loses contributions.
+  // The two reshards cancel out. A partial array between them is left alone:
+  // adding the identity changes the sign of a zero, and reducing loses
+  // contributions.
   if (first == getType() && !first.getSharding().isPartial() &&
       !second.getSharding().isPartial())
     return inner.getSource();
-  // Within a slice a detour costs; between slices it may be what saves bytes on
-  // the slower network. With other uses the array in the middle stays anyway.
-  // A partial source is reduced once either way, with the same bits.
+  // Within a slice a detour costs time; between slices it may save bytes on the
+  // slower network. If the intermediate array has other uses it is needed
+  // anyway. A partial source is reduced once either way, with the same bits.
   if (first.getSlice() == second.getSlice() &&
       second.getSlice() == getType().getSlice() &&
       !second.getSharding().isPartial() &&

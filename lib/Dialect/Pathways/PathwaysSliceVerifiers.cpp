@@ -17,9 +17,10 @@
 using namespace mlir;
 using namespace mlir::pathways;
 
-/// Devices of an island are numbered below this.
+/// Exclusive upper bound of the device numbers of an island.
 static constexpr int64_t kMaxDevices = int64_t{1} << 20;
-/// Islands that a slice may span: placing it looks at each pair of them.
+/// Largest number of islands that a slice may span: placing checks each pair of
+/// them.
 static constexpr int64_t kMaxSpannedIslands = 1024;
 
 LogicalResult SliceOp::verifySymbolUses(SymbolTableCollection &symbols) {
@@ -160,8 +161,8 @@ LogicalResult BindOp::verifySymbolUses(SymbolTableCollection &symbols) {
                        << "reaches device " << last
                        << "; device numbers are below " << kMaxDevices);
   }
-  // (C3) The first binding of the module looks at all of them. Walking back to
-  // the one before keeps this linear in the module.
+  // Checks (C3). The first binding of the module checks all bindings; walking
+  // back to the previous one keeps this linear in the module.
   for (Operation *op = (*this)->getPrevNode(); op; op = op->getPrevNode())
     if (isa<BindOp>(op))
       return success();

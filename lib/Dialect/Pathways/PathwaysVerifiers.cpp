@@ -24,7 +24,7 @@ using namespace mlir::pathways;
 // Arrays
 //===----------------------------------------------------------------------===//
 
-/// Checks that slices of array types are declared and have their axes.
+/// Checks that the slices of array types are declared and have their axes.
 static LogicalResult verifyArrays(Operation *op, SymbolTableCollection &symbols,
                                   TypeRange types) {
   for (Type type : types) {
@@ -84,7 +84,7 @@ LogicalResult ProgramOp::verify() {
           emitOpError() << "argument '" << name << "' of type "
                         << getArgumentTypes()[i] << " is carried from result "
                         << from << " of type " << getResultTypes()[from];
-      // The body is verified later, and may be anything.
+      // The body is verified later, and may be arbitrary.
       if (i < getBody().getNumArguments())
         error.attachNote(getBody().getArgument(i).getLoc())
             << "the argument is here";
@@ -205,7 +205,7 @@ LogicalResult CallOp::verify() {
 }
 
 namespace {
-/// Checks a call against its callee, and what the callee communicates against
+/// Checks a call against its callee, and the collectives of the callee against
 /// the mesh of the call.
 class CalleeVerifier {
 public:
@@ -299,12 +299,13 @@ private:
     return diagnostic;
   }
 
-  /// (C7) for the callee and all it calls. Without recursion: chains of calls
-  /// may be long. Cycles end here and are reported by pw-check-program.
+  /// Checks (C7) for the callee and everything it calls. Iterative, because
+  /// chains of calls may be long. Cycles end here; pw-check-program reports
+  /// them.
   LogicalResult verifyBodies() {
-    // A function, and a call on the way to it that shards may run differently.
+    // A function, and a call on the path to it that shards may run differently.
     using Entry = std::pair<Operation *, Operation *>;
-    // Of each function, whether all shards run it alike.
+    // For each function, whether all shards run it alike.
     llvm::DenseSet<std::pair<Operation *, unsigned>> visited;
     SmallVector<Entry> worklist;
     auto push = [&](func::FuncOp function, Operation *uncertain) {
@@ -335,7 +336,7 @@ private:
     return success();
   }
 
-  /// (C10)
+  /// Checks (C10).
   LogicalResult verifyConstrain(ConstrainOp op) {
     ShardingAttr sharding = op.getSharding();
     for (ArrayAttr axes : sharding.getDims())
@@ -363,7 +364,8 @@ private:
     return diagnostic;
   }
 
-  /// `onTheWay` is a call that shards may run differently, or null.
+  /// `onTheWay` is a call on the path to `op` that shards may run differently,
+  /// or null.
   LogicalResult verifyOp(Operation *op, func::FuncOp function,
                          Operation *onTheWay) {
     if (auto constrain = dyn_cast<ConstrainOp>(op))

@@ -1,4 +1,4 @@
-//===- UniformControl.cpp - What all shards run alike ---------------------===//
+//===- UniformControl.cpp - Control flow that all shards share ------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -15,7 +15,7 @@
 using namespace mlir;
 using namespace mlir::pathways;
 
-/// Longer chains of arithmetic are not followed.
+/// Largest depth of arithmetic that is followed.
 static constexpr unsigned kMostDepth = 16;
 
 static bool isArithmetic(Operation *op) {
@@ -26,7 +26,7 @@ static bool isArithmetic(Operation *op) {
 
 static bool isKnown(Value value, unsigned depth = 0);
 
-/// Why shards may run `loop` differently; empty: they may not.
+/// Returns why shards may run `loop` differently; empty if they run it alike.
 static std::string reasonOf(scf::ForOp loop, unsigned depth) {
   if (!isKnown(loop.getLowerBound(), depth))
     return "whose lower bound is not a constant";
@@ -37,7 +37,7 @@ static std::string reasonOf(scf::ForOp loop, unsigned depth) {
   return "";
 }
 
-/// Whether `value` is a constant when loops are written out.
+/// Returns true if `value` is a constant once loops are unrolled.
 static bool isKnown(Value value, unsigned depth) {
   if (depth > kMostDepth)
     return false;
@@ -74,7 +74,7 @@ std::optional<Uncertain> mlir::pathways::findUncertain(Operation *op,
   return std::nullopt;
 }
 
-/// `value` as a constant that its operation has or folds to.
+/// Returns `value` as the constant that its operation has or folds to.
 static Attribute foldValue(Value value, unsigned depth = 0) {
   Attribute constant;
   if (matchPattern(value, m_Constant(&constant)))

@@ -33,8 +33,8 @@ private:
   void addAction(const proto::Action &action);
   void addGang(const proto::Action &action);
 
-  /// Builds an operation of the given properties. Entries are far too many
-  /// and too plain for a builder each.
+  /// Builds an operation with the given properties. There are too many simple
+  /// entries for a builder each.
   template <typename Op, typename Fill> Op add(Fill fill) {
     OperationState state(loc, Op::getOperationName());
     fill(state.getOrAddProperties<typename Op::Properties>());

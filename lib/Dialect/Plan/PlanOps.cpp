@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The awkward parts of the assembly, and checks that concern one operation.
-// What concerns the whole program is in PlanVerifier.cpp.
+// Irregular parts of the assembly, and checks of single operations.
+// PlanVerifier.cpp checks the whole program.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,7 +38,7 @@ void PlanDialect::initialize() {
 // Assembly: lists of names, axes and operands
 //===----------------------------------------------------------------------===//
 
-// [@a, @b]
+// Parses [@a, @b].
 static ParseResult parseRefs(OpAsmParser &parser, ArrayAttr &refs) {
   SmallVector<Attribute> names;
   auto element = [&]() -> ParseResult {
@@ -63,7 +63,7 @@ static void printRefs(OpAsmPrinter &printer, Operation *, ArrayAttr refs) {
   printer << ']';
 }
 
-// {"data", "model"}
+// Parses {"data", "model"}.
 static ParseResult parseAxes(OpAsmParser &parser, ArrayAttr &axes) {
   SmallVector<Attribute> names;
   auto element = [&]() -> ParseResult {
@@ -87,7 +87,7 @@ static void printAxes(OpAsmPrinter &printer, Operation *, ArrayAttr axes) {
   printer << '}';
 }
 
-// [{"data"}, {}]
+// Parses [{"data"}, {}].
 static ParseResult parseDims(OpAsmParser &parser, ArrayAttr &dims) {
   SmallVector<Attribute> lists;
   auto element = [&]() -> ParseResult {
@@ -110,7 +110,7 @@ static void printDims(OpAsmPrinter &printer, Operation *op, ArrayAttr dims) {
   printer << ']';
 }
 
-// <"data" = 2, "model" = 4>
+// Parses <"data" = 2, "model" = 4>.
 static ParseResult parseMesh(OpAsmParser &parser, ArrayAttr &axes,
                              DenseI64ArrayAttr &sizes) {
   SmallVector<Attribute> names;
@@ -143,7 +143,7 @@ static void printMesh(OpAsmPrinter &printer, Operation *, ArrayAttr axes,
   printer << '>';
 }
 
-// (tensor<4xf32>, out tensor<4xf32>)
+// Parses (tensor<4xf32>, out tensor<4xf32>).
 static ParseResult parseSignature(OpAsmParser &parser, ArrayAttr &types,
                                   DenseI64ArrayAttr &written) {
   SmallVector<Attribute> operands;
@@ -185,7 +185,7 @@ static void printSignature(OpAsmPrinter &printer, Operation *, ArrayAttr types,
 //===----------------------------------------------------------------------===//
 
 LogicalResult SliceOp::verify() {
-  // (C1)
+  // Checks (C1).
   if (getAxes().size() != getSizes().size())
     return emitOpError("expected one size per axis, got ")
            << getAxes().size() << " axes and " << getSizes().size() << " sizes";
@@ -249,7 +249,7 @@ LogicalResult KernelOp::verifyRegions() {
     if (!function)
       return segment.emitOpError("has neither an object nor a function '")
              << segment.getId() << "' in kernel '" << getId() << "'";
-    // (C3)
+    // Checks (C3).
     SmallVector<Type> inputs, outputs;
     llvm::SmallDenseSet<int64_t> written;
     written.insert(segment.getWritten().begin(), segment.getWritten().end());
@@ -319,7 +319,7 @@ LogicalResult ObjectOp::verify() {
     return emitOpError("expected bytes, tensor<...xi8>, as code, got ")
            << getCode().getShapedType();
   ArrayRef<char> bytes = getBytes();
-  // A resource may be elided from text that is only read by people.
+  // Text that only people read may elide a resource.
   if (!bytes.empty() &&
       static_cast<int64_t>(bytes.size()) != type.getDimSize(0))
     return emitOpError("expected ")

@@ -1,4 +1,4 @@
-//===- PlanTables.cpp - A plan.program as the tables of a plan ------------===//
+//===- PlanTables.cpp - Conversion of a plan.program to tables ------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -66,11 +66,12 @@ private:
   LogicalResult add(ResultOp op);
   LogicalResult addStep(Operation &op, KernelOp kernel, proto::Action *action);
 
-  /// What all actions have. Null after a diagnostic.
+  /// Adds an action with the fields that all actions have. Null after a
+  /// diagnostic.
   proto::Action *addAction(Operation *op, proto::ActionKind kind, StringRef id,
                            StringRef slice, uint64_t cost, StringRef where);
 
-  /// Position of `name` in `table`.
+  /// Returns the position of `name` in `table`.
   FailureOr<uint32_t> find(Operation *op, Table table, StringRef name) {
     auto &names = numbers[static_cast<unsigned>(table)];
     auto it = names.find(name);
@@ -96,7 +97,7 @@ private:
         return failure();
     return success();
   }
-  /// A number that must fit into 32 bits.
+  /// Sets a number; fails unless it fits into 32 bits.
   template <typename Setter>
   LogicalResult number(Operation *op, StringRef what, int64_t value,
                        Setter set) {
@@ -106,7 +107,7 @@ private:
     set(static_cast<uint32_t>(value));
     return success();
   }
-  /// A text, which the messages take as UTF-8 only.
+  /// Sets a text; fails unless it is UTF-8, as the messages require.
   template <typename Setter>
   LogicalResult text(Operation *op, StringRef what, StringRef value,
                      Setter set) {
@@ -163,7 +164,7 @@ LogicalResult Exporter::index() {
     }
     previous = &op;
     auto &entries = tables.entries[static_cast<unsigned>(*table)];
-    // Names that are there twice are for the rules to diagnose.
+    // Duplicate names are for the rules to diagnose.
     if (auto id = op.getAttrOfType<StringAttr>("id"))
       numbers[static_cast<unsigned>(*table)].try_emplace(id.getValue(),
                                                          entries.size());

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The rules are those of the runtime, checked by its own code on the exported
-// tables, so that text and file cannot differ in what they accept.
+// The runtime's own code checks its rules on the exported tables, so that text
+// and file cannot differ in what they accept.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===- Export.cpp - From a plan.program to a file -------------------------===//
+//===- Export.cpp - Plan files from a plan.program ------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -31,7 +31,7 @@ FailureOr<PlanBlob> mlir::pathways::exportPlan(plan::ProgramOp program) {
   result.blobs.resize(tables->blobBytes);
   for (auto [offset, code] : tables->blobs)
     std::copy(code.begin(), code.end(), result.blobs.begin() + offset);
-  // Whoever calls this may have built the program without the verifier.
+  // The caller may have built the program without the verifier.
   absl::Status status =
       ::pathways::CheckPlan(tables->plan, result.blobs.size());
   if (!status.ok())

@@ -1,4 +1,4 @@
-//===- Import.cpp - From a file to a plan.program -------------------------===//
+//===- Import.cpp - Plan.program from a plan file -------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -19,7 +19,7 @@ OwningOpRef<ModuleOp>
 mlir::pathways::importPlan(const ::pathways::PlanData &plan,
                            MLIRContext *context) {
   Location loc = UnknownLoc::get(context);
-  // Everything after this relies on the rules.
+  // Everything below relies on the rules.
   absl::Status status = ::pathways::CheckPlan(plan);
   if (!status.ok()) {
     emitError(loc) << std::string(status.message());

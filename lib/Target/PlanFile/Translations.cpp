@@ -50,7 +50,8 @@ parseAndWritePlan(const std::shared_ptr<llvm::SourceMgr> &source,
                   raw_ostream &output, MLIRContext *context) {
   DialectRegistry registry;
   registry.insert<plan::PlanDialect, PathwaysDialect>();
-  // Functions of kernels without code are diagnosed, not unknown.
+  // With these dialects, functions of kernels without code are diagnosed as
+  // such instead of as unknown operations.
   registerKernelDialects(registry);
   context->appendDialectRegistry(registry);
   const llvm::MemoryBuffer *buffer =

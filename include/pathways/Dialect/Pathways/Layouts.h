@@ -1,4 +1,4 @@
-//===- Layouts.h - From pw types to the arithmetic of shards ----*- C++ -*-===//
+//===- Layouts.h - Layout arithmetic for pw types ---------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The one bridge from `pw` meshes and array types to runtime/layout, which does
-// all arithmetic of shards, and from symbols to slices.
+// Converts `pw` meshes and array types to those of runtime/layout, which does
+// all arithmetic of shards, and finds the slices that symbols name.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,21 +23,22 @@ namespace mlir::pathways {
 ::pathways::layout::Mesh toMesh(MeshAttr mesh);
 ::pathways::layout::Layout toLayout(ArrayType type);
 
-/// Reports, by `emitError`, why `type` does not fit a slice of `mesh`: an axis
-/// that it lacks. What follows needs a type for which this succeeded.
+/// Checks that `type` fits the mesh of `slice`, and reports by `emitError` an
+/// axis that the mesh lacks. The functions below require that this has
+/// succeeded.
 LogicalResult verifyLayout(function_ref<InFlightDiagnostic()> emitError,
                            ArrayType type, SliceOp slice);
 
-/// Shape of one shard's buffer, in elements: each dimension rounded up.
+/// Returns the shape of the buffer of one shard: each dimension is rounded up.
 SmallVector<int64_t> getShardShape(ArrayType type, MeshAttr mesh);
-/// The local view: a tensor of one shard.
+/// Returns the type of one shard in the local view.
 RankedTensorType getShardTensorType(ArrayType type, MeshAttr mesh);
-/// Whether no shard has padding.
+/// Returns true if no shard has padding.
 bool isEven(ArrayType type, MeshAttr mesh);
-/// Bytes of one element in memory; i1 takes one.
+/// Returns the bytes of one element in memory; i1 takes one byte.
 int64_t getElementBytes(Type elementType);
 
-/// The slice that `type`, seen from `from`, is on; null when undeclared.
+/// Returns the slice of `type`, looked up from `from`; null if undeclared.
 SliceOp lookupSlice(SymbolTableCollection &symbols, Operation *from,
                     FlatSymbolRefAttr slice);
 

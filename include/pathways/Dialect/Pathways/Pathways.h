@@ -36,9 +36,9 @@
 namespace mlir::pathways {
 class ReturnOp;
 namespace detail {
-/// Verifies what any collective must satisfy on its own.
+/// Verifies what every collective must satisfy by itself.
 LogicalResult verifyCollective(Operation *op);
-/// Verifies that a node stands in a program, or in a node with regions.
+/// Verifies that a node is in a program, or in a node with regions.
 LogicalResult verifyNode(Operation *op);
 } // namespace detail
 } // namespace mlir::pathways

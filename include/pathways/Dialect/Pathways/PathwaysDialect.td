@@ -14,22 +14,22 @@ include "mlir/IR/DialectBase.td"
 def Pathways_Dialect : Dialect {
   let name = "pw";
   let cppNamespace = "::mlir::pathways";
-  let summary = "Programs over sharded arrays that do not say where they run";
+  let summary = "Programs over sharded arrays, independent of where they run";
   let description = [{
     A `pw` program calls functions of upstream MLIR on *arrays*: logical tensors
-    cut over the named axes of a *slice*, a mesh of devices that is bound to
-    physical ones late. It stands between ordinary functions and the table the
-    runtime executes:
+    cut over the named axes of a *slice*, a mesh of virtual devices that are bound
+    to physical ones late. The dialect is between ordinary functions and the tables
+    that the runtime executes:
 
     ```
     func + linalg -> pw (location agnostic) -> pw (placed) -> plan -> object code
     ```
 
-    *Location agnostic*: a layout names mesh axes, a place is a symbol, and no
-    device number is in any type, so binding a slice rewrites no types.
-    `pw.reshard` changes layout or slice without saying how.
+    *Location agnostic*: a layout names mesh axes, a place is a symbol, and no type
+    has a device number, so binding a slice rewrites no types. `pw.reshard` changes
+    the layout or the slice and leaves the method open.
 
-    *Placed*: every slice has a `pw.bind`, and every `pw.reshard` became
+    *Placed*: every slice has a `pw.bind`, and every `pw.reshard` has become
     `pw.transfer` operations and calls of generated functions.
 
     ### Attributes of functions
@@ -38,10 +38,10 @@ def Pathways_Dialect : Dialect {
     | --- | --- | --- |
     | `pw.local_view` | `func.func` | the body is written for one shard and may communicate; without it tensors are global |
     | `pw.pointwise` | `func.func` | garbage in padding elements of arguments stays in padding elements of results |
-    | `pw.accepts_partial` | an argument of a `pw.local_view` function | takes unreduced contributions |
+    | `pw.accepts_partial` | an argument of a `pw.local_view` function | the argument may be contributions that are not reduced |
     | `pw.name` | an argument or result of `pw.program` | the name callers use; arguments default to the SSA name in text |
-    | `pw.stepped` | an argument or result of `pw.program` | each step takes, or adds, one index of a leading dimension |
-    | `pw.carried` | an argument of `pw.program` | index of the result it takes from the step before |
+    | `pw.stepped` | an argument or result of `pw.program` | each step takes, or writes, one index of a leading dimension |
+    | `pw.carried` | an argument of `pw.program` | index of the result of the previous step that it takes |
   }];
   let dependentDialects = ["::mlir::func::FuncDialect"];
   let useDefaultAttributePrinterParser = 1;

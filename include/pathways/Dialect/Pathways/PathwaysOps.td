@@ -31,12 +31,12 @@ defvar PW_SymbolUser = DeclareOpInterfaceMethods<SymbolUserOpInterface>;
 def SliceOp : Pathways_Op<"slice", [Symbol, PW_SymbolUser, HasParent<"ModuleOp">]> {
   let summary = "Declare a mesh of devices to run on";
   let description = [{
-    Virtual devices, arranged as `mesh`, all on one island; `pw.bind` says which
-    physical ones they are. With `spans` they are on so many islands: the shards,
-    row-major over the mesh, are cut into as many equal runs, so that the first
-    axes are those that reach over the DCN. `kind` is the kind of device asked for,
-    "cpu" when absent. A slice is on other islands than each slice in `apart_from`
-    and on the same ones, run by run, as each slice in `with`.
+    A slice has virtual devices, arranged as `mesh`, on one island; `pw.bind` assigns
+    physical devices to them. With `spans` it has that many islands: the shards,
+    row-major over the mesh, are cut into as many equal runs, so that the first axes
+    reach over the DCN. `kind` is the requested kind of device, "cpu" if absent. A
+    slice is on other islands than each slice in `apart_from`, and on the same
+    islands, run by run, as each slice in `with`.
 
     (C1) `apart_from` and `with` name slices; (C2) they do not name the slice
     itself; (C3) no slice is in both; (C4) the number of islands is from 1
@@ -61,9 +61,9 @@ def SliceOp : Pathways_Op<"slice", [Symbol, PW_SymbolUser, HasParent<"ModuleOp">
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// Islands that its shards are cut over.
+    /// Number of islands that the shards are cut over.
     int64_t getNumIslands() { return getSpans().value_or(1); }
-    /// The kind of device asked for.
+    /// The requested kind of device.
     ::llvm::StringRef getDeviceKind() { return getKind().value_or("cpu"); }
   }];
 }
@@ -74,10 +74,10 @@ def BindOp : Pathways_Op<"bind", [PW_SymbolUser, HasParent<"ModuleOp">]> {
     Shard with mesh coordinates c runs on device
     `base + (sum of c[i] * strides[i]) mod span` of the island, span 0 meaning no
     wrap-around, or on the device that `devices` lists for it, row-major over the
-    mesh. Several shards may share a device. Of a slice that spans islands, `also`
-    says those of the second run of shards and on, and their bases, c being the
-    coordinates in the whole mesh. Binding a slice to other devices touches this
-    operation only.
+    mesh. Several shards may share a device. If the slice spans islands, `also` has
+    the islands and bases of the second and later runs of shards; c are then the
+    coordinates in the whole mesh. Binding a slice to other devices changes only this
+    operation.
 
     (C1) `slice` names a slice; (C2) there is one stride per mesh axis, or one
     device per shard, and not both; (C3) a slice has at most one binding; (C4)
@@ -110,9 +110,9 @@ def BindOp : Pathways_Op<"bind", [PW_SymbolUser, HasParent<"ModuleOp">]> {
     ::llvm::SmallVector<int64_t, 1> getIslands();
     struct Place {
       int64_t island;
-      int64_t device; ///< Of the island.
+      int64_t device; ///< Number within the island.
     };
-    /// Where the shard with this row-major number is, of a slice with `mesh`.
+    /// Returns the place of the shard with this row-major number in `mesh`.
     Place getPlace(::mlir::pathways::MeshAttr mesh, int64_t shard);
   }];
 }
@@ -121,13 +121,14 @@ def BindOp : Pathways_Op<"bind", [PW_SymbolUser, HasParent<"ModuleOp">]> {
 // Programs
 //===----------------------------------------------------------------------===//
 
-/// What may stand in a program. An op that a pass does not know is refused by
-/// that pass, never passed over.
+/// Operations that a program may contain. A pass refuses an operation that it
+/// does not know; it never skips one.
 def PW_NodeOpInterface : OpInterface<"NodeOpInterface"> {
   let description = [{
-    A node of a program: takes arrays and gives arrays. One with regions has nodes in
-    them, and may run these any number of times, or not at all. Passes ask what it
-    reads, waits for and may overwrite; an operand is in one of the first two.
+    A node of a program takes arrays and returns arrays. A node with regions has nodes
+    in them, and may run these any number of times, or not at all. The methods tell
+    passes which operands it reads, waits for and may overwrite; each operand is in
+    one of the first two lists.
   }];
   let cppNamespace = "::mlir::pathways";
   let methods = [
@@ -156,18 +157,18 @@ def ProgramOp : Pathways_Op<"program", [
   let summary = "Define a program: one step of a computation over arrays";
   let description = [{
     Launching a program runs the body once per step, in order. Arguments are
-    values passed at launch; a `pw.stepped` argument is passed with one more,
-    leading dimension and each step takes its index; a `pw.carried` argument
-    takes, after the first step, the result of the step before with that index.
-    Results are those of the last step, or of all steps, stacked, when
-    `pw.stepped`.
+    values passed at launch. The value of a `pw.stepped` argument has one more,
+    leading dimension, and each step takes its own index. After the first step, a
+    `pw.carried` argument takes the result of the previous step with the given index.
+    Results are those of the last step; a `pw.stepped` result stacks those of all
+    steps.
 
-    Of a partial argument a value that is passed is the contribution of rank 0, and
-    the others are the identity of the reduction. A partial result is combined when
-    it is read, and neither by a step nor where it is carried or passed on.
+    A value passed for a partial argument is the contribution of rank 0; the other
+    contributions are the identity of the reduction. A partial result is combined when
+    it is read, but not by a step, nor when it is carried or passed to another launch.
 
     In text the SSA name of an argument is its `pw.name` unless another is given.
-    `fingerprint` is what profiles know its text by; `pw-fingerprint` adds it.
+    `fingerprint` identifies the text in profiles; `pw-fingerprint` adds it.
 
     (C1) Arguments and results are arrays; (C2) `pw.carried` is the index of a
     result of equal type; (C3) an argument is not both carried and stepped; (C4)
@@ -209,7 +210,7 @@ def ProgramOp : Pathways_Op<"program", [
     }
     ::mlir::Region *getCallableRegion() { return &getBody(); }
 
-    /// Name of an argument or result: `pw.name`, else "arg0", "result0", ...
+    /// Name of an argument or result: `pw.name`, or "arg0", "result0", ...
     std::string getArgumentName(unsigned index);
     std::string getResultName(unsigned index);
     bool isArgumentStepped(unsigned index);
@@ -242,13 +243,13 @@ def CallOp : Pathways_Op<"call", [
   let summary = "Run a function on all shards of a slice";
   let description = [{
     The callee is a `func.func`. A `pw.local_view` callee runs once per shard
-    on tensors of the ceil-sized shard shape; any other callee is written on
-    global tensors. It reads the sum of an operand that is partial, where it needs
-    that, and may leave a sum that it returns as contributions to whoever reads it.
+    on tensors of the shard shape, which is rounded up; any other callee is written
+    on global tensors. Where it needs the sum of a partial operand, it reads the sum;
+    it may return contributions, which the reader of the result adds up.
 
     `after` arrays are not read: the call starts when the operations that
-    produce them have completed. `donate` is a permission, not an order: the
-    memory of that operand may be used for a result if no later use needs it.
+    produce them have completed. `donate` is a permission, not an order: a result may
+    take the memory of that operand if no later use needs it.
 
     (C1) The callee is a `func.func` with a body of one block that returns; (C2)
     operand and result counts are those of the callee, and there is at least one
@@ -256,12 +257,12 @@ def CallOp : Pathways_Op<"call", [
     a local-view callee are shard shapes, of any other callee global shapes; (C5)
     an operand with padding goes only to a callee that is `pw.pointwise` or asks
     for `pw.valid_extent` of that argument; (C6) a partial operand goes to a
-    local-view callee only at an argument with `pw.accepts_partial`; (C7) axes that the callee communicates
-    over or asks the index of are axes of the slice, and its shapes agree with
-    their sizes; (C8) `donated` indices are those of operands, in increasing
-    order; (C9) no dimension of an operand or result of a local-view callee is
-    open; (C10) axes that a `pw.constrain` of a global-view callee names are axes
-    of the slice.
+    local-view callee only at an argument with `pw.accepts_partial`; (C7) axes that
+    the callee communicates over, or reads the index of, are axes of the slice, and
+    its shapes agree with their sizes; (C8) `donated` indices are those of operands,
+    in increasing order; (C9) no dimension of an operand or result of a local-view
+    callee is open; (C10) axes that a `pw.constrain` of a global-view callee names are
+    axes of the slice.
 
     ```mlir
     %h = pw.call @layer(%x, %w) after(%t : !pw.array<f32, @s, []>) donate(%x)
@@ -293,10 +294,10 @@ def CallOp : Pathways_Op<"call", [
 def ReshardOp : Pathways_Op<"reshard", [Pure, PW_SymbolUser, PW_NodeOpInterface]> {
   let summary = "Change the layout or the slice of an array";
   let description = [{
-    The value stays; any layout becomes any other, on any slice. A partial
-    source is reduced unless the result is the same type. A partial result holds
-    the value where all coordinates on its partial axes are 0 and the identity of
-    its reduction elsewhere.
+    The value stays the same; any layout can become any other, on any slice. A
+    partial source is reduced unless the result has the same type. A partial result
+    has the value on shards whose coordinates on the partial axes are all 0, and the
+    identity of the reduction on all others.
 
     (C1) Source and result have the same global shape and element type.
 
@@ -316,8 +317,8 @@ def ReshardOp : Pathways_Op<"reshard", [Pure, PW_SymbolUser, PW_NodeOpInterface]
 def TransferOp : Pathways_Op<"transfer", [Pure, PW_SymbolUser, PW_NodeOpInterface]> {
   let summary = "Move the pieces of an array to another layout or slice";
   let description = [{
-    Explicit movement, without reduction. How many bytes that is follows from the
-    bindings of the two slices: `pw-explain-movement` says it.
+    Moves pieces explicitly, without reduction. The number of bytes follows from the
+    bindings of the two slices; `pw-explain-movement` reports it.
 
     (C1) Source and result have the same global shape and element type; (C2)
     neither is partial.
@@ -338,8 +339,8 @@ def CopyOp : Pathways_Op<"copy", [
     SameOperandsAndResultType, PW_SymbolUser, PW_NodeOpInterface]> {
   let summary = "Copy an array, so that the copy may be donated";
   let description = [{
-    Allocates: two copies of one array are two arrays. Of a partial array each shard
-    copies what it contributes.
+    Allocates: two copies of one array are two arrays. If the array is partial, each
+    shard copies its contribution.
 
     (C1) Source and result have the same type.
 
@@ -359,16 +360,16 @@ def CopyOp : Pathways_Op<"copy", [
 def PW_Tensor : RankedTensorOf<[F16, BF16, F32, F64, I1, I8, I32, I64]>;
 
 def ConstrainOp : Pathways_Op<"constrain", [Pure, SameOperandsAndResultType]> {
-  let summary = "Say how a tensor in the middle of a computation is cut";
+  let summary = "Set how a tensor in the middle of a computation is cut";
   let description = [{
-    The result is the source, cut as said over the axes of the slice that the
-    function is called on. Open dimensions get axes as those of arrays do. Where
-    the source is cut in another way, it is brought there. On a slice of one
-    device it does nothing.
+    The result is the source, cut as given over the axes of the slice that the
+    function is called on. Open dimensions get axes as those of arrays do. A source
+    that is cut in another way is resharded. On a slice of one device the operation
+    does nothing.
 
     (C1) The op is in a function without `pw.local_view`; (C2) the sharding has
-    one list of axes per dimension; (C3) it is not partial; (C4) two of one value
-    agree on each dimension that neither has open.
+    one list of axes per dimension; (C3) it is not partial; (C4) two
+    constraints of one value agree on each dimension that neither leaves open.
 
     ```mlir
     %1 = pw.constrain %0 [{"data"}, {?} ] : tensor<8x4xf32>
@@ -386,23 +387,23 @@ def ConstrainOp : Pathways_Op<"constrain", [Pure, SameOperandsAndResultType]> {
 // Local view
 //===----------------------------------------------------------------------===//
 
-/// What a collective of any kind must satisfy on its own; PW_CollectiveOp adds
-/// nothing that depends on a mesh, pw.call does (C7).
+/// Constraints of every collective that do not depend on a mesh. pw.call verifies
+/// those that do (C7).
 def PW_CollectiveOpInterface : OpInterface<"CollectiveOpInterface"> {
   let description = [{
-    Communicates among the shards that differ only in their coordinates on
-    `axes`: a group, ranked row-major in the order the axes are given.
+    A collective communicates among the shards that differ only in their coordinates
+    on `axes`: a group, ranked row-major in the order in which the axes are given.
   }];
   let cppNamespace = "::mlir::pathways";
   let methods = [
     InterfaceMethod<"Mesh axes of a group", "::mlir::ArrayAttr", "getAxes">,
-    InterfaceMethod<"The tensor communicated",
+    InterfaceMethod<"The tensor that is communicated",
                     "::mlir::TypedValue<::mlir::RankedTensorType>", "getSource">,
-    InterfaceMethod<"The outcome",
+    InterfaceMethod<"The result",
                     "::mlir::TypedValue<::mlir::RankedTensorType>", "getResult">,
     InterfaceMethod<[{
-      Shape of the result for groups of `groupSize`; fails, with a diagnostic by
-      `emitError`, when the source cannot be cut that way.
+      Returns the shape of the result for groups of `groupSize`. Fails, with a
+      diagnostic by `emitError`, if the source cannot be cut that way.
     }], "::mlir::FailureOr<::llvm::SmallVector<int64_t>>", "getResultShape",
       (ins "int64_t":$groupSize,
            "::llvm::function_ref<::mlir::InFlightDiagnostic()>":$emitError)>
@@ -418,20 +419,21 @@ class Pathways_CollectiveOp<string mnemonic, list<Trait> traits = []>
 }
 
 def AllReduceOp : Pathways_CollectiveOp<"all_reduce", [SameOperandsAndResultType]> {
-  let summary = "Combine the tensors of a group, for everyone";
+  let summary = "Combine the tensors of a group, for all members";
   let description = [{
-    Combined axis by axis, the last named first. Along an axis of size n the first
-    m indices are combined, then the others, then those two, left before right,
-    where m is the largest power of two below n; and so on inside them. f16 and
-    bf16 are f32 there, and the result is rounded once. So the bits follow from
-    the text alone, not from timing or from where shards are.
+    The tensors are combined axis by axis, starting with the axis that is named last.
+    Along an axis of size n, let m be the largest power of two below n: the first m
+    indices are combined, then the others, then the two results, left before right;
+    both parts are combined recursively in the same way. f16 and bf16 are combined in
+    f32, and the result is rounded once. So the bits follow from the text alone, not
+    from timing or from where shards are.
 
     (C1) The op is in a `pw.local_view` function, at its top level or in loops and
     branches that all shards run alike: `scf.for` whose bounds and step, and
-    `scf.if` whose condition, follow from constants and the numbers of such loops;
-    they are written out when the function is compiled, a loop at most 1024 times;
-    (C2) `axes` names at least one axis, none empty or twice; (C3) tensors are static, and i1
-    is combined by max or min only.
+    `scf.if` whose condition, follow from constants and the induction variables of
+    such loops; they are unrolled when the function is compiled, a loop at most 1024
+    times; (C2) `axes` names at least one axis, none empty or twice; (C3) tensors are
+    static, and i1 is combined by max or min only.
 
     ```mlir
     %1 = pw.all_reduce %0 add over ["model"] : tensor<8xf32>
@@ -445,11 +447,11 @@ def AllReduceOp : Pathways_CollectiveOp<"all_reduce", [SameOperandsAndResultType
 }
 
 def AllGatherOp : Pathways_CollectiveOp<"all_gather"> {
-  let summary = "Concatenate the tensors of a group, for everyone";
+  let summary = "Concatenate the tensors of a group, for all members";
   let description = [{
-    Concatenated along `dim` in rank order. Constraints (C1) to (C3) as for
-    `pw.all_reduce`; (C4) `dim` is a dimension; (C5) the result is the source
-    with that dimension as many times as large as the group.
+    The tensors are concatenated along `dim` in rank order. Constraints (C1) to (C3)
+    as for `pw.all_reduce`; (C4) `dim` is a dimension; (C5) the result is the source
+    with that dimension multiplied by the size of the group.
 
     ```mlir
     %1 = pw.all_gather %0 dim 0 over ["d"] : tensor<4xf32> -> tensor<8xf32>
@@ -462,9 +464,9 @@ def AllGatherOp : Pathways_CollectiveOp<"all_gather"> {
 }
 
 def ReduceScatterOp : Pathways_CollectiveOp<"reduce_scatter"> {
-  let summary = "Combine the tensors of a group, a block for each";
+  let summary = "Combine the tensors of a group, one block for each member";
   let description = [{
-    The result of rank r is block r, along `dim`, of what `pw.all_reduce` gives.
+    The result of rank r is block r, along `dim`, of the result of `pw.all_reduce`.
     Constraints (C1) to (C3) as for `pw.all_reduce`; (C4) `dim` is a dimension;
     (C5) the group's size divides that dimension and the result is one block.
 
@@ -484,7 +486,7 @@ def AllToAllOp : Pathways_CollectiveOp<"all_to_all"> {
   let summary = "Exchange blocks within a group";
   let description = [{
     Each tensor is cut along `split` into one block per rank; rank r concatenates
-    everyone's block r along `concat`, in rank order. Constraints (C1) to (C3) as
+    block r of every rank along `concat`, in rank order. Constraints (C1) to (C3) as
     for `pw.all_reduce`; (C4) `split` and `concat` are dimensions; (C5) the
     group's size divides `split` and the result has the exchanged shape.
 
@@ -502,9 +504,9 @@ def AllToAllOp : Pathways_CollectiveOp<"all_to_all"> {
 }
 
 def BroadcastOp : Pathways_CollectiveOp<"broadcast", [SameOperandsAndResultType]> {
-  let summary = "Give everyone in a group the tensor of one";
+  let summary = "Send the tensor of one member to the whole group";
   let description = [{
-    All get the tensor of rank `root`. Constraints (C1) to (C3) as for
+    Each member gets the tensor of rank `root`. Constraints (C1) to (C3) as for
     `pw.all_reduce`; (C4) `root` is a rank of the group.
 
     ```mlir
@@ -518,14 +520,14 @@ def BroadcastOp : Pathways_CollectiveOp<"broadcast", [SameOperandsAndResultType]
 }
 
 def PermuteOp : Pathways_CollectiveOp<"permute", [SameOperandsAndResultType]> {
-  let summary = "Send tensors from ranks of a group to others";
+  let summary = "Send tensors between ranks of a group";
   let description = [{
-    With `shift`, rank r receives the tensor of rank r - `shift`, modulo the
-    group's size with `wrap`, else zeros where there is no such rank. With
-    `pairs`, each pair is a sender and a receiver; who is no receiver gets zeros.
-    One may send to several. Constraints (C1) to (C3) as for `pw.all_reduce`; (C4)
-    there is either `shift` or `pairs`, and `wrap` only with `shift`; (C5) pairs
-    are of ranks of the group, and no rank receives twice.
+    With `shift`, rank r receives the tensor of rank r - `shift`. With `wrap` this is
+    modulo the group's size; otherwise rank r receives zeros if there is no such rank.
+    With `pairs`, each pair is a sender and a receiver; a rank that is no receiver gets
+    zeros. A rank may send to several ranks. Constraints (C1) to (C3) as for
+    `pw.all_reduce`; (C4) there is either `shift` or `pairs`, and `wrap` only with
+    `shift`; (C5) pairs are of ranks of the group, and no rank receives twice.
 
     ```mlir
     %1 = pw.permute %0 shift 1 over ["d"] wrap : tensor<4xf32>
@@ -561,10 +563,10 @@ def StepIndexOp : Pathways_Op<"step_index", [Pure]> {
   let summary = "Get the number of the step";
   let description = [{
     The number is the same on all shards and in all calls of a step, wherever and
-    whenever these run. Steps of a launch count up from its `first_step`, which is
-    0 unless the caller sets it (`LaunchOptions::first_step`, `--first-step`). A
-    run that is made of several launches, as one with recovery is, numbers its
-    steps as one launch would. Bodies of either view may use the op.
+    whenever these run. The steps of a launch count up from its `first_step`, which is
+    0 unless the caller sets it (`LaunchOptions::first_step`, `--first-step`). A run
+    of several launches, such as a run with recovery, numbers its steps like a single
+    launch. Bodies of either view may use the op.
 
     (C1) The op is in a `func.func`.
 
@@ -580,7 +582,8 @@ def StepIndexOp : Pathways_Op<"step_index", [Pure]> {
 def ValidExtentOp : Pathways_Op<"valid_extent", [Pure]> {
   let summary = "Get how many elements of an argument are not padding";
   let description = [{
-    Along dimension `dim`, on this shard; 0 when the shard is empty.
+    Returns the number of elements of this shard along dimension `dim`, without
+    padding; 0 if the shard is empty.
 
     (C1) The op is in a `pw.local_view` function; (C2) `source` is an argument of
     that function; (C3) `dim` is a dimension of it.

@@ -36,7 +36,7 @@ def PW_ReductionKindAttr
 def PW_MeshAttr : Pathways_Attr<"Mesh", "mesh"> {
   let summary = "A row-major grid of shards with named axes";
   let description = [{
-    Axes in order, the first one major. A mesh without axes has one shard.
+    The axes are in order, the first one major. A mesh without axes has one shard.
 
     (C1) Axis names are not empty and differ; (C2) sizes are positive; (C3) there
     are at most 2^24 shards.
@@ -54,13 +54,13 @@ def PW_MeshAttr : Pathways_Attr<"Mesh", "mesh"> {
     int64_t getNumShards() const;
     /// Position of axis `name`, or -1.
     int64_t getAxisIndex(::llvm::StringRef name) const;
-    /// The same mesh with another size of axis `index`; null, after a diagnostic
-    /// by `emitError`, when there is no such mesh.
+    /// Returns this mesh with another size of axis `index`; null, after a
+    /// diagnostic by `emitError`, if the result is not valid.
     MeshAttr withSize(unsigned index, int64_t size,
                       ::llvm::function_ref<::mlir::InFlightDiagnostic()>
                           emitError) const;
-    /// Number of shards in a group over `axes`; fails, without a diagnostic, on
-    /// an axis the mesh lacks or one named twice.
+    /// Returns the number of shards in a group over `axes`. Fails, without a
+    /// diagnostic, on an axis that the mesh lacks or that is named twice.
     ::mlir::FailureOr<int64_t> getGroupSize(::mlir::ArrayAttr axes) const;
   }];
 }
@@ -68,11 +68,11 @@ def PW_MeshAttr : Pathways_Attr<"Mesh", "mesh"> {
 def PW_ShardingAttr : Pathways_Attr<"Sharding", "sharding"> {
   let summary = "How an array is cut over mesh axes";
   let description = [{
-    For each dimension of the array the axes that split it, major first: with k
-    the product of their sizes, each block has ceil(size / k) elements, and the
-    last ones may be short or empty. Axes named nowhere hold copies. `partial`
-    axes hold contributions that the reduction combines. A dimension that ends
-    with `?` is *open*: `pw-propagate-shardings` may add axes behind those it has,
+    Lists, for each dimension of the array, the axes that cut it, major first. With k
+    the product of their sizes, each block has ceil(size / k) elements, and the last
+    blocks may be short or empty. The array is copied along axes that are not named.
+    Along `partial` axes it is contributions, which the reduction combines. A dimension
+    that ends with `?` is *open*: `pw-propagate-shardings` may append axes to its list,
     and leaves no dimension open.
 
     (C1) No axis is named twice; (C2) a `partial` list has at least one axis; (C3)
@@ -110,11 +110,11 @@ def PW_ShardingAttr : Pathways_Attr<"Sharding", "sharding"> {
     bool isOpen(unsigned dim) const {
       return hasOpenDims() && getOpenDims()[dim];
     }
-    /// The sharding of `rank` dimensions that names no axis, all open.
+    /// Returns the sharding with `rank` open dimensions that names no axis.
     static ShardingAttr getOpen(::mlir::MLIRContext *context, int64_t rank);
-    /// The same axes without an open dimension.
+    /// Returns this sharding without open dimensions.
     ShardingAttr getClosed() const;
-    /// The same cut without `partial`: its axes then hold copies.
+    /// Returns this sharding without `partial`: its axes then hold copies.
     ShardingAttr withoutPartial() const;
     /// Parses and prints the part between < and >.
     static ::mlir::FailureOr<ShardingAttr> parseBody(::mlir::AsmParser &parser);
@@ -127,7 +127,7 @@ def PW_ArrayType : TypeDef<Pathways_Dialect, "Array"> {
   let summary = "A logical array, cut over a slice";
   let description = [{
     `shape` is global, in elements. `slice` is the symbol of a `pw.slice`. Without
-    a sharding, all dimensions are open: the compiler chooses.
+    a sharding, all dimensions are open: the compiler chooses their axes.
 
     (C1) The shape is static, each size at least 0, with at most 2^48 elements;
     (C2) the element type is f16, bf16, f32, f64, i1, i8, i32 or i64; (C3) the
@@ -159,7 +159,7 @@ def PW_ArrayType : TypeDef<Pathways_Dialect, "Array"> {
     int64_t getRank() const { return getShape().size(); }
     /// The global view: a tensor of the whole shape.
     ::mlir::RankedTensorType getGlobalTensorType() const;
-    /// The same array with another sharding, or on another slice.
+    /// Returns this type with another sharding, or on another slice.
     ArrayType withSharding(::mlir::pathways::ShardingAttr sharding) const;
     ArrayType withSlice(::mlir::FlatSymbolRefAttr slice) const;
   }];

@@ -1,4 +1,4 @@
-//===- UniformControl.h - What all shards run alike -------------*- C++ -*-===//
+//===- UniformControl.h - Control flow that all shards share ----*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Collectives may stand in loops and branches that all shards run alike by
-// construction: a loop whose bounds and step, and a branch whose condition,
-// follow from constants and the numbers of such loops. These can be written
-// out.
+// Collectives may be in loops and branches that all shards run alike by
+// construction: the bounds and step of a loop, and the condition of a branch,
+// follow from constants and the induction variables of such loops. These loops
+// and branches can be unrolled.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,12 +29,13 @@ struct Uncertain {
   std::string reason; ///< completes "it is inside this"; may be empty
 };
 
-/// The innermost operation around `op`, and inside of `function`, that shards
-/// may run differently, if there is one.
+/// Returns the innermost operation around `op` and inside `function` that
+/// shards may run differently, or nullopt.
 std::optional<Uncertain> findUncertain(Operation *op, Operation *function);
 
-/// What `value`, an integer or an index, is computed to from constants, if it
-/// is; numbers of loops that were written out are constants.
+/// Evaluates `value`, an integer or an index, from constants; nullopt if it
+/// depends on anything else. Induction variables of unrolled loops are
+/// constants.
 std::optional<llvm::APInt> evaluate(Value value);
 
 } // namespace mlir::pathways

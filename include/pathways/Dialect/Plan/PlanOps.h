@@ -25,9 +25,9 @@
 
 namespace mlir::pathways::plan {
 
-/// Makes the `code` of a plan.object from bytes. The name of the resource is
-/// derived from that of the kernel and the position among its objects, so that
-/// text is the same from run to run.
+/// Makes the `code` of a plan.object from bytes. The resource is named after
+/// the kernel and the position among its objects, so that the text is the same
+/// in each run.
 ElementsAttr getCodeAttr(MLIRContext *context, StringRef kernel,
                          unsigned object, ArrayRef<char> bytes);
 

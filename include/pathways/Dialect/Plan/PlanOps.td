@@ -23,20 +23,20 @@ include "mlir/IR/SymbolInterfaces.td"
 def Plan_Dialect : Dialect {
   let name = "plan";
   let cppNamespace = "::mlir::pathways::plan";
-  let summary = "What the runtime executes, one operation per table entry";
+  let summary = "Plans as the runtime executes them, one operation per table entry";
   let description = [{
-    Where it stands: `func + linalg -> pw -> pw (placed) -> plan -> plan file`.
+    Position in the compiler: `func + linalg -> pw -> pw (placed) -> plan -> plan file`.
 
     A `plan.program` is the text of one plan: its operations are the entries of
     the plan's tables, in the same order, so text and file translate into each
-    other without loss (`pw-translate --plan-to-file`, `--file-to-plan`). The rules a
-    plan obeys are those of docs/plan-format.md; the verifier of `plan.program`
-    checks all of them and reports each fault at the entry it is about.
+    other without loss (`pw-translate --plan-to-file`, `--file-to-plan`). A plan obeys
+    the rules of docs/plan-format.md; the verifier of `plan.program` checks all of
+    them and reports each violation at its entry.
 
-    Entries refer to each other by name. A name is unique in its table only, so
-    a buffer and an action may share one; names are therefore plain strings that
-    look like symbols, not symbols. Text gives what cannot be derived: the first and
-    last action of a buffer and the place of code in the file are computed.
+    Entries refer to each other by name. A name is unique only within its table, so
+    a buffer and an action may have the same name; names are therefore plain strings
+    that look like symbols, not symbols. The text has only what cannot be derived: the
+    first and last action of a buffer and the offset of code in the file are computed.
   }];
 }
 
@@ -104,12 +104,12 @@ def Plan_ProgramOp : Plan_Op<"program", [
   let description = [{
     The operations inside are the entries of the tables: slices, layouts,
     kernels, buffers, actions, edges, arguments and results, in this order.
-    `in_flight` is the number of firings of one action that may be open,
-    `fingerprint` what profiles know the text by that the plan was made of.
+    `in_flight` is the number of firings of one action that may be open.
+    `fingerprint` identifies, in profiles, the text that the plan was made of.
 
     Constraints: (C1) tables come in the order above; (C2) a name that is
-    referred to is in its table, and there once; (C3) the plan obeys the rules of
-    docs/plan-format.md. Those about code are checked once there is code.
+    referred to is in its table exactly once; (C3) the plan obeys the rules of
+    docs/plan-format.md. Rules about code are checked once there is code.
 
     ```mlir
     plan.program @twice source "twice.mlir" producer "pathways 0.1.0" in_flight 2 {
@@ -139,11 +139,11 @@ def Plan_ProgramOp : Plan_Op<"program", [
 def Plan_SliceOp : Plan_Entry<"slice"> {
   let summary = "Declare a slice and the devices it is bound to";
   let description = [{
-    The mesh lists axes, major first; none means one device. `base`, `strides` and
-    `span` give device(c) = base + (sum of c[i] * strides[i]) mod span in device
+    The mesh lists axes, major first; without axes it has one device. `base`, `strides`
+    and `span` give device(c) = base + (sum of c[i] * strides[i]) mod span in device
     indices of the island (span 0: no wrap-around); `devices` lists one device per
-    shard instead. `also` has the islands of the second run of shards and on, and
-    their bases. Constraint: (C1) the mesh has as many names as sizes; strides and
+    shard instead. `also` has the islands and bases of the second and later runs of
+    shards. Constraint: (C1) the mesh has as many names as sizes; strides and
     devices exclude each other; bases after `also` go with strides, one per island.
 
     ```mlir
@@ -172,8 +172,8 @@ def Plan_SliceOp : Plan_Entry<"slice"> {
 def Plan_LayoutOp : Plan_Entry<"layout"> {
   let summary = "Declare how an array is cut over the axes of a slice";
   let description = [{
-    The tensor type is the global shape and element type; for each dimension
-    the mesh axes that split it, major first. Layouts have no names: the number is
+    The tensor type is the global shape and element type. It is followed by the mesh
+    axes that cut each dimension, major first. Layouts have no names: the number is
     the position in the table. Constraint: (C1) numbers count up from 0.
 
     ```mlir
@@ -200,12 +200,12 @@ def Plan_KernelOp : Plan_Entry<"kernel", [
     RegionKindInterface, HasOnlyGraphRegion]> {
   let summary = "Hold the code of one computation";
   let description = [{
-    Before code generation the body holds one `plan.segment` per segment and
-    the `func.func` of the same name, on tensors: its arguments are the operands
-    that are read, its results those that are written, in order. Code generation
-    replaces functions by one `plan.object` per target.
-    `coordinates` is the number of mesh axes that the code expects coordinates for,
-    `hash` names the code by content.
+    Before code generation the body has, for each segment, a `plan.segment` and a
+    `func.func` of the same name on tensors: the arguments of the function are the
+    operands that are read, its results those that are written, in order. Code
+    generation replaces the functions by one `plan.object` per target.
+    `coordinates` is the number of mesh axes whose coordinates the code takes. `hash`
+    identifies the code by its content.
 
     Constraints: (C1) segments have distinct names; (C2) a kernel has either
     objects or functions for its segments; (C3) the function of a segment has the
@@ -227,7 +227,7 @@ def Plan_KernelOp : Plan_Entry<"kernel", [
   }];
   let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
-    /// Whether the kernel was compiled, or has nothing to compile.
+    /// Returns true if the kernel was compiled or has nothing to compile.
     bool hasCode();
   }];
 }
@@ -235,12 +235,12 @@ def Plan_KernelOp : Plan_Entry<"kernel", [
 def Plan_SegmentOp : Plan_Op<"segment", [HasParent<"KernelOp">]> {
   let summary = "Declare one function of a kernel's code";
   let description = [{
-    `operands` are the types of one shard of what is passed, with those at the
-    positions in `written` being outputs; `scratch` is bytes of memory for the code's own
-    use. The code returns k > 0 when the check at `locations[k - 1]` failed; each
-    location is a place and a message. Constraints: (C1) positions in `written` are
-    in range and increase; (C2) operands are tensors of static shape; (C3) a
-    location has two strings.
+    `operands` are the types of one shard of each operand; the operands at the
+    positions in `written` are outputs. `scratch` is the number of bytes of memory for
+    the code's own use. The code returns k > 0 if the check at `locations[k - 1]`
+    failed; each location is a place and a message. Constraints: (C1) positions in
+    `written` are in range and increase; (C2) operands are tensors of static shape;
+    (C3) a location has two strings.
 
     ```mlir
     plan.segment @main (tensor<4xi32>, tensor<4xi32>, out tensor<4xi32>)
@@ -256,7 +256,7 @@ def Plan_SegmentOp : Plan_Op<"segment", [HasParent<"KernelOp">]> {
   }];
   let hasVerifier = 1;
   let builders = [
-    // Inputs first, then outputs: the signature of the function.
+    // Makes the signature of the function: inputs first, then outputs.
     OpBuilder<(ins "::llvm::StringRef":$id, "::mlir::TypeRange":$inputs,
                    "::mlir::TypeRange":$outputs)>];
 }
@@ -264,8 +264,8 @@ def Plan_SegmentOp : Plan_Op<"segment", [HasParent<"KernelOp">]> {
 def Plan_ObjectOp : Plan_Op<"object", [HasParent<"KernelOp">]> {
   let summary = "Hold the code of a kernel for one target";
   let description = [{
-    A relocatable, position independent object file. An absent target means that of
-    the machine that compiled.
+    Holds a relocatable, position-independent object file. An absent target is that of
+    the machine that ran the compiler.
 
     ```mlir
     plan.object target "x86_64-unknown-linux-gnu" cpu "znver4" features ["+avx2"]
@@ -279,7 +279,7 @@ def Plan_ObjectOp : Plan_Op<"object", [HasParent<"KernelOp">]> {
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// The bytes of the object; empty when the resource is missing.
+    /// Returns the bytes of the object; empty if the resource is missing.
     ::llvm::ArrayRef<char> getBytes();
   }];
 }
@@ -291,8 +291,8 @@ def Plan_ObjectOp : Plan_Op<"object", [HasParent<"KernelOp">]> {
 def Plan_BufferOp : Plan_Entry<"buffer"> {
   let summary = "Declare the memory of one array";
   let description = [{
-    On every shard of the slice: `credits` slots of `bytes`, `stride` apart,
-    starting `at` an offset in the slice's memory. Firing n uses slot n mod credits.
+    Every shard of the slice has `credits` slots of `bytes`, `stride` apart, starting
+    `at` an offset in the slice's memory. Firing n uses slot n mod credits.
 
     ```mlir
     plan.buffer @h on @front layout 2 at 4096 bytes 1024 stride 1024 credits 2
@@ -312,10 +312,10 @@ def Plan_GangOp : Plan_Entry<"gang", [
     RegionKindInterface, HasOnlyGraphRegion]> {
   let summary = "Run a kernel on all shards of a slice together";
   let description = [{
-    `reads` and `writes` are buffers of the slice, temporaries included. The body
-    holds the steps, `plan.run` and `plan.collective`, in the order in which every
-    shard takes them, and then a `plan.alias` for each result that takes the
-    memory of an operand. `cost` is an estimate for one firing in nanoseconds; 0: not known.
+    `reads` and `writes` are buffers of the slice, including temporaries. The body has
+    the steps, `plan.run` and `plan.collective`, in the order in which every shard runs
+    them, and then a `plan.alias` for each result that takes the memory of an operand.
+    `cost` is the estimated time of one firing in nanoseconds; 0: not known.
 
     ```mlir
     plan.gang @layer0 on @front kernel @layer0 reads [@x, @w] writes [@t, @h] cost 900 at "a.mlir:9:8" {
@@ -349,13 +349,13 @@ def Plan_RunOp : Plan_Op<"run", [HasParent<"GangOp">]> {
 }
 
 def Plan_CollectiveOp : Plan_Op<"collective", [HasParent<"GangOp">]> {
-  let summary = "Combine the shards that differ on the given axes only";
+  let summary = "Communicate among shards that differ on the given axes only";
   let description = [{
     `dim` is the dimension that all_gather grows, or that reduce_scatter and all_to_all
-    cut; `concat` the one that all_to_all grows. In permute, rank r of a group
-    sends to rank r + `shift`, modulo the group size with `wrap`; else zeros come in.
-    With `pairs` each two numbers are a sender and a receiver. In broadcast all get
-    what rank `root` has.
+    cut. `concat` is the dimension that all_to_all grows. In permute, rank r of a group
+    sends to rank r + `shift`, modulo the group size with `wrap`; without `wrap`, ranks
+    without a sender receive zeros. In `pairs`, each two numbers are a sender and a
+    receiver. In broadcast, every rank gets the buffer of rank `root`.
 
     ```mlir
     plan.collective all_reduce @a -> @b over ["model"] reduce add
@@ -380,7 +380,8 @@ def Plan_CollectiveOp : Plan_Op<"collective", [HasParent<"GangOp">]> {
 def Plan_AliasOp : Plan_Op<"alias", [HasParent<"GangOp">]> {
   let summary = "Let a result take the memory of an operand";
   let description = [{
-    The operand ends with this gang. Both have the same offset and bytes.
+    The lifetime of the operand ends with this gang. Both buffers have the same offset
+    and bytes.
 
     ```mlir
     plan.alias @g -> @y
@@ -393,7 +394,7 @@ def Plan_AliasOp : Plan_Op<"alias", [HasParent<"GangOp">]> {
 def Plan_SendOp : Plan_Entry<"send"> {
   let summary = "Send a buffer along the pieces of a movement";
   let description = [{
-    Done when its operand may be overwritten.
+    The send is done when its operand may be overwritten.
 
     ```mlir
     plan.send @h.send on @front @h to @h.recv cost 300
@@ -410,7 +411,7 @@ def Plan_SendOp : Plan_Entry<"send"> {
 def Plan_RecvOp : Plan_Entry<"recv"> {
   let summary = "Receive the pieces of a movement";
   let description = [{
-    Done when its result is complete, padding filled.
+    The recv is done when its result is complete, including padding.
 
     ```mlir
     plan.recv @h.recv on @back @g from @h.send cost 300
@@ -427,7 +428,8 @@ def Plan_RecvOp : Plan_Entry<"recv"> {
 def Plan_FeedOp : Plan_Entry<"feed"> {
   let summary = "Put an argument into its buffer";
   let description = [{
-    `carried` is the buffer the value comes from after the first step of a launch.
+    `carried` is the buffer from which the value comes after the first step of a
+    launch.
 
     ```mlir
     plan.feed @w.feed on @front argument @w -> @w carried @w.new
@@ -443,7 +445,7 @@ def Plan_FeedOp : Plan_Entry<"feed"> {
 }
 
 def Plan_FetchOp : Plan_Entry<"fetch"> {
-  let summary = "Take a buffer out as a result";
+  let summary = "Return a buffer as a result";
   let description = [{
     ```mlir
     plan.fetch @y.fetch on @back @y -> result @y
@@ -465,7 +467,7 @@ def Plan_FetchOp : Plan_Entry<"fetch"> {
 def Plan_EdgeOp : Plan_Entry<"edge"> {
   let summary = "Let one action wait for another";
   let description = [{
-    Connects firing n of the first action to firing n + `tokens` of the second.
+    Firing n + `tokens` of the second action waits for firing n of the first.
 
     ```mlir
     plan.edge @a -> @b data same
@@ -480,8 +482,9 @@ def Plan_EdgeOp : Plan_Entry<"edge"> {
 def Plan_ArgumentOp : Plan_Entry<"argument"> {
   let summary = "Declare an argument of the program";
   let description = [{
-    `stepped`: each step takes the next index of a leading dimension. `carried`:
-    after the first step of a launch the value is that of the named result.
+    With `stepped`, each step takes the next index of a leading dimension. With
+    `carried`, after the first step of a launch, the value is that of the named
+    result.
 
     ```mlir
     plan.argument @x feed @x.feed stepped
@@ -498,8 +501,8 @@ def Plan_ArgumentOp : Plan_Entry<"argument"> {
 def Plan_ResultOp : Plan_Entry<"result"> {
   let summary = "Declare a result of the program";
   let description = [{
-    `stepped`: the values of the steps are stacked along a leading dimension;
-    otherwise the last one is the result.
+    With `stepped`, the values of the steps are stacked along a leading dimension;
+    otherwise the value of the last step is the result.
 
     ```mlir
     plan.result @y fetch @y.fetch stepped

@@ -1,4 +1,4 @@
-//===- PlanTables.h - A plan.program as the tables of a plan ----*- C++ -*-===//
+//===- PlanTables.h - Tables of a plan.program ------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -16,7 +16,7 @@
 
 namespace mlir::pathways::plan {
 
-/// The tables of a plan, in the order in which they come in text and file.
+/// The tables of a plan, in the order of text and file.
 enum class Table {
   Slice,
   Layout,
@@ -29,20 +29,20 @@ enum class Table {
 };
 inline constexpr unsigned kNumTables = 8;
 
-/// The table that an operation directly in a plan.program is an entry of.
+/// Returns the table that an operation directly in a plan.program belongs to.
 std::optional<Table> getTable(Operation *op);
 
-/// A plan.program as the messages of plan.proto, and the way back.
+/// A plan.program as the messages of plan.proto, and the operations of their
+/// entries.
 struct PlanTables {
   ::pathways::proto::Plan plan;
   /// The operation of each entry, by table.
   std::array<SmallVector<Operation *>, kNumTables> entries;
-  /// Object code by offset in the blob section; equal code is there once. The
-  /// bytes are those of the resources and are empty where a resource is
-  /// missing.
+  /// Object code by offset in the blob section, without duplicates. The bytes
+  /// belong to the resources; they are empty if a resource is missing.
   SmallVector<std::pair<uint64_t, ArrayRef<char>>> blobs;
   uint64_t blobBytes = 0;
-  /// Whether every kernel has its code.
+  /// True if every kernel has its code.
   bool hasCode = true;
 
   ArrayRef<Operation *> operator[](Table table) const {
@@ -56,11 +56,11 @@ struct PlanTables {
 FailureOr<PlanTables> exportTables(ProgramOp program);
 
 /// Builds the plan.program of `plan` at the builder's insertion point, the
-/// exact reverse of exportTables. Requires that references are in range, that
-/// types and enumerations are known and that shapes are those of tensors, as in
-/// any plan that obeys the rules; fails, with a diagnostic at `loc`, on what
-/// the rules allow and text cannot say: two segments of one name in a kernel.
-/// Objects whose code is not inside `blobs` are refused.
+/// exact inverse of exportTables. Requires that references are in range, types
+/// and enumerations are known and shapes are those of tensors, as in any plan
+/// that obeys the rules. Fails, with a diagnostic at `loc`, on objects whose
+/// code is not inside `blobs`, and on a plan that text cannot express: two
+/// segments of one name in a kernel.
 FailureOr<ProgramOp> importTables(OpBuilder &builder, Location loc,
                                   const ::pathways::proto::Plan &plan,
                                   ArrayRef<char> blobs);
