@@ -29,8 +29,9 @@ namespace {
 
 constexpr size_t kTransferBytes = 64 << 20;
 constexpr size_t kPieceBytes = UcxWorker::kPacketBytes;
-// Of a hop of gang8: a frame of the transport with a batch of a message of
-// eight members' pieces, of one number each, and one of as many tokens.
+// Bytes of a hop of gang8: a frame of the transport with a batch of two
+// messages, one with the pieces of eight members, of one number each, and one
+// with as many tokens.
 constexpr size_t kGangBytes = kFrameBytes + 3 * sizeof(LinkFrame) +
                               8 * (2 * sizeof(MemberHeader) + sizeof(float));
 enum Packet : unsigned { kPing = 1, kPong = 2, kPiece = 3 };
@@ -98,7 +99,7 @@ class Side {
     params.conn_request = request;
     static_cast<Side*>(side)->Create(params);
   }
-  // As much goes back as came.
+  // Answers with as many bytes as it received.
   static ucs_status_t OnPing(void* side, const void*, size_t, void*,
                              size_t bytes, const ucp_am_recv_param_t*) {
     static_cast<Side*>(side)->SendSoon(kPong, bytes);
@@ -120,7 +121,7 @@ class Side {
     self->SendSoon(kPong, kSmallBytes);
     return UCS_OK;
   }
-  // From a handler: never waits, since rings have room for one.
+  // Sends from a handler; never waits, since rings have room for one message.
   void SendSoon(unsigned id, size_t bytes) {
     ucp_request_param_t param = {};
     param.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS | UCP_OP_ATTR_FIELD_CALLBACK;
@@ -163,7 +164,7 @@ void BareUcx(UcxWay way, const std::string& name, double scale) {
     wait_for(before + 1);
   };
   RoundTrips(name, scale, [&] { ping(kSmallBytes); });
-  // A hop goes one way.
+  // A round trip is two hops.
   Figure("process.gang8." + name + ".us",
          RoundTrip(scale, [&] { ping(kGangBytes); }) / 2, "us");
   const std::vector<char> memory(kTransferBytes, 1);

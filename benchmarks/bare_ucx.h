@@ -16,8 +16,8 @@
 
 namespace pathways::bench {
 
-// Two processes that speak UCX as its own examples do, set up as the transport
-// sets it up. Prints the figures.
+// Measures two processes that use UCX as UCX's own examples do, with the
+// settings of the transport. Prints the figures.
 void BareUcx(UcxWay way, const std::string& name, double scale);
 
 }  // namespace pathways::bench

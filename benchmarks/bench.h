@@ -1,4 +1,4 @@
-//===- bench.h - What the benchmarks share ----------------------*- C++ -*-===//
+//===- bench.h - Functions shared by the benchmarks -------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -26,7 +26,7 @@ inline double Seconds() {
       .count();
 }
 
-// One line that benchmarks/run reads.
+// Prints a line that benchmarks/run reads.
 inline void Figure(const std::string& name, double value, const char* unit) {
   std::printf("figure %s %.6g %s\n", name.c_str(), value, unit);
   std::fflush(stdout);
@@ -36,7 +36,7 @@ inline void Figure(const std::string& name, double value, const char* unit) {
   std::fprintf(stderr, "error: %s\n", what.c_str());
   std::exit(1);
 }
-// The value, or an end of the program with what went wrong.
+// Returns the value, or ends the program with the error.
 template <typename T>
 T Must(absl::StatusOr<T> value) {
   if (!value.ok()) Die(value.status().ToString());

@@ -1,4 +1,4 @@
-//===- cluster_bench.cc - What a cluster of processes costs ---------------===//
+//===- cluster_bench.cc - Cost of a cluster of processes ------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -8,8 +8,8 @@
 //
 // cluster_bench LINKS [SCALE [FIGURE]]
 //
-// LINKS: what workers speak with each other, sockets, shm or tcp. Plans are
-// made by hand and run no kernels. FIGURE: that one alone, say launch.
+// LINKS: transport between workers: sockets, shm or tcp. Plans are made by hand
+// and run no kernels. FIGURE: measures only this one, such as launch.
 //
 //===----------------------------------------------------------------------===//
 
@@ -50,8 +50,9 @@ layout::Layout Rows(int64_t rows = kLanes) {
   return layout;
 }
 
-// An argument, gangs of which every other one is in the other process and reads
-// what the one before wrote, lane by lane, and a result.
+// Returns a plan with an argument, a chain of gangs, and a result. Each gang is
+// in the other process than the one before it, whose result it reads lane by
+// lane.
 proto::Plan Hops(int hops) {
   PlanBuilder b("hops", 4);
   const uint32_t slices[] = {b.AddSlice("s0", {{"x", kLanes}}, 0),
@@ -68,8 +69,8 @@ proto::Plan Hops(int hops) {
   return b.Finish();
 }
 
-// An array that goes from the devices of one process to those of the other, at
-// each step.
+// Returns a plan that moves an array from the devices of one process to those
+// of the other in each step.
 proto::Plan Reshard(int64_t rows) {
   PlanBuilder b("reshard", 4);
   const uint32_t from = b.AddSlice("from", {{"x", kLanes}}, 0);
@@ -82,8 +83,9 @@ proto::Plan Reshard(int64_t rows) {
   return b.Finish();
 }
 
-// As that of `dispatch_bench launch`, whose hosts are all in one process: two
-// arguments, and a result that each device makes of its part of one of them.
+// Returns the plan of `dispatch_bench launch`, whose hosts are all in one
+// process: two arguments, and a result that each device makes of its part of
+// one of them.
 proto::Plan TwoArguments() {
   PlanBuilder b("two", 4);
   const uint32_t slice = b.AddSlice("s", {{"x", kLanes}}, 0);
@@ -112,7 +114,7 @@ HostArray Numbers(int64_t rows = kLanes) {
 
 struct Opened {
   std::shared_ptr<Cluster> cluster;
-  std::unique_ptr<Client> client;  // goes first
+  std::unique_ptr<Client> client;  // destroyed first
 };
 
 Opened Open(const std::string& topology, const ClusterOptions& options) {
@@ -139,7 +141,7 @@ double MedianOf(std::vector<double> all) {
   return all[all.size() / 2];
 }
 
-// Seconds that this process and its children have worked.
+// Returns the processor time of this process and its children in seconds.
 double WorkedSeconds() {
   std::vector<std::string> pids = {"self"};
   if (DIR* tasks = opendir("/proc/self/task")) {
@@ -154,7 +156,8 @@ double WorkedSeconds() {
   for (const std::string& pid : pids) {
     std::ifstream stat(absl::StrCat("/proc/", pid, "/stat"));
     std::string field;
-    // The name, which is second, may have spaces; all of ours have none.
+    // The second field, the name, may have spaces; those of the benchmarks have
+    // none.
     for (int i = 1; i <= 15 && stat >> field; ++i) {
       if (i == 14 || i == 15) ticks += std::atof(field.c_str());
     }
@@ -189,7 +192,8 @@ void Gang8(Client& client, const std::string& links, double scale) {
   Figure("process.gang8." + links + ".us", MedianOf(us), "us");
 }
 
-// Of many steps less few: what comes once, in and out, does not count.
+// Subtracts the time of few steps from that of many, so that one-time transfers
+// in and out do not count.
 void Reshard64M(Client& client, const std::string& links, double scale) {
   constexpr int64_t kRows = 16 << 20;
   const ArrayHandle large = Must(client.Put(Numbers(kRows)));
@@ -207,7 +211,8 @@ void Reshard64M(Client& client, const std::string& links, double scale) {
   Must(client.Unload(reshard));
 }
 
-// One step, of what lies on the devices, from the call to its end.
+// Measures launches of one step, with arguments on the devices, from the call
+// to the end.
 void Launches(Client& client, const std::string& name, const proto::Plan& plan,
               const LaunchArguments& arguments, double scale) {
   const ProgramHandle program = Must(client.Load(MakePlanData(plan, {})));
@@ -219,21 +224,22 @@ void Launches(Client& client, const std::string& name, const proto::Plan& plan,
   Figure(name + ".us", MedianOf(us), "us");
 }
 
-// To the processes of all devices and back.
+// Measures launches from here to the processes of all devices and back.
 void Launch(Client& client, const std::string& links, double scale) {
   const LaunchArguments arguments = {Must(client.Put(Numbers())),
                                      Must(client.Put(Numbers()))};
   Launches(client, "process.launch." + links, TwoArguments(), arguments, scale);
 }
 
-// To one process, from there to the other, and back.
+// Measures launches from here to one process, from there to the other, and
+// back.
 void LaunchAndBack(Client& client, const std::string& links, double scale) {
   Launches(client, "process.launch_and_back." + links, Hops(2),
            {Must(client.Put(Numbers()))}, scale);
 }
 
-// A controller and two workers, processes that this one speaks TLS with, over
-// TCP, as they do with each other.
+// A controller and two workers as processes, which communicate with this one
+// and with each other over TCP with TLS.
 class TcpCluster {
  public:
   TcpCluster()

@@ -1,4 +1,4 @@
-//===- collective_bench.cc - What collectives cost --------------*- C++ -*-===//
+//===- collective_bench.cc - Cost of collectives --------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -35,7 +35,7 @@
 namespace pathways::bench {
 namespace {
 
-// A chain of sums over all `devices`, of `floats` numbers from each.
+// Returns a chain of sums over all `devices`, with `floats` numbers from each.
 proto::Plan Chain(int64_t devices, int64_t floats, int gangs) {
   PlanBuilder b("chain", 2);
   const uint32_t slice = b.AddSlice("s", {{"x", devices}}, 0);
@@ -44,7 +44,7 @@ proto::Plan Chain(int64_t devices, int64_t floats, int gangs) {
   rows.dims = {{"x"}};
   uint32_t last = b.AddBuffer("b0", slice, rows, 1);
   b.AddFeed("v", last);
-  std::vector<uint32_t> places[2];  // buffers that take turns
+  std::vector<uint32_t> places[2];  // buffers that alternate
   for (int i = 1; i <= gangs; ++i) {
     const uint32_t next = b.AddBuffer(absl::StrCat("b", i), slice, rows, 1);
     const uint32_t gang =
@@ -119,10 +119,11 @@ void AllReduce(int64_t rounds) {
     for (int k = 0; k < 8; ++k) {
       const double start = Seconds();
       std::memcpy(to.data(), from.data(), from.size());
-      asm volatile("" : : "r"(to.data()) : "memory");  // somebody reads it
+      // Makes the copy observable.
+      asm volatile("" : : "r"(to.data()) : "memory");
       copies.push_back(Seconds() - start);
     }
-    // What comes in and goes out once for a launch cancels out.
+    // Transfers in and out, once per launch, cancel out.
     const double one = launch(1);
     sums.push_back((launch(1 + kSteps) - one) / (kSteps * kGangs));
   }
@@ -132,7 +133,7 @@ void AllReduce(int64_t rounds) {
          "x");
 }
 
-// Messages between hosts of one step.
+// Returns the number of messages between hosts in one step.
 double Messages(int64_t floats) {
   constexpr int64_t kHosts = 64;
   ClusterOptions options;
@@ -164,8 +165,8 @@ void Hosts() {
   Figure("collective.hosts64.large.messages", Messages(1 << 16), "messages");
 }
 
-// Seconds for each device; on the best of `rounds` occasions, as others only
-// add to it.
+// Returns the seconds of a load for each device; the best of `rounds`, since
+// other processes can only add to it.
 double LoadSeconds(int64_t devices, int64_t rounds) {
   ClusterOptions options;
   options.workers = 2;

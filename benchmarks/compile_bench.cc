@@ -1,4 +1,4 @@
-//===- compile_bench.cc - How long compiling takes --------------*- C++ -*-===//
+//===- compile_bench.cc - Time of compilation -----------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,19 +6,25 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// compile_bench chain [CALLS]: from text to plan bytes, object code included,
-// for CALLS calls of one body in a chain, and for a tenth of them.
-// compile_bench shards [CALLS]: a chain with movements on 4 and 4096 devices.
-// compile_bench kernels [KERNELS]: bodies that are all different, without and
-// with a cache that has them.
-// compile_bench elementwise [OPS]: one body that is a chain of OPS elementwise
-// ops, and of a sixteenth of them.
-// compile_bench arguments [ARRAYS]: one call of ARRAYS arrays that gives as
-// many, and of a sixteenth of them, each in a process of its own. compile_bench
-// matmuls [OPS]: one body that is a chain of products of 32x32. compile_bench
-// partition [CALLS]: CALLS calls of ten bodies of 50 ops in global view, cut
-// over 4 and over 4096 devices, and a tenth of them. compile_bench examples
-// FOLDER: each kernel of programs there.
+// compile_bench chain [CALLS]         from text to plan bytes, including object
+//                                     code, for CALLS calls of one body in a
+//                                     chain, and for a tenth of them
+// compile_bench shards [CALLS]        a chain with movements on 4 and 4096
+//                                     devices
+// compile_bench kernels [KERNELS]     bodies that are all different, without a
+//                                     cache and with a cache that has them
+// compile_bench elementwise [OPS]     one body that is a chain of OPS
+//                                     elementwise ops, and one with a sixteenth
+//                                     of them
+// compile_bench arguments [ARRAYS]    one call of ARRAYS arrays that returns as
+//                                     many, and one of a sixteenth of them,
+//                                     each in its own process
+// compile_bench matmuls [OPS]         one body that is a chain of products of
+//                                     32x32
+// compile_bench partition [CALLS]     CALLS calls of ten bodies of 50 ops in
+//                                     global view, cut over 4 and over 4096
+//                                     devices, and a tenth of the calls
+// compile_bench examples FOLDER       each kernel of the programs in it
 //
 //===----------------------------------------------------------------------===//
 
@@ -52,7 +58,7 @@ func.func private @body(%v: tensor<4xf32>) -> tensor<4xf32>
 }
 )";
 
-// `moves`: every tenth value goes to another slice and back.
+// `moves`: every tenth value moves to another slice and back.
 Program Chain(int64_t devices, int calls, bool moves) {
   ProgramBuilder b("chain");
   b.slice("s", {{"x", devices}});
@@ -76,7 +82,8 @@ Program Chain(int64_t devices, int calls, bool moves) {
   return b.build();
 }
 
-// Calls of bodies that differ in a constant: each is a kernel of its own.
+// Returns calls of bodies that differ in a constant, so that each is a kernel
+// of its own.
 Program ManyKernels(int kernels) {
   ProgramBuilder b("kernels");
   b.slice("s", {{"x", 8}});
@@ -100,7 +107,7 @@ Program ManyKernels(int kernels) {
   return b.build();
 }
 
-// One body: `ops(i, before, after)` is the text of op i.
+// Returns a program with one body; `ops(i, before, after)` is the text of op i.
 template <typename Ops>
 Program OneBody(const std::string& type, const std::string& constants,
                 int count, const Ops& ops) {
@@ -150,7 +157,8 @@ Program Matmuls(int count) {
       });
 }
 
-// Each body is 49 elementwise ops and a product with a matrix that all have.
+// Each body has 49 elementwise ops and a product with a matrix that all bodies
+// share.
 Program GlobalViews(int64_t devices, int calls) {
   constexpr int kBodies = 10, kOps = 50;
   const std::string rows = "tensor<8192x8xf32>", square = "tensor<8x8xf32>";
@@ -172,7 +180,7 @@ Program GlobalViews(int64_t devices, int calls) {
   }
   const std::string cut =
       ProgramBuilder::arrayType(ElementType::kF32, {8192, 8}, "s", {{"x"}, {}});
-  // Only the argument says how it is cut.
+  // Only the type of the argument says how it is cut.
   const std::string open =
       ProgramBuilder::arrayType(ElementType::kF32, {8192, 8}, "s");
   ProgramBuilder::Array value = b.argument("x", cut);
@@ -185,7 +193,7 @@ Program GlobalViews(int64_t devices, int calls) {
   return b.build();
 }
 
-// One call that takes and gives `count` arrays, as a step of a training does.
+// Returns one call that takes and returns `count` arrays, like a training step.
 Program ManyArguments(int count) {
   ProgramBuilder b("arguments");
   b.slice("s", {{"x", 2}});
@@ -217,7 +225,8 @@ struct Cost {
   size_t bytes;
 };
 
-// A plan has an action for each of `calls`, or it was not compiled.
+// Checks that the plan has an action for each of `calls`, so that all were
+// compiled.
 Cost Compile(const Program& program, const std::string& topology, int calls,
              const std::string& kernel_cache = "") {
   CompileOptions options;
@@ -247,11 +256,10 @@ Cost Compile(const Program& program, const std::string& topology, int calls,
 
 struct ProcessCost {
   double seconds;
-  double mib;  // the most memory that the process held
+  double mib;  // peak memory of the process
 };
 
-// The best of three processes that compile ManyArguments(count) and nothing
-// else.
+// Returns the best of three processes that compile only ManyArguments(count).
 ProcessCost CompileArguments(int count) {
   ProcessCost best{1e9, 1e9};
   for (int i = 0; i < 3; ++i) {
@@ -260,7 +268,7 @@ ProcessCost CompileArguments(int count) {
     const pid_t child = fork();
     if (child < 0) Die("cannot make a process");
     if (child == 0) {
-      Compile(Chain(8, 10, false), "1x1x8", 10);  // what is set up once
+      Compile(Chain(8, 10, false), "1x1x8", 10);  // one-time setup
       const double seconds = Compile(ManyArguments(count), "1x1x2", 1).seconds;
       const bool written = write(ends[1], &seconds, sizeof seconds) > 0;
       _exit(written ? 0 : 1);
@@ -279,7 +287,8 @@ ProcessCost CompileArguments(int count) {
   return best;
 }
 
-// Of each kernel of the examples the best of `rounds`, in milliseconds; sorted.
+// Returns the time of each kernel of the examples, the best of `rounds`, in
+// milliseconds; sorted.
 std::vector<double> ExampleKernels(const std::string& folder, int rounds) {
   constexpr std::pair<const char*, const char*> kPrograms[] = {
       {"cnn/program", "1x1x4"},      {"golden/program", "2x2x2"},
@@ -333,10 +342,10 @@ int Main(int argc, char** argv) {
            std::log(many.mib / few.mib) / std::log(16.0), "");
     return 0;
   }
-  Compile(Chain(8, 10, false), "1x1x8", 10);  // what is set up once
+  Compile(Chain(8, 10, false), "1x1x8", 10);  // one-time setup
   if (what == "chain") {
     const int most = calls > 0 ? calls : 10000;
-    // The best of three of the short one, so that the slope is not noise.
+    // The short chain counts its best of three, so that the slope is not noise.
     double few = 1e9;
     for (int i = 0; i < 3; ++i) {
       few = std::min(

@@ -1,4 +1,4 @@
-//===- dispatch_bench.cc - What running nothing costs -----------*- C++ -*-===//
+//===- dispatch_bench.cc - Cost of running empty programs -----------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -16,10 +16,10 @@
 // dispatch_bench trace [ROUNDS]           a chain of gangs of 10 us, traced and
 //                                         not
 //
-// Plans are made by hand and kernels are C++ functions, so that nothing but the
-// runtime is measured. Two workers, each bound to a core, whatever the devices:
-// where a system puts both on one core, they wait for it and not for each
-// other. Values are checked. A figure of launches is their median.
+// Plans are made by hand and kernels are C++ functions, so that only the
+// runtime is measured. There are two workers, each bound to a core, whatever
+// the devices: if the system put both on one core, they would wait for it and
+// not for each other. Values are checked. A figure of launches is their median.
 //
 //===----------------------------------------------------------------------===//
 
@@ -50,7 +50,7 @@ std::atomic<uint64_t> allocations{0};
 
 }  // namespace
 
-// All that is allocated in this process is counted.
+// Counts all allocations in this process.
 void* operator new(std::size_t bytes) {
   allocations.fetch_add(1, std::memory_order_relaxed);
   if (void* memory = std::malloc(bytes == 0 ? 1 : bytes)) return memory;
@@ -76,7 +76,7 @@ namespace pathways::bench {
 namespace {
 
 int32_t Nothing(void* const*, const int32_t*, void*, uint64_t) { return 0; }
-// Takes 10 us of whatever time there is.
+// Takes 10 us of wall-clock time.
 constexpr int64_t kKernelNs = 10'000;
 int32_t Spin(void* const*, const int32_t*, void*, uint64_t) {
   const double end = Seconds() + kKernelNs * 1e-9;
@@ -161,8 +161,8 @@ Session Start(int64_t devices, int64_t trace_events = 0) {
   return Session(absl::StrCat("1x1x", devices), options);
 }
 
-// An argument, `gangs` gangs that each read the result of the one before, lane
-// by lane, and a result.
+// Returns an argument, a chain of `gangs` gangs, and a result. Each gang reads
+// the result of the previous one lane by lane.
 proto::Plan GangChain(int64_t gangs, const std::string& kernel = "nothing") {
   PlanBuilder b("chain", 4);
   const uint32_t slice = b.AddSlice("s", {{"x", 8}}, 0);
@@ -201,26 +201,27 @@ void Gang8(int64_t gangs, int64_t steps) {
       after.devices[0].kernels_run - before.devices[0].kernels_run;
   if (run != uint64_t(gangs * steps)) Die(absl::StrCat(run, " kernels ran"));
   Figure("dispatch.gang8.us", seconds * 1e6 / (gangs * steps), "us");
-  // Of all threads: does not depend on who else uses the processors.
+  // Time of all threads, which does not depend on other users of the
+  // processors.
   Figure("dispatch.gang8.cpu_us", cpu_seconds * 1e6 / (gangs * steps), "us");
   Figure("dispatch.gang8.wakeups_per_step",
          double(after.worker_wakeups - before.worker_wakeups) / steps,
          "wake-ups");
-  // What the controller hears grows with time, by its grants, not with steps.
+  // Messages to the controller grow with time, by its grants, not with steps.
   const uint64_t heard = after.controller_messages - before.controller_messages;
   Figure("dispatch.messages_per_step", double(heard) / steps, "messages");
 }
 
-// `computations` times: the sum of a scalar over all devices, and one added. As
-// a gang each, or all as steps of one gang. What is no longer used makes room,
-// as the compiler would have it.
+// Computes `computations` times the sum of a scalar over all devices, and adds
+// one: each computation is a gang, or all are steps of one gang. Buffers are
+// reused when they are no longer needed, as the compiler would do.
 proto::Plan UnitPlan(int64_t devices, int computations, bool fused) {
   PlanBuilder b("unit", 2);
   const uint32_t slice = b.AddSlice("s", {{"x", devices}}, 0);
   uint32_t last = b.AddBuffer("b0", slice, Rows(devices), 2);
   b.AddFeed("v", last);
   uint32_t gang = 0, sum = 0, next = 0;
-  std::vector<uint32_t> sums, values[2];  // that lie in one place
+  std::vector<uint32_t> sums, values[2];  // buffers that share one place
   for (int i = 1; i <= computations; ++i) {
     if (i == 1 || !fused) {
       sum = b.AddBuffer(absl::StrCat("s", i), slice, Rows(devices), 2);
@@ -240,9 +241,9 @@ proto::Plan UnitPlan(int64_t devices, int computations, bool fused) {
   return b.Finish();
 }
 
-// o: a computation for each launch; c: 128 gangs; f: 128 in one gang. What a
-// launch returns is the argument of the next, which does not wait for it. A
-// sample is a chain of launches and the wait for its end.
+// `kind`: o: one computation per launch; c: 128 gangs; f: 128 computations in
+// one gang. The result of a launch is the argument of the next one, which does
+// not wait for it. A sample is a chain of launches and the wait for its end.
 void Unit(const std::string& kind, int64_t devices, double at_least) {
   const int computations = kind == "o" ? 1 : 128;
   auto runtime = Start(devices);
@@ -254,7 +255,7 @@ void Unit(const std::string& kind, int64_t devices, double at_least) {
     Must(runtime->ReleaseRun(run));
     return out;
   };
-  // Sums grow without end, so the check is of the first launch.
+  // Sums grow without bound, so only the first launch is checked.
   ArrayHandle array = next(Zeros(devices));
   double expected = 0;
   for (int i = 0; i < computations; ++i) {
@@ -289,12 +290,12 @@ void Unit(const std::string& kind, int64_t devices, double at_least) {
   const double us = samples[samples.size() / 2] * 1e6 / computations;
   Figure(name + ".us", us, "us");
   Figure(name + ".us_per_device", us / devices, "us");
-  // What it costs while nobody else wants the processors.
+  // Cost while no other process wants the processors.
   Figure(name + ".us_best_tenth",
          samples[samples.size() / 10] * 1e6 / computations, "us");
 }
 
-// Two arguments, a gang that reads one of them, and a result.
+// Returns two arguments, a gang that reads one of them, and a result.
 proto::Plan TwoArguments() {
   PlanBuilder b("two", 4);
   const uint32_t slice = b.AddSlice("s", {{"x", 8}}, 0);
@@ -308,7 +309,8 @@ proto::Plan TwoArguments() {
   return b.Finish();
 }
 
-// Arguments that stay on the devices, and a result that is kept there.
+// Measures launches with arguments on the devices, and a result that is kept
+// there.
 void Launch(int64_t launches) {
   auto runtime = Start(8);
   const ProgramHandle program =
@@ -326,7 +328,7 @@ void Launch(int64_t launches) {
     return seconds;
   };
   for (int64_t i = 0; i < launches / 10 + 1; ++i) one();
-  // Workers spin between them.
+  // Workers still spin between these launches.
   std::vector<double> warm, cold;
   warm.reserve(launches);
   const uint64_t before = Must(runtime->Stats()).worker_wakeups;
@@ -341,7 +343,7 @@ void Launch(int64_t launches) {
   std::sort(warm.begin(), warm.end());
   Figure("dispatch.launch.us", warm[warm.size() / 2] * 1e6, "us");
   Figure("dispatch.launch.us_best_tenth", warm[warm.size() / 10] * 1e6, "us");
-  // Everybody sleeps before each.
+  // All workers sleep before each of these launches.
   for (int64_t i = 0; i < launches / 100 + 1; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
     cold.push_back(one());
@@ -350,8 +352,8 @@ void Launch(int64_t launches) {
   Figure("dispatch.launch_cold.us", cold[cold.size() / 2] * 1e6, "us");
 }
 
-// `stages` islands of one host with one device, a gang on each that reads what
-// the one before computed.
+// Returns `stages` islands of one host with one device, each with a gang that
+// reads the result of the previous one.
 proto::Plan StagePlan(int stages) {
   PlanBuilder b("stages", 64);
   uint32_t last = 0;
@@ -373,7 +375,8 @@ proto::Plan StagePlan(int stages) {
   return b.Finish();
 }
 
-// The median time from the call of a launch to its end, in the world's time.
+// Returns the median time from the call of a launch to its end, in the world's
+// time.
 double StageSeconds(ClusterOptions::WorldKind world,
                     ClusterOptions::Dispatch dispatch, int64_t steps,
                     int64_t launches) {
@@ -421,8 +424,8 @@ void HostWork(int64_t launches) {
   }
 }
 
-// Rounds of a traced and an untraced runtime alternate; the figures are of the
-// median round.
+// Alternates rounds of a traced and an untraced runtime, and prints figures of
+// the median round.
 void TraceCost(int64_t rounds) {
   constexpr int64_t kGangs = 100, kSteps = 5, kDevices = 8;
   struct Side {
@@ -446,7 +449,7 @@ void TraceCost(int64_t rounds) {
       const double seconds = Seconds() - start;
       const double cpu_seconds = double(std::clock() - cpu) / CLOCKS_PER_SEC;
       Must(side.session->ReleaseRun(run));
-      if (round == 0) continue;  // warms up
+      if (round == 0) continue;  // warm-up
       side.seconds.push_back(seconds);
       side.cpu.push_back(cpu_seconds);
     }

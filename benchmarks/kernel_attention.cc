@@ -1,4 +1,4 @@
-//===- kernel_attention.cc - Attention next to its parts ------------------===//
+//===- kernel_attention.cc - Attention compared with its parts ------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -11,16 +11,16 @@
 namespace pathways::bench {
 namespace {
 
-// An operand of a product: which of the dimensions b, m, n and k it has.
+// An operand of a product: names its dimensions among b, m, n and k.
 struct Operand {
   std::string value;
   Array array;
   std::string dims;
 };
 
-// Statements of attention by some heads of 64 columns, which lie before rows,
-// or between them and columns. Products take numbers of type `element` and add
-// in f32.
+// Statements of attention by several heads of 64 columns. `inside`: the heads
+// lie between rows and columns instead of before the rows. Products take
+// numbers of type `element` and add in f32.
 struct Heads {
   Heads(int64_t heads, int64_t length, const std::string& element = "f32",
         bool inside = false)
@@ -43,7 +43,7 @@ struct Heads {
   std::string InRows(const std::string& dims) const {
     return inside ? dims.substr(0, 1) + ", b" + dims.substr(1) : "b, " + dims;
   }
-  // out = a b of each head, with rows m and columns n.
+  // Emits out = a b for each head, with rows m and columns n.
   std::string Product(const std::string& out, const Array& result,
                       const Operand& a, const Operand& b) const {
     auto map = [](const std::string& dims) {
@@ -57,14 +57,14 @@ struct Heads {
            b.array.type() + ") outs(%z" + out + " : " + result.type() +
            ") -> " + result.type() + "\n";
   }
-  // out = in / 8
+  // Emits out = in / 8.
   std::string Eighth(const std::string& out, const std::string& in) const {
     return "  %eighth" + out +
            " = arith.constant dense<0.125> : " + square.type() + "\n  %" + out +
            " = arith.mulf " + in + ", %eighth" + out + " : " + square.type() +
            "\n";
   }
-  // out = Q K^T / 8
+  // Emits out = Q K^T / 8.
   std::string Scores(const std::string& out, const std::string& q,
                      const std::string& k) const {
     return Product("raw", square, Rows(q, "m, k"), Rows(k, "n, k")) +
@@ -76,7 +76,7 @@ struct Heads {
            " = linalg.softmax dimension(2) ins(" + in + " : " + s +
            ") outs(%ep : " + s + ") -> " + s + "\n";
   }
-  // out = p (dp - c) / 8, where c is the sum of the row of p dp.
+  // Emits out = p (dp - c) / 8, where c is the row sum of p dp.
   std::string ScoresGradient(const std::string& out, const std::string& p,
                              const std::string& dp) const {
     const std::string s = square.type(), c = column.type();
@@ -90,7 +90,7 @@ struct Heads {
            Eighth(out, "%g");
   }
 
-  // Scores as products take them.
+  // Emits scores in the type that products take.
   std::string Narrowed(const std::string& out, const std::string& in) const {
     return "  %" + out + " = arith.truncf " + in + " : " + square.type() +
            " to " + weights.type() + "\n";
@@ -100,8 +100,8 @@ struct Heads {
   const Array rows, sums, square, weights, column;
 };
 
-// softmax(Q K^T / 8) V in one kernel and as three, each of which reads what the
-// one before it left in memory.
+// Compares softmax(Q K^T / 8) V in one kernel and as three, each of which reads
+// from memory what the previous one wrote.
 void Attention(const std::string& name, const Heads& h, double seconds) {
   const int64_t heads = h.square.shape[0], length = h.square.shape[1];
   Kernel kernel({h.rows, h.rows, h.rows}, h.rows,
@@ -128,7 +128,7 @@ void Attention(const std::string& name, const Heads& h, double seconds) {
   Figure("kernel." + name + ".vs_parts", parts_s / ours_s, "x");
 }
 
-// The same of another type, next to f32.
+// Compares attention in a narrower type with f32.
 void NarrowAttention(const std::string& element, double seconds) {
   auto of = [](const Heads& h) {
     const bool is_narrow = h.rows.element != "f32";
@@ -151,8 +151,8 @@ void NarrowAttention(const std::string& element, double seconds) {
   Figure("kernel.attention_" + element + ".vs_f32", ours_s / f32_s, "x");
 }
 
-// The gradients of Q, K and V from that of what they give, which begins with
-// the scores again: in one kernel and as six.
+// Compares the gradients of Q, K and V, computed from that of the result and
+// with the scores recomputed, in one kernel and as six.
 void AttentionGradient(const std::string& name, int64_t heads, int64_t length,
                        double seconds) {
   const Heads h(heads, length);

@@ -1,4 +1,4 @@
-//===- kernel_bench.cc - Generated code against libraries -------*- C++ -*-===//
+//===- kernel_bench.cc - Generated code compared with libraries -----------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,12 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// kernel_bench [SECONDS [NAME...]]: compiles bodies as a program has them,
-// takes the kernel out of the plan and calls it on one thread, in turns with
-// what it is compared with; all, or those whose names begin with one of NAME.
-// vs_openblas, vs_onednn, vs_parts are speed over the other's, above 1 the
-// generated code is faster; vs_memcpy (of the largest of operand and result),
-// vs_matmul and vs_f32 are time over the other's. Results are compared too.
+// kernel_bench [SECONDS [NAME...]] compiles bodies as a program has them, takes
+// the kernel out of the plan and calls it on one thread, alternating with its
+// reference; all benchmarks, or those whose names begin with one of NAME.
+// vs_openblas, vs_onednn and vs_parts are relative speed: above 1 the generated
+// code is faster. vs_memcpy (of the largest operand or result), vs_matmul and
+// vs_f32 are relative time. Results are compared, too.
 //
 //===----------------------------------------------------------------------===//
 
@@ -68,7 +68,7 @@ Memory Allocate(int64_t count, const std::string& element) {
     } else if (element == "i32") {
       *static_cast<int32_t*>(at) = number - 1000;
     } else {
-      // 1, or a half: sums of their products are exact.
+      // Values are 1 or a half, so sums of their products are exact.
       const bool is_half = number % 2 == 0;
       *static_cast<uint16_t*>(at) = element == "f16"
                                         ? (is_half ? 0x3800 : 0x3c00)

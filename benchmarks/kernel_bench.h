@@ -1,4 +1,4 @@
-//===- kernel_bench.h - Kernels and what they are compared with -*- C++ -*-===//
+//===- kernel_bench.h - Kernels and their references ------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -27,11 +27,11 @@ struct Free {
 };
 using Memory = std::unique_ptr<float, Free>;
 
-// Memory for numbers of that type ("f32", "bf16", "i8", ...), with some in it
-// that are exact in it and no larger than 1, or integers.
+// Returns memory for numbers of that type ("f32", "bf16", "i8", ...). They are
+// set to values that are exact in it and no larger than 1, or to integers.
 Memory Allocate(int64_t count, const std::string& element = "f32");
 
-// What an operand or a result is.
+// Type of an operand or a result.
 struct Array {
   Array(std::vector<int64_t> shape, std::string element = "f32")
       : shape(std::move(shape)), element(std::move(element)) {}
@@ -44,15 +44,15 @@ struct Array {
   std::string element;
 };
 
-// The kernel of a program of one call, on one device, with memory for its
+// The kernel of a program with one call, on one device, with memory for its
 // operands.
 class Kernel {
  public:
-  // `statements` define %r, the result, from the operands %a0, %a1, ..., which
+  // `statements` define the result %r from the operands %a0, %a1, ..., which
   // they use in this order.
   Kernel(const std::vector<Array>& operands, const Array& result,
          const std::string& statements);
-  // The same of results %r0, %r1, ...
+  // Takes statements that define several results %r0, %r1, ...
   Kernel(const std::vector<Array>& operands, const std::vector<Array>& results,
          const std::string& statements);
 
@@ -77,16 +77,18 @@ class Kernel {
   std::vector<void*> pointers_;
 };
 
-// Writes what `count` numbers of a type of 16 bits are.
+// Converts `count` numbers of a 16-bit type to f32.
 void Widen(const std::string& element, const void* narrow, float* wide,
            int64_t count);
 
-// Statements that define a tensor of that name, empty or full of `value`.
+// Both return statements that define a tensor of that name: empty, or filled
+// with `value`.
 std::string Empty(const std::string& name, const Array& array);
 std::string Filled(const std::string& name, const Array& array,
                    const std::string& value);
 
-// Seconds of a call of each, in turns; the median, as others use the machine.
+// Returns the median seconds of a call of each. Calls alternate, since other
+// processes use the machine.
 std::pair<double, double> InTurns(double seconds,
                                   const std::function<void()>& one,
                                   const std::function<void()>& two);
@@ -95,7 +97,7 @@ std::pair<double, double> InTurns(double seconds,
 void ExpectNear(const std::string& name, const float* ours, const float* theirs,
                 int64_t count, double tolerance);
 
-// What can be measured. All figures of one begin with kernel. and its name.
+// One benchmark. All its figures begin with kernel. and its name.
 struct KernelBenchmark {
   std::string name;
   std::function<void(double seconds)> run;
@@ -105,7 +107,7 @@ using KernelBenchmarks = std::vector<KernelBenchmark>;
 KernelBenchmarks Products();
 KernelBenchmarks MemoryBound();
 KernelBenchmarks Attentions();
-// Those that need oneDNN.
+// The next three need oneDNN.
 KernelBenchmarks Convolutions();
 KernelBenchmarks NarrowProducts();
 KernelBenchmarks Layers();

@@ -1,4 +1,4 @@
-//===- kernel_layers.cc - Layers of networks next to oneDNN ---------------===//
+//===- kernel_layers.cc - Layers of networks compared with oneDNN ---------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -14,8 +14,8 @@
 namespace pathways::bench {
 namespace {
 
-// Padding and convolution of an image in nhwc whose numbers are of that type;
-// the sums are f32.
+// Padding and convolution of an image in nhwc with numbers of that type; the
+// sums are f32.
 struct Convolution {
   explicit Convolution(const ConvolutionShape& shape,
                        const std::string& element = "f32")
@@ -71,7 +71,7 @@ void NextToOneDnn(const std::string& name, const ConvolutionShape& shape,
   Figure("kernel." + name + ".vs_onednn", theirs_s / ours_s, "x");
 }
 
-// Of 16-bit numbers, next to f32.
+// Compares a convolution of 16-bit numbers with f32.
 void NarrowConvolution(const std::string& element, double seconds) {
   const ConvolutionShape shape = {56, 64, 64, 3, 1, 1};
   const Convolution narrow(shape, element), wide(shape);
@@ -86,8 +86,8 @@ void NarrowConvolution(const std::string& element, double seconds) {
   Figure("kernel.conv3x3_" + element + ".vs_f32", ours_s / f32_s, "x");
 }
 
-// `kernel`, from an operand of the shape of x, next to a call of oneDNN with
-// memory for its result.
+// Compares `kernel`, whose operand has the shape of x, with a call of oneDNN
+// that gets memory for its result.
 void NextToOneDnn(
     const std::string& name, Kernel& kernel, const Array& out, double seconds,
     const std::function<std::function<void()>(float* out)>& make) {
@@ -100,7 +100,7 @@ void NextToOneDnn(
 
 constexpr int64_t kRows = 1024, kColumns = 1024;
 
-// Some rows next to oneDNN, and next to a memcpy of them.
+// Compares an operation on rows with oneDNN, and with a memcpy of the rows.
 void Rows(
     const std::string& name, const std::string& statements,
     const std::function<std::function<void()>(float* in, float* out)>& make,
@@ -167,7 +167,7 @@ const char kGelu[] = R"(
   %r = arith.mulf %halved, %more : tensor<1024x1024xf32>
 )";
 
-// Batch normalization of training: statistics of the places of 4 images of
+// Batch normalization in training: statistics over the places of 4 images of
 // 28x28x128.
 const char kBatchNorm[] = R"(
   %part = arith.constant dense<3.18877551e-04> : tensor<128xf32>
@@ -201,7 +201,7 @@ void BatchNorm(double seconds) {
   });
 }
 
-// 3x3 with stride 2 of 113x113x64, without padding.
+// Pools windows of 3x3 with stride 2 of 113x113x64, without padding.
 void Pool(const std::string& name, bool is_max, double seconds) {
   const Array x({1, 113, 113, 64}), y({1, 56, 56, 64}), window({3, 3});
   std::string statements =

@@ -1,4 +1,4 @@
-//===- kernel_memory.cc - What is bound by memory, next to memcpy ---------===//
+//===- kernel_memory.cc - Kernels bound by memory, and memcpy -------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -15,7 +15,7 @@
 namespace pathways::bench {
 namespace {
 
-// Runs `kernel` next to a memcpy of as many bytes as `larger` has.
+// Compares `kernel` with a memcpy of as many bytes as `larger` has.
 void NextToMemcpy(const std::string& name, Kernel& kernel, const Array& larger,
                   double seconds) {
   const Memory from = Allocate(larger.count()), to = Allocate(larger.count());
@@ -86,7 +86,7 @@ void SumColumns(double seconds) {
   ExpectNear("reduce_cols", kernel.out(), expected.data(), 1024, 1e-2);
 }
 
-// Of two arrays along their rows.
+// Concatenates two arrays along their rows.
 void Concat(const std::string& name, int64_t size, double seconds) {
   const Array half({size, size / 2}), all({size, size});
   Kernel kernel({half, half}, all,
@@ -137,7 +137,7 @@ void Transpose(const std::string& name, const std::vector<int64_t>& shape,
 
 KernelBenchmarks MemoryBound() {
   KernelBenchmarks all;
-  // In the cache of a core, in one that cores share, and in none.
+  // Sizes that fit the cache of a core, a cache shared by cores, and none.
   const std::pair<const char*, int64_t> sizes[] = {
       {"_near", 256}, {"", 1024}, {"_far", 4096}};
   for (auto [suffix, size] : sizes) {
@@ -155,7 +155,7 @@ KernelBenchmarks MemoryBound() {
     add("sum_all", [=](const std::string& name, double seconds) {
       SumAll(name, Array({n * n}), seconds);
     });
-    // The same, of rows of 32.
+    // Sums the same numbers as rows of 32.
     add("sum_all2d", [=](const std::string& name, double seconds) {
       SumAll(name, Array({n * n / 32, 32}), seconds);
     });
@@ -165,7 +165,8 @@ KernelBenchmarks MemoryBound() {
     add("transpose", [=](const std::string& name, double seconds) {
       Transpose(name, {n, n}, {1, 0}, seconds);
     });
-    // Heads in front of rows, as attention wants them; and an image from nhwc.
+    // Moves heads before rows, as attention needs them; and transposes an image
+    // from nhwc.
     add("transpose4d", [=](const std::string& name, double seconds) {
       Transpose(name, {8, n / 8, 16, n / 16}, {0, 2, 1, 3}, seconds);
     });

@@ -1,4 +1,4 @@
-//===- kernel_products.cc - Products next to those of libraries -----------===//
+//===- kernel_products.cc - Products compared with libraries --------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -31,7 +31,7 @@ struct Product {
   Array c(const std::string& element = "f32") const {
     return {{m, n}, element};
   }
-  // Defines %r from %a0 and %a1.
+  // Returns statements that define %r from %a0 and %a1.
   std::string Statements(const std::string& element = "f32",
                          const std::string& sum = "f32") const {
     std::string maps;
@@ -65,7 +65,7 @@ void Matmul(const std::string& name, const Product& p, double seconds) {
   Figure("kernel." + name + ".vs_openblas", theirs_s / ours_s, "x");
 }
 
-// A matrix times a vector.
+// Multiplies a matrix by a vector.
 void MatrixVector(double seconds) {
   constexpr int64_t kSize = 2048;
   const Array a({kSize, kSize}), x({kSize});
@@ -85,7 +85,7 @@ void MatrixVector(double seconds) {
   Figure("kernel.matvec.vs_openblas", theirs_s / ours_s, "x");
 }
 
-// Of two vectors, to a single number.
+// Multiplies two vectors to a single number.
 void Dot(double seconds) {
   constexpr int64_t kSize = 64 << 10;
   const Array x({kSize}), sum(std::vector<int64_t>{});
@@ -103,10 +103,9 @@ void Dot(double seconds) {
   Figure("kernel.dot.vs_openblas", theirs_s / ours_s, "x");
 }
 
-constexpr int64_t kSize = 512;  // of matrices that are compared with themselves
+constexpr int64_t kSize = 512;  // matrices compared with other kernels here
 
-// The largest of 0 and the product with a bias added, next to the product
-// alone.
+// Compares max(0, product + bias) with the product alone.
 void BiasRelu(double seconds) {
   const Product p{kSize, kSize, kSize};
   Kernel plain({p.a(), p.b()}, p.c(), p.Statements());
@@ -132,13 +131,13 @@ void BiasRelu(double seconds) {
   Figure("kernel.matmul_bias_relu.vs_matmul", ours_s / plain_s, "x");
 }
 
-// Operands and result of half the width, sums in f32.
+// Measures operands and a result of half the width, with sums in f32.
 void MatmulNarrow(const std::string& element, double seconds) {
   const Product p{kSize, kSize, kSize};
   Kernel plain({p.a(), p.b()}, p.c(), p.Statements());
   Kernel kernel({p.a(element), p.b(element)}, p.c(element),
                 p.Statements(element, element));
-  // 1 everywhere: any other number would have to be rounded here too.
+  // All operands are 1: other numbers would have to be rounded here, too.
   const uint16_t one = element == "f16" ? 0x3c00 : 0x3f80;
   for (int i : {0, 1}) {
     auto* numbers = reinterpret_cast<uint16_t*>(kernel.operand(i));
@@ -196,7 +195,7 @@ KernelBenchmarks NarrowProducts() {
     const auto [ours_s, theirs_s] =
         InTurns(seconds, [&] { kernel.Run(); }, other);
     const std::string name = "matmul_" + element;
-    // All sums are exact, and rounded once at most.
+    // All sums are exact, and rounded at most once.
     if (std::memcmp(kernel.out(), theirs.get(), p.c(sum).bytes()) != 0) {
       Die(name + ": the results differ");
     }

@@ -42,7 +42,7 @@ std::function<void()> Run(std::shared_ptr<Call> call) {
   };
 }
 
-// From `in` to `out`, both as `desc` says.
+// Returns a call from `in` to `out`, both laid out as `desc` says.
 template <typename Primitive>
 std::function<void()> Elementwise(const typename Primitive::desc& operation,
                                   const memory::desc& desc, float* in,
@@ -58,7 +58,7 @@ std::function<void()> Elementwise(const typename Primitive::desc& operation,
 }  // namespace
 
 bool UseOneThread() {
-  // Of whichever OpenMP oneDNN was built with, which comes with it.
+  // The OpenMP library with which oneDNN was built has this function.
   auto* set = reinterpret_cast<void (*)(int)>(
       dlsym(RTLD_DEFAULT, "omp_set_num_threads"));
   if (set == nullptr) return false;

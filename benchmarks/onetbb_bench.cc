@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// onetbb_bench [NODES STEPS]: what dispatch_bench gang8 runs, as oneTBB would:
-// 8 lanes of NODES empty nodes, two threads. Once with one graph for all steps,
-// once with the "lightweight" policy, where a node may run inside the one
-// before it and is no task, and once with a graph built for each step.
+// onetbb_bench [NODES STEPS] runs the work of dispatch_bench gang8 in oneTBB: 8
+// lanes of NODES empty nodes, on two threads. It measures one graph for all
+// steps; the "lightweight" policy, where a node may run inside the previous one
+// and is no task; and a graph built for each step.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,8 +31,8 @@ namespace {
 namespace flow = oneapi::tbb::flow;
 constexpr int kLanes = 8;
 
-// Nodes are called through a pointer that the compiler cannot look behind, like
-// a kernel is.
+// Nodes are called through a pointer that the compiler cannot see through, like
+// a kernel.
 void Nothing() {}
 void (*volatile kernel)() = Nothing;
 

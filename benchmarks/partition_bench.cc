@@ -1,4 +1,4 @@
-//===- partition_bench.cc - Global views beside local ones ------*- C++ -*-===//
+//===- partition_bench.cc - Global views compared with local ones ---------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -45,7 +45,7 @@ std::string Matrix(int64_t rows, int64_t columns) {
   return absl::StrCat("tensor<", rows, "x", columns, "xf32>");
 }
 
-// Names a product of two matrices; `maps` says which is transposed.
+// Returns a product of two matrices; the flags say which is transposed.
 std::string Product(const std::string& result, const std::string& a,
                     const std::string& b, int64_t m, int64_t n, int64_t k,
                     bool transposes_a = false, bool transposes_b = false) {
@@ -61,7 +61,7 @@ std::string Product(const std::string& result, const std::string& a,
       transposes_b ? "n, k" : "k, n");
 }
 
-// tanh(x v) w for rows of `d` numbers, with `hidden` between.
+// Returns tanh(x v) w for rows of `d` numbers, with `hidden` columns between.
 std::string Perceptron(int64_t rows, int64_t d, int64_t hidden,
                        const std::string& end) {
   return absl::StrCat(Product("%h", "%x", "%v", rows, hidden, d),
@@ -69,8 +69,8 @@ std::string Perceptron(int64_t rows, int64_t d, int64_t hidden,
                       Product("%y", "%a", "%w", rows, d, hidden), end);
 }
 
-// Attention of `heads` heads of 64 over `batch` sequences of `length`, with the
-// projections before and after it.
+// Returns attention of `heads` heads of 64 over `batch` sequences of `length`,
+// with the projections before and after it.
 std::string Attention(int64_t batch, int64_t length, int64_t d, int64_t heads,
                       const std::string& end) {
   const int64_t rows = batch * length, width = heads * 64;
@@ -135,7 +135,8 @@ std::string Attention(int64_t batch, int64_t length, int64_t d, int64_t heads,
   return text + Product("%y", "%flat", "%wo", rows, d, width) + end;
 }
 
-// A program that calls @f on `arguments`, names and types, once.
+// Returns a program that calls @f once on `arguments`, which are names and
+// types.
 std::string Program(
     int64_t devices, const std::string& axis,
     const std::vector<std::pair<std::string, std::string>>& arguments,
@@ -180,7 +181,7 @@ std::string Function(
                       body, "}\n");
 }
 
-// A program loaded on two devices, with random-looking values.
+// A program loaded on two devices, with values that look random.
 class Steps {
  public:
   Steps(const std::string& text,
@@ -204,7 +205,7 @@ class Steps {
     }
   }
 
-  // Seconds of one of `steps` steps, and the result.
+  // Returns the seconds of one of `steps` steps, and sets the result.
   double Run(int64_t steps, HostArray* result) {
     const double start = Seconds();
     pathways::Run run = Take(executable_.launch(arguments_, steps));
@@ -220,7 +221,7 @@ class Steps {
   std::map<std::string, Argument> arguments_;
 };
 
-// The median of turns of both, over one another.
+// Prints the median of the ratio of both times, measured in turns.
 void Compare(
     const std::string& name, const std::string& global,
     const std::string& local,
@@ -235,7 +236,7 @@ void Compare(
     if (ours.data != theirs.data) {
       Die(absl::StrCat(name, ": the two do not have the same bits"));
     }
-    if (i > 0) ratios.push_back(a / b);  // the first warms up
+    if (i > 0) ratios.push_back(a / b);  // the first turn is a warm-up
   }
   std::nth_element(ratios.begin(), ratios.begin() + ratios.size() / 2,
                    ratios.end());
@@ -301,7 +302,7 @@ void ByHand(int rounds) {
           rounds);
 }
 
-// What collectives of a program receive on one device.
+// Returns the bytes that collectives of a program receive on one device.
 double Received(const std::string& text, const std::string& topology) {
   const Compiled compiled =
       Take(compile({text, "bench.mlir"}, {.topology = topology}));
@@ -346,8 +347,8 @@ void Bytes() {
   };
   const double activation = kRows * kD * 4.0, weight = kD * kHidden * 4.0;
 
-  // Forward and backward of tanh(x v) w over "m": one all-reduce each.
-  // Gradients of the matrices are where the matrices are.
+  // Forward and backward of tanh(x v) w with matrices cut over "m": one
+  // all-reduce each. Gradients are cut like their matrices.
   auto make_mlp = [&](int64_t rows) {
     const std::string backward = absl::StrCat(
         Product("%da", "%dy", "%w", rows, kHidden, kD, false, true),
@@ -379,7 +380,8 @@ void Bytes() {
                 mlp),
         "1x1x4", 2 * 2 * kFour * activation);
 
-  // Rows over "m", matrices everywhere: an all-reduce of each gradient.
+  // Rows are cut over "m" and matrices are replicated: one all-reduce per
+  // gradient.
   const std::string rows = Array(kRows, kD, "[{\"m\"}, {}]");
   const std::string v_whole = Array(kD, kHidden, "[{}, {}]");
   const std::string w_whole = Array(kHidden, kD, "[{}, {}]");
@@ -389,9 +391,9 @@ void Bytes() {
                 {rows, rows, v_whole, w_whole}, mlp),
         "1x1x4", 2 * 2 * kFour * weight);
 
-  // Matrices cut over the same axis as rows, of which there are many: matrices
-  // are gathered once, gradients scattered. (Where rows are few, these are
-  // gathered, which is less.)
+  // Matrices are cut over the same axis as the rows, of which there are many:
+  // matrices are gathered once, gradients are scattered. With few rows, these
+  // would be gathered instead, which moves less.
   constexpr int64_t kMany = 8 * kRows;
   const std::string many = Array(kMany, kD, "[{\"m\"}, {}]");
   const std::string v_rows = Array(kD, kHidden, "[{\"m\"}, {}]");
@@ -402,8 +404,8 @@ void Bytes() {
               {many, many, v_rows, w_rows}, make_mlp(kMany)),
       "1x1x4", 2 * (1 + 1) * kFour * weight);
 
-  // Rows between blocks are cut over "m" too: gathered before, scattered
-  // behind.
+  // Rows between blocks are cut over "m" too: gathered before a block,
+  // scattered after it.
   const std::string sequence = Function(
       {{"cut", Matrix(kRows, kD)},
        {"v", Matrix(kD, kHidden)},
@@ -418,7 +420,8 @@ void Bytes() {
         Program(4, "", {{"cut", rows}, {"v", v}, {"w", w}}, {rows}, sequence),
         "1x1x4", 2 * kFour * activation);
 
-  // A product of matrices cut both ways: a row and a column of the grid.
+  // A product of matrices that are cut both ways: gathers a row and a column of
+  // the grid.
   const std::string tile = Array(kHidden, kHidden, "[{\"r\"}, {\"c\"}]");
   print(
       "product2d",

@@ -1,4 +1,4 @@
-//===- process_bench.cc - What other processes cost -----------------------===//
+//===- process_bench.cc - Cost of communication between processes ---------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -27,7 +27,7 @@
 #include "runtime/transport/transport.h"
 #include "runtime/transport/ucx/ucx_transport.h"
 
-// What is given to the system or to UCX: the linker brings all calls here.
+// Calls to the system or to UCX: the linker redirects all of them here.
 static std::atomic<long> sends{0};
 extern "C" ssize_t __real_sendmsg(int fd, const msghdr* message, int flags);
 extern "C" ssize_t __wrap_sendmsg(int fd, const msghdr* message, int flags) {
@@ -52,7 +52,7 @@ constexpr size_t kTransferBytes = 64 << 20;
 constexpr int kManyTransfers = 16;  // 1 GiB
 constexpr int kMessages = 10'000;
 
-// Begins a message.
+// First byte of a message.
 enum What : char { kPing, kPong, kCount, kLast, kExpect, kGo, kCame };
 
 std::unique_ptr<Transport> Make(const std::string& engine,
@@ -73,7 +73,7 @@ std::string AddressOf(const std::string& engine) {
   return engine == "tcp" ? "tcp:127.0.0.1:0" : "ucx:127.0.0.1:0";
 }
 
-// Either process.
+// One of the two processes.
 class Side : public TransportEvents {
  public:
   explicit Side(const std::string& engine) : transport(Make(engine, this)) {}
@@ -117,7 +117,7 @@ class Side : public TransportEvents {
     Send(kPing);
     WaitFor(kPong, before + 1);
   }
-  // The other side expects one, and it is sent.
+  // The other side first confirms that it expects a transfer; then it is sent.
   void BeginTransfer(const std::vector<char>& bytes) {
     const int before = came[kGo];
     Send(kExpect);
@@ -165,7 +165,7 @@ void Coalescing(Side& side, const std::string& engine) {
     const long sent = sends.load();
     for (int i = 1; i < kMessages; ++i) {
       side.Send(kCount, urgency);
-      // As after each handler run of a worker.
+      // Polls as after each handler run of a worker.
       if (i % 64 == 0) side.transport->Poll();
     }
     side.Send(kLast, urgency);
@@ -183,7 +183,7 @@ void Shared(Side& side, const std::string& engine, double scale, double alone) {
   std::vector<double> us;
   const int came = side.came[kCame];
   const double begin = Seconds();
-  // One behind the other, so that there is always one under way.
+  // The next transfer begins before one ends, so one is always in flight.
   side.BeginTransfer(bytes);
   for (int i = 1; i <= transfers; ++i) {
     if (i < transfers) side.BeginTransfer(bytes);
@@ -216,7 +216,7 @@ void Links(const std::string& engine, double scale) {
   Shared(side, engine, scale, alone);
 }
 
-// Round trips with one of several processes, while all of them poll.
+// Measures round trips with one of several processes, while all of them poll.
 void Pollers(const std::string& engine, int processes, double scale) {
   std::vector<std::unique_ptr<Child>> children;
   for (int i = 1; i < processes; ++i) {

@@ -6,21 +6,21 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// queues_bench [JOBS]   the workload of Kueue's own scheduler benchmark in a
-//                       simulation: how long all jobs take, how busy devices
-//                       are meanwhile, and how long jobs wait
+// queues_bench [JOBS] runs the workload of Kueue's own scheduler benchmark in a
+// simulation: how long all jobs take, how busy devices are meanwhile, and how
+// long jobs wait.
 //
-// Five cohorts of six queues, each with 20 processors of its own that the
-// others of the cohort may use; each queue is given 350 small jobs, 100 medium
+// There are five cohorts of six queues, each with 20 processors of its own that
+// the others of the cohort may use; each queue gets 350 small jobs, 100 medium
 // and 50 large ones at intervals (kubernetes-sigs/kueue,
-// test/performance/scheduler/configs/baseline/generator.yaml). What Kueue
-// reaches there is in rangespec.yaml beside it: 351 s, jobs wait for 215.5 s,
-// 76.8 s and 6.7 s on the average, by size; 58.7 % of quotas are in use.
+// test/performance/scheduler/configs/baseline/generator.yaml). Kueue's results
+// are in rangespec.yaml in the same folder: 351 s; jobs wait for 215.5 s, 76.8
+// s and 6.7 s on average, by size; 58.7 % of quotas are in use.
 //
-// A cohort is an island of 120 devices, each of which has memory for one job; a
-// queue is a process of clients; a job is a client, which loads a program on as
-// many devices of the island as it asks for, whichever are free, runs one step
-// of it, and leaves. JOBS: so many of each class and queue at most.
+// A cohort is an island of 120 devices, each with memory for one job; a queue
+// is a process with only clients; a job is a client, which loads a program on
+// as many free devices of the island as it requests, runs one step of it, and
+// disconnects. JOBS: most jobs of each class and queue.
 //
 //===----------------------------------------------------------------------===//
 
@@ -59,8 +59,8 @@ struct JobClass {
 constexpr JobClass kClasses[] = {{"small", 350, 100 * kMs, 200 * kMs, 1},
                                  {"medium", 100, 500 * kMs, 500 * kMs, 5},
                                  {"large", 50, 1200 * kMs, 1000 * kMs, 20}};
-// Jobs of a class and queue that are asked for at a time; those behind them
-// wait all the same.
+// Jobs of a class and queue that request devices at a time; later ones wait in
+// either case.
 constexpr int kAsking = 8;
 
 std::string KindOf(int cohort) { return absl::StrCat("cohort", cohort); }
@@ -84,7 +84,7 @@ proto::Plan JobPlan(const JobClass& of, int cohort) {
       b.AddSlice("s", {{"x", of.devices}}, static_cast<uint32_t>(cohort));
   b.plan().mutable_slices(0)->set_kind(KindOf(cohort));
   layout::Layout rows;
-  // More than half of the memory.
+  // More than half of a device's memory.
   rows.shape = {of.devices * static_cast<int64_t>(kMemoryBytes * 5 / 16 / 4)};
   rows.dims = {{"x"}};
   const uint32_t in = b.AddBuffer("in", slice, rows, 1);
@@ -95,7 +95,7 @@ proto::Plan JobPlan(const JobClass& of, int cohort) {
   return b.Finish();
 }
 
-// Wakes those that sleep until a time.
+// Wakes clients that sleep until a given time.
 class Alarm final : public Actor {
  public:
   explicit Alarm(World* world) : world_(*world) {
@@ -162,7 +162,7 @@ class Queues {
     }
   }
 
-  // The n-th of its class.
+  // Runs the n-th job of its class.
   void Job(int queue, int of, int n) {
     const JobClass& job = kClasses[of];
     World& world = cluster_->world();

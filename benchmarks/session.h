@@ -18,8 +18,8 @@
 
 namespace pathways::bench {
 
-// A cluster and its one client, which is what `*` and `->` are of. Ends the
-// program when it cannot be made.
+// A cluster and its one client: `*` and `->` give the client. Ends the program
+// if they cannot be made.
 class Session {
  public:
   Session(const std::string& topology, const ClusterOptions& options)
@@ -31,7 +31,7 @@ class Session {
 
  private:
   std::unique_ptr<Cluster> cluster_;
-  std::unique_ptr<Client> client_;  // goes first
+  std::unique_ptr<Client> client_;  // destroyed first
 };
 
 }  // namespace pathways::bench

@@ -1,4 +1,4 @@
-//===- share_bench.cc - What it costs to share devices --------------------===//
+//===- share_bench.cc - Cost of sharing devices ---------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -53,9 +53,9 @@
 namespace pathways::bench {
 namespace {
 
-int64_t turns = 0;  // of Work
+int64_t turns = 0;  // iterations of Work
 
-// The same for each call.
+// Takes the same time in each call.
 int32_t Work(void* const*, const int32_t*, void*, uint64_t) {
   volatile int64_t sink = 0;
   for (int64_t i = 0; i < turns; ++i) sink = sink + i;
@@ -63,7 +63,7 @@ int32_t Work(void* const*, const int32_t*, void*, uint64_t) {
 }
 int32_t Nothing(void* const*, const int32_t*, void*, uint64_t) { return 0; }
 
-// When a call of TimedWork began last, and ended.
+// Begin and end of the last call of TimedWork.
 std::atomic<double> began{0}, ended{0};
 
 int32_t TimedWork(void* const* buffers, const int32_t* shards, void* scratch,
@@ -74,7 +74,7 @@ int32_t TimedWork(void* const* buffers, const int32_t* shards, void* scratch,
   return result;
 }
 
-// So that Work takes as long.
+// Sets `turns` so that a call of Work takes that long.
 void Calibrate(double seconds) {
   turns = 100'000;
   double best = 1;
@@ -100,8 +100,8 @@ class Kernels final : public KernelResolver {
   const KernelFunction function_;
 };
 
-// One gang on `devices` devices from `base` on; its result stays there, or is
-// carried into the next step.
+// Returns one gang on `devices` devices from `base` on; its result stays there,
+// or is carried into the next step.
 proto::Plan OneGang(const std::string& name, int64_t devices, int64_t base = 0,
                     int64_t floats = 1, bool carried = false) {
   PlanBuilder b(name, 1);
@@ -142,8 +142,8 @@ std::unique_ptr<Cluster> Open(const std::string& topology,
   return Must(Cluster::Create(Must(ReadTopology(topology)), options));
 }
 
-// A client with a program and an argument that lies on devices, which keeps a
-// few launches open.
+// A client with a program and an argument on devices, which keeps several
+// launches open.
 class Tenant {
  public:
   Tenant(Cluster& cluster, const std::string& name, const ClientOptions& how,
@@ -201,7 +201,7 @@ void Switch(int launches) {
   Figure("share.switch_us", (two - one) * 1e6, "us");
 }
 
-// Launches of `count` clients per second.
+// Returns the launches of `count` clients per second.
 double Rate(int count, int launches) {
   Kernels kernels(Work);
   const auto cluster = Open("1x1x2", &kernels);
@@ -216,7 +216,7 @@ double Rate(int count, int launches) {
   const double start = Seconds();
   for (int i = 0; i < launches / count; ++i) {
     for (const auto& tenant : tenants) {
-      // So that always some wait.
+      // Keeps enough launches open that some always wait.
       if (tenant->open() == static_cast<size_t>(count == 1 ? 16 : 4)) {
         tenant->Finish();
       }
@@ -242,7 +242,7 @@ void Admit(int loads) {
   constexpr int kWaiting = 100;
   Kernels kernels(Nothing);
   const auto cluster = Open("1x1x2", &kernels);
-  // More than half of a device's GiB, each.
+  // More than half of a device's memory of 1 GiB, each.
   constexpr int64_t kFloats = int64_t{5} << 25;
   const auto holder = Must(cluster->Connect("holder"));
   const ProgramHandle held =
@@ -283,11 +283,11 @@ void Admit(int loads) {
   for (std::thread& thread : threads) thread.join();
 }
 
-// The 99th percentile of many launches, one after the other, in microseconds.
+// The 99th percentile of many consecutive launches, in microseconds.
 struct LaunchTimes {
   double all = 0;
   double begin = 0;  // until the last kernel has begun
-  double hear = 0;   // from its end to where the client's thread goes on
+  double hear = 0;   // time from its end until the client resumes
 };
 
 LaunchTimes MeasureLaunches(Tenant& tenant, int launches) {
@@ -308,8 +308,8 @@ LaunchTimes MeasureLaunches(Tenant& tenant, int launches) {
   return {p99(all), p99(begin), p99(hear)};
 }
 
-// This thread and those that it starts from now on, before all that are not; 0:
-// like others. False: it may not.
+// Gives this thread, and threads that it starts later, real-time priority over
+// all others; 0: normal priority. Returns false if that is not permitted.
 bool SetRealTime(int priority) {
   sched_param param{};
   param.sched_priority = priority;
@@ -318,8 +318,8 @@ bool SetRealTime(int priority) {
                                &param) == 0;
 }
 
-// `name`: of the figures. `real_time`: the system gives workers a core when
-// they want one, and the client's thread theirs when it does.
+// `name`: prefix of the figures. `real_time`: the system gives workers and the
+// client's thread a core whenever they want one.
 void Compete(const std::string& name, int launches, bool real_time) {
   if (real_time && !SetRealTime(1)) return;
   Kernels kernels(Work);

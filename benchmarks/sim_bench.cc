@@ -1,4 +1,4 @@
-//===- sim_bench.cc - What a simulation costs -------------------*- C++ -*-===//
+//===- sim_bench.cc - Cost of a simulation --------------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -14,7 +14,7 @@
 //                              micro-batches on N devices, from the start of
 //                              the cluster to the end of the step
 //
-// Without kernels, so that nothing but the simulation is measured.
+// Kernels do not run, so that only the simulation is measured.
 //
 //===----------------------------------------------------------------------===//
 
@@ -51,8 +51,8 @@ layout::Layout Rows(int64_t size) {
   return layout;
 }
 
-// `stages` slices of `devices` devices, one per island when `apart`, each with
-// a gang on one number per device, an all-reduce when `reduces`.
+// Returns `stages` slices of `devices` devices, one per island if `apart`, each
+// with a gang on one number per device, which is an all-reduce if `reduces`.
 proto::Plan Pipeline(int stages, int64_t devices, bool apart, bool reduces) {
   PlanBuilder b("pipeline", 2);
   uint32_t last = 0;
@@ -120,9 +120,9 @@ void Host(int64_t devices) {
   Figure(absl::StrCat("sim.host", devices, ".MiB"), PeakMiB() - before, "MiB");
 }
 
-// `stages` islands of `devices` devices each: what each computes goes forward
-// to the next one, and what the last one computes comes back by all of them.
-// Each device has a number.
+// Returns `stages` islands of `devices` devices each: each stage's result goes
+// forward to the next one, and the last one's comes back through all of them.
+// Each device has one number.
 proto::Plan TrainingPipeline(int stages, int64_t devices) {
   PlanBuilder b("training", 2 * stages);
   std::vector<uint32_t> slices;

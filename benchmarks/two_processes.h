@@ -1,4 +1,4 @@
-//===- two_processes.h - What benchmarks of processes share -----*- C++ -*-===//
+//===- two_processes.h - Benchmarks of processes ----------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -24,18 +24,18 @@
 
 namespace pathways::bench {
 
-inline constexpr size_t kSmallBytes = 64;         // of a short message
-inline constexpr unsigned kLongestSeconds = 120;  // that a process lives
+inline constexpr size_t kSmallBytes = 64;         // size of a short message
+inline constexpr unsigned kLongestSeconds = 120;  // longest life of a process
 
-// Says `text` to the other end of a pipe.
+// Writes `text` to the other end of a pipe.
 inline void Notify(int to, const std::string& text) {
   if (write(to, text.data(), text.size()) != ssize_t(text.size())) {
     Die("cannot tell the parent");
   }
 }
 
-// A process that runs `body` with the end of a pipe to this one, and goes with
-// it. Made before this process has threads.
+// A process that runs `body` with the end of a pipe to this one, and ends with
+// it. Must be made before this process has threads.
 class Child {
  public:
   explicit Child(const std::function<void(int to_parent)>& body) {
@@ -61,7 +61,7 @@ class Child {
   }
   Child(const Child&) = delete;
 
-  // What it tells first.
+  // Returns the first message from the process.
   std::string Hear() const {
     char text[256];
     const ssize_t bytes = read(from_, text, sizeof text);
@@ -74,7 +74,7 @@ class Child {
   int from_;
 };
 
-// Polls as workers do: others may have the core now and then.
+// Polls as workers do: other threads may use the core from time to time.
 class Idle {
  public:
   void After(bool moved) {
@@ -94,7 +94,7 @@ inline double Median(std::vector<double> all) {
   return all[all.size() / 2];
 }
 
-// Microseconds.
+// Returns microseconds.
 inline double RoundTrip(double scale, const std::function<void()>& one) {
   for (int i = 0; i < 1000 * scale; ++i) one();
   std::vector<double> us;

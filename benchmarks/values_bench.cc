@@ -1,4 +1,4 @@
-//===- values_bench.cc - What arguments and results cost --------*- C++ -*-===//
+//===- values_bench.cc - Cost of arguments and results --------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -20,7 +20,8 @@
 //                                      a plain write and read of the same bytes
 //                                      there; arrays of 4 MiB, and of 4 KiB
 //
-// Two workers, each bound to a core, and kernels that copy. Values are checked.
+// There are two workers, each bound to a core, and kernels that copy. Values
+// are checked.
 //
 //===----------------------------------------------------------------------===//
 
@@ -51,7 +52,7 @@
 namespace pathways::bench {
 namespace {
 
-constexpr int64_t kFloats = int64_t{1} << 20;  // of a shard
+constexpr int64_t kFloats = int64_t{1} << 20;  // numbers per shard
 
 int32_t Copy(void* const* buffers, const int32_t*, void*, uint64_t) {
   std::memcpy(buffers[1], buffers[0], kFloats * sizeof(float));
@@ -67,8 +68,8 @@ class Kernels final : public KernelResolver {
   }
 };
 
-// An argument of 4 MiB per device on two devices, copied by `gangs` gangs one
-// after the other; the last result has one number of it.
+// Returns an argument of 4 MiB per device on two devices, copied by `gangs`
+// gangs one after the other; the result is one number of the last copy.
 proto::Plan CopyChain(int gangs) {
   PlanBuilder b("copies", 1);
   const uint32_t slice = b.AddSlice("s", {{"x", 2}}, 0);
@@ -143,7 +144,7 @@ void FirstStep(int launches) {
   Figure("values.later_step.us", median(later) * 1e6, "us");
 }
 
-// A row of the array on each of two hosts, passed on without a kernel.
+// Returns a row of the array on each of two hosts, passed on without a kernel.
 proto::Plan Identity(int64_t floats, int64_t first_device) {
   PlanBuilder b("identity", 1);
   const uint32_t slice =
@@ -169,8 +170,8 @@ HostArray Ramp(int64_t floats) {
   return values;
 }
 
-// Seconds of four copies of as many bytes, by two threads, each time into
-// memory that was not used before.
+// Returns the seconds of four copies of as many bytes, by two threads, each
+// time into fresh memory.
 double FourCopies(const HostArray& values) {
   const size_t bytes = values.data.size();
   const double start = Seconds();
@@ -216,7 +217,8 @@ void Roundtrip(int64_t mebibytes) {
          ratios[ratios.size() / 2], "x");
 }
 
-// Seconds of launches on two devices, one after the other, until `enough`.
+// Returns the seconds of consecutive launches on two devices, until `enough`
+// returns true.
 std::vector<double> LaunchUntil(
     Client& client, ProgramHandle program, ArrayHandle array,
     absl::FunctionRef<bool(size_t launches)> enough) {
@@ -254,7 +256,7 @@ void LaunchBeside(size_t launches) {
   };
   alone(1000);
   const double idle = Tail(alone(launches));
-  // Those while `transfer` goes on are added to `seconds`.
+  // Adds to `seconds` the launches that run while `transfer` does.
   auto beside = [&](std::vector<double>* seconds, auto transfer) {
     std::atomic<bool> over{false};
     std::thread thread([&] {
@@ -266,7 +268,7 @@ void LaunchBeside(size_t launches) {
     thread.join();
     seconds->insert(seconds->end(), more.begin(), more.end());
   };
-  // Values go to devices 0 and 1 and come back, again and again.
+  // Values go to devices 0 and 1 and back, repeatedly.
   const HostArray values = Ramp(kManyFloats);
   const ProgramHandle large =
       Must(other->Load(MakePlanData(Identity(kManyFloats, 0), {})));
@@ -291,7 +293,8 @@ void LaunchBeside(size_t launches) {
   Figure("values.launch_p99_ratio", std::max(put, fetch), "x");
 }
 
-// Seconds of one write of all bytes to a file of the disk, and of a read.
+// Returns the seconds of one write of all bytes to a file of the disk, and of a
+// read.
 std::pair<double, double> PlainSeconds(SpillDisk* disk,
                                        const std::string& bytes) {
   const double start = Seconds();
@@ -309,7 +312,7 @@ std::pair<double, double> PlainSeconds(SpillDisk* disk,
   return {written - start, read - written};
 }
 
-// Likewise of objects of so many bytes each.
+// Returns the same for objects of `each` bytes.
 std::pair<double, double> SpillSeconds(std::unique_ptr<SpillDisk> disk,
                                        const std::string& bytes,
                                        uint64_t each) {

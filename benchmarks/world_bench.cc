@@ -1,4 +1,4 @@
-//===- world_bench.cc - What a message costs --------------------*- C++ -*-===//
+//===- world_bench.cc - Cost of a message ---------------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -41,11 +41,12 @@ void Report(const char* what, int64_t count,
   std::printf("%-44s %9.1f ns\n", what, best * 1e9 / count);
 }
 
-// Passes messages on until `left` of them were handled.
+// Passes messages on until it has handled `left` of them.
 struct Relay : Actor {
   World* world = nullptr;
-  LocalId next = kNobody;                               // of the same host, or
-  ActorId address = kNoActor, next_address = kNoActor;  // of another one
+  LocalId next = kNobody;  // next actor if on the same host
+  // Otherwise, its address.
+  ActorId address = kNoActor, next_address = kNoActor;
   int64_t left = 0;
   std::atomic<bool>* done = nullptr;
 
@@ -67,7 +68,8 @@ struct Relay : Actor {
   }
 };
 
-// Two actors, on workers 0 and `worker`, with this many messages under way.
+// Measures two actors, on workers 0 and `worker`, with `under_way` messages in
+// flight.
 double PingPong(int worker, int64_t count, int under_way, TimeNs spin_ns) {
   ThreadOptions options;
   options.workers = 2;
@@ -79,7 +81,7 @@ double PingPong(int worker, int64_t count, int under_way, TimeNs spin_ns) {
   for (int i = 0; i < 2; ++i) {
     relays[i].world = world->get();
     (*world)->Register(&relays[i], {0, i * worker, 0}, "relay");
-    // The second never ends it.
+    // The second actor never ends the run.
     relays[i].left = i == 0 ? count / 2 : INT64_MAX;
     relays[i].done = &done;
     (*world)->Reserve(relays[i].local_id(), under_way);

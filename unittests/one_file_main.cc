@@ -49,7 +49,7 @@ std::string FilterOf(std::string_view file) {
 } // namespace
 
 int main(int argc, char **argv) {
-  // Also takes its own flags out.
+  // InitGoogleTest also removes its own flags.
   ::testing::InitGoogleTest(&argc, argv);
   if (argc == 1)
     return RUN_ALL_TESTS();

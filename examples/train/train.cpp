@@ -6,9 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The program of this folder through the C++ API, in launches of a few steps.
-// Parameters are sent to the devices once; then each launch takes what the last
-// one left there, without waiting for it, and only loss and accuracy come back.
+// Runs the program of this folder through the C++ API, in launches of a few
+// steps. Parameters are sent to the devices once; then each launch takes what
+// the previous one left there, without waiting for it, and only loss and
+// accuracy come back.
 //
 //   train-api OUTPUT_FOLDER [TOPOLOGY [threads|sim|processes
 //   [TOPOLOGY|NAME,...]]]
@@ -48,7 +49,7 @@ template <typename T> T take(Result<T> result) {
   return *std::move(result);
 }
 
-/// What is between commas.
+/// Returns the parts between commas.
 std::vector<std::string> split(const std::string &names) {
   std::vector<std::string> parts;
   std::istringstream in(names);
@@ -57,7 +58,7 @@ std::vector<std::string> split(const std::string &names) {
   return parts;
 }
 
-/// The elements of an .npy file of version 1.
+/// Returns the elements of an .npy file of version 1.
 ArrayBytes readArray(const std::string &path) {
   std::ifstream in(path, std::ios::binary);
   ArrayBytes bytes{std::istreambuf_iterator<char>(in), {}};
@@ -69,7 +70,8 @@ ArrayBytes readArray(const std::string &path) {
   return bytes;
 }
 
-/// Steps of a stepped argument, of which each has `shape`.
+/// Returns the rows of a stepped argument for some steps, each of which has
+/// `shape`.
 HostArray slice(const ArrayBytes &all, int64_t first,
                 std::vector<int64_t> shape) {
   const size_t bytes = all.size() / kSteps;
@@ -84,7 +86,7 @@ void append(ArrayBytes &to, const HostArray &array) {
   to.insert(to.end(), array.data.begin(), array.data.end());
 }
 
-/// The program on a cluster of its own.
+/// The program, on a cluster of its own.
 struct Trainer {
   Session session;
   Executable executable;
@@ -118,7 +120,7 @@ int main(int argc, char **argv) {
   else if (kind != "threads")
     die("expected threads, sim or processes, got '" + kind + "'");
   Trainer trainer(topology, world);
-  // Topologies begin with a number.
+  // Topologies begin with a digit, names do not.
   const std::string other = argc > 4 ? argv[4] : "";
   const bool leaves = !other.empty() && (other[0] < '0' || other[0] > '9');
 

@@ -1,4 +1,4 @@
-//===- commands.h - What pw-node can be told to be --------------*- C++ -*-===//
+//===- commands.h - Commands of pw-node -------------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -25,55 +25,56 @@
 namespace pathways::pw_node {
 
 struct ControllerCommand {
-  std::string topology;  // as ReadTopology
+  std::string topology;  // see ReadTopology
   std::string listen;
   std::string metrics;        // HOST:PORT; empty: none
-  std::string write_address;  // a file for where it listens; empty: none
+  std::string write_address;  // file for the address it listens on; empty: none
   LinkOptions links;
   CoordinatorOptions coordinator;
   ClusterOptions cluster;
 };
 
-// The controller of a cluster, until it is stopped; OK then. InvalidArgument:
-// the topology, the address or an option; else why there is no cluster.
+// Runs the controller of a cluster until it is stopped, and returns OK then.
+// Returns InvalidArgument if the topology, the address or an option is wrong;
+// otherwise why there is no cluster.
 absl::Status RunController(ControllerCommand command, Stopper* stopper);
 
 struct WorkerCommand {
   MemberOptions member;
   LinkOptions links;
-  // It is started by somebody who wants it no longer than the controller.
+  // True: the process that started it wants it no longer than the controller.
   bool ends_with_controller = false;
-  // Replaces this process by a new one of the same arguments, and returns only
-  // where that failed.
+  // Replaces this process by a new one with the same arguments. Returns only if
+  // that failed.
   std::function<absl::Status()> start_again;
 };
 
-// Hosts of a cluster, in as many lives as it takes: when the controller is
-// gone, or says that this one is, it joins anew, for which it has as long as
-// for the first time; as a new process, if a kernel did not return. OK: it was
-// stopped. Else why it could not join, or not
-// again.
+// Runs hosts of a cluster until it is stopped, and returns OK then. When the
+// controller is gone, or says that this process is, the hosts join again as the
+// next epoch, as a new process if a kernel did not return; that may take as
+// long as the first time. Otherwise returns why the hosts could not join, or
+// not again.
 absl::Status RunWorker(WorkerCommand command, Stopper* stopper);
 
 struct StatusCommand {
   ConnectOptions connect;
   bool json = false;
-  bool watch = false;  // until the process ends
+  bool watch = false;  // repeat until the process ends
   absl::Duration interval = absl::Seconds(1);
 };
 
-// Prints what the cluster has. As AskStatus.
+// Prints the state of the cluster. Returns errors of AskStatus.
 absl::Status RunStatus(const StatusCommand& command);
 
 struct DrainCommand {
   ConnectOptions connect;
   std::vector<std::string> names;  // islands, hosts, devices
   bool undo = false;
-  absl::Duration wait;  // until nothing is there; zero: as long as it takes
+  absl::Duration wait;  // until nothing is there; zero: no limit
 };
 
-// Has programs leave devices, or lets them come again (Client::Drain). As
-// ConnectCluster; or why it could not, or not in time.
+// Drains devices, or undoes that (Client::Drain). Returns errors of
+// ConnectCluster, or why the drain failed or did not end in time.
 absl::Status RunDrain(const DrainCommand& command);
 
 }  // namespace pathways::pw_node

@@ -24,7 +24,7 @@
 namespace pathways::pw_node {
 namespace {
 
-// Whole or not at all: somebody waits for the file.
+// Writes the file atomically, since other processes wait for it.
 absl::Status WriteAddress(const std::string& address, const std::string& path) {
   TemporaryFile file;
   int error = file.Create(path + ".", ".tmp", 0666);
@@ -36,7 +36,7 @@ absl::Status WriteAddress(const std::string& address, const std::string& path) {
                    "': ", std::generic_category().message(error)));
 }
 
-// Builds the cluster up and serves it.
+// Brings the cluster together and serves it.
 absl::Status Serve(const ControllerCommand& command, const Topology& topology,
                    Process* process) {
   Coordinator coordinator(&topology, process, command.coordinator);
@@ -50,7 +50,7 @@ absl::Status Serve(const ControllerCommand& command, const Topology& topology,
     status =
         coordinator.Begin(ToHostOptions(command.cluster), SteadyTime::Never());
   }
-  // Goes before the cluster does.
+  // Declared last, so it is destroyed before the cluster.
   std::unique_ptr<TextPage> page;
   if (status.ok() && !command.metrics.empty()) {
     auto served = TextPage::Serve(command.metrics, "/metrics", [&] {

@@ -1,4 +1,4 @@
-//===- drain.cc - Takes devices out of a cluster --------------------------===//
+//===- drain.cc - Draining devices of a cluster ---------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- note.h - What a process of a cluster says ----------------*- C++ -*-===//
+//===- note.h - Notes of a cluster's process --------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -14,7 +14,7 @@
 
 namespace pathways::pw_node {
 
-// A line on standard error.
+// Prints a line on standard error.
 inline void Note(const std::string& line) {
   std::fprintf(stderr, "pw-node: %s\n", line.c_str());
 }

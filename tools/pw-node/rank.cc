@@ -1,4 +1,4 @@
-//===- rank.cc - Which of many a launcher has started ---------------------===//
+//===- rank.cc - Rank of a process that a launcher started ----------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -19,7 +19,7 @@
 namespace pathways::pw_node {
 namespace {
 
-// The nearer launcher first: one that runs inside another's job.
+// Variables with the rank, inner launchers first: one may run in another's job.
 constexpr const char* kVariables[] = {"OMPI_COMM_WORLD_RANK", "SLURM_PROCID",
                                       "JOB_COMPLETION_INDEX"};
 

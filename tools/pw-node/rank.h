@@ -1,4 +1,4 @@
-//===- rank.h - Which of many a launcher has started ------------*- C++ -*-===//
+//===- rank.h - Rank of a process that a launcher started -------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -17,16 +17,16 @@
 
 namespace pathways::pw_node {
 
-// What a host's name has for the rank of the process that is it.
+// Stands for the rank of the process in a host's name.
 inline constexpr absl::string_view kRankMark = "%r";
 
-// As getenv.
+// Function with the interface of getenv.
 using Environment = absl::FunctionRef<const char*(const char* name)>;
 
-// `name` with each %r replaced by the rank that mpirun, srun or a Kubernetes
-// Job has put into the environment; with mpirun's where it is in a job of
-// Slurm, since that is the nearer one. InvalidArgument: there is none, or it is
-// no number.
+// Returns `name` with each %r replaced by the rank that mpirun, srun or a
+// Kubernetes Job has put into the environment. Under mpirun in a Slurm job,
+// mpirun's rank counts, since it is the inner launcher. Returns InvalidArgument
+// if there is no rank, or if it is not a number.
 absl::StatusOr<std::string> FillRank(const std::string& name,
                                      Environment environment);
 

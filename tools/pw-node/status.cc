@@ -1,4 +1,4 @@
-//===- status.cc - Says what a cluster has --------------------------------===//
+//===- status.cc - State of a cluster -------------------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- stopper.cc - Ends what runs, on a signal ---------------------------===//
+//===- stopper.cc - Stop on a signal --------------------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

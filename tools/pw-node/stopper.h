@@ -1,4 +1,4 @@
-//===- stopper.h - Ends what runs, on a signal ------------------*- C++ -*-===//
+//===- stopper.h - Stop on a signal -----------------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -16,15 +16,17 @@
 
 namespace pathways::pw_node {
 
-// What a signal is to end, whatever that is at the moment. Thread-safe.
+// Stops whatever runs at the moment when a signal arrives. Thread-safe.
 class Stopper {
  public:
-  // Blocks SIGTERM and SIGINT, for all threads that are started from now on;
-  // the first one stops, the second one ends the process. Once, before the
-  // first thread, and lives as long as the process.
+  // Blocks SIGTERM and SIGINT in this thread and in all threads started later;
+  // the first signal calls Stop, the second one ends the process. Must be
+  // called once, before the first thread; the object lives as long as the
+  // process.
   void CatchSignals();
 
-  // What is to be called to stop, at once if Stop was called; null: nothing.
+  // Sets the function that Stop calls; null: none. If Stop was called before,
+  // it is called at once.
   void Set(std::function<void()> stop);
   void Stop();
 

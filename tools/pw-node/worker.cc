@@ -48,7 +48,8 @@ absl::Status Live(const MemberOptions& options, const TransportFactory& links,
   return status;
 }
 
-// Waits for the next attempt, or until `until`. False: it was stopped.
+// Waits for the next attempt, or until `until`. Returns false if it was
+// stopped.
 bool Pause(absl::Duration pause, SteadyTime until, Stopper* stopper) {
   Mutex mutex;
   std::condition_variable_any changed;
@@ -71,8 +72,9 @@ bool Pause(absl::Duration pause, SteadyTime until, Stopper* stopper) {
   return !was_stopped;
 }
 
-// Where others reach this one if nothing was said of it: where the controller
-// does. Its name may be one that nobody knows before it runs. Aborted: stopped.
+// Returns the default address at which others reach this process: the one from
+// which it reaches the controller. Waits, since the controller's name may not
+// resolve before it runs. Returns Aborted if it was stopped.
 absl::StatusOr<std::string> AwaitAddress(const MemberOptions& options,
                                          Stopper* stopper) {
   const SteadyTime until = SteadyTime::Now() + options.patience;
@@ -98,7 +100,7 @@ absl::Status RunWorker(WorkerCommand command, Stopper* stopper) {
   absl::StatusOr<TransportFactory> links = MakeLinks(command.links);
   if (!links.ok()) return links.status();
   command.member.connect = MakeNodeAddress(command.member.connect);
-  // Clients of others need an address too.
+  // Clients of other processes need an address, too.
   if (!command.ends_with_controller &&
       absl::c_all_of(command.member.listen, IsUcxAddress)) {
     absl::StatusOr<std::string> address = AwaitAddress(command.member, stopper);
@@ -115,7 +117,7 @@ absl::Status RunWorker(WorkerCommand command, Stopper* stopper) {
     Note(absl::StrCat("waits as a spare: ", why));
   };
   bool was_member = false;
-  SteadyTime until = SteadyTime::Never();  // of joining again
+  SteadyTime until = SteadyTime::Never();  // deadline for joining again
   Backoff backoff;
   while (true) {
     Life life;

@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// mlir-opt with the dialects and passes of Pathways. The only translation unit
-// that registers everything upstream: those headers are slow to compile.
+// mlir-opt with the dialects and passes of Pathways. This is the only
+// translation unit that registers everything upstream, since those headers are
+// slow to compile.
 //
 //===----------------------------------------------------------------------===//
 
@@ -55,7 +56,7 @@ static int optimize(llvm::StringRef input, llvm::StringRef output,
 }
 
 int main(int argc, char **argv) {
-  // Those of a cache of kernels.
+  // Removes temporary files of a cache of kernels.
   pathways::RemoveTemporaryFilesOnSignals();
   llvm::InitLLVM llvm(argc, argv);
   llvm::cl::AddExtraVersionPrinter([](llvm::raw_ostream &os) {

@@ -1,4 +1,4 @@
-//===- compare.cc - Are two arrays the same, within tolerances ------------===//
+//===- compare.cc - Comparison of arrays within tolerances ----------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

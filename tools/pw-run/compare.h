@@ -1,4 +1,4 @@
-//===- compare.h - Are two arrays the same, within tolerances ---*- C++ -*-===//
+//===- compare.h - Comparison of arrays within tolerances -------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// got is expected when |got - expected| <= atol + rtol * |expected|. NaN
-// matches NaN and nothing else, an infinity itself alone. Integers and booleans
-// must be equal: tolerances are for floats.
+// An element matches if |got - expected| <= atol + rtol * |expected|. NaN
+// matches only NaN, and an infinity only itself. Integers and booleans must be
+// equal: tolerances are for floats.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,15 +29,15 @@ struct Tolerance {
 
 struct Comparison {
   int64_t mismatches = 0;
-  int64_t first = 0;  // row-major index of the first one
+  int64_t first = 0;  // row-major index of the first mismatch
 };
 
 // The arrays must have the same element type and shape.
 Comparison Compare(const HostArray& got, const HostArray& expected,
                    const Tolerance& tolerance);
 
-// "y[1][2]: got 3, expected 4 (rtol 1e-05, atol 1e-06); 1 of 6 elements
-// differ", for a comparison with mismatches.
+// Returns the text of a comparison with mismatches, such as "y[1][2]: got 3,
+// expected 4 (rtol 1e-05, atol 1e-06); 1 of 6 elements differ".
 std::string MismatchText(const std::string& name, const HostArray& got,
                          const HostArray& expected, const Tolerance& tolerance,
                          const Comparison& comparison);

@@ -1,4 +1,4 @@
-//===- dry_run.cc - What a plan costs, without running it -----------------===//
+//===- dry_run.cc - Cost of a plan, without running it --------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -23,7 +23,7 @@
 namespace pathways::pw_run {
 namespace {
 
-// Pieces of movements that are counted one by one, in one plan.
+// Most pieces of movements that are counted one by one in a plan.
 constexpr int64_t kMaxPieces = int64_t{1} << 25;
 
 class Coster {
@@ -62,7 +62,7 @@ class Coster {
     std::map<std::pair<uint32_t, int64_t>, uint64_t> scratch_of;
     std::map<std::pair<uint32_t, int64_t>, std::map<uint32_t, uint64_t>> shards;
     for (int s = 0; s < plan_.slices_size(); ++s) {
-      // As admission counts them: segments follow each other, aligned.
+      // Counts as admission does: segments follow each other, aligned.
       uint64_t bytes = AlignBuffer(SegmentBytes(plan_, s, proto::DEVICE));
       for (const BoundDevice& bound : devices_[s]) {
         std::pair<uint32_t, int64_t> key(bound.island, bound.device);
@@ -90,7 +90,8 @@ class Coster {
     }
   }
 
-  // What is left where the next step looks for it is not copied.
+  // A carried argument is not copied if the step leaves it where the next one
+  // reads it.
   void Feed(const proto::Action& feed) {
     for (uint32_t b : feed.operands()) {
       const proto::Buffer& from = plan_.buffers(b);
@@ -120,7 +121,7 @@ class Coster {
     }
   }
 
-  // By the islands that they come from and go to: between different devices.
+  // Bytes between different devices, by (from, to) island.
   using Moved = std::map<std::pair<uint32_t, uint32_t>, uint64_t>;
 
   void Add(const Moved& moved) {
@@ -133,7 +134,8 @@ class Coster {
     }
   }
 
-  // Devices of the members of each group of a collective, in rank order.
+  // Returns the devices of the members of each group of a collective, in rank
+  // order.
   std::vector<std::vector<BoundDevice>> Groups(
       uint32_t slice, const proto::Collective& c) const {
     const layout::Mesh mesh = MeshOf(plan_.slices(slice));
@@ -151,7 +153,7 @@ class Coster {
   }
 
   const Moved& CollectiveBytes(uint32_t slice, const proto::Collective& c) {
-    // The same collective is often there many times.
+    // A plan often has the same collective many times.
     std::string key =
         absl::StrCat(slice, " ", plan_.buffers(c.source()).layout(), " ",
                      c.kind(), " ", c.shift(), " ", c.wrap(), " ", c.root(),
@@ -175,7 +177,7 @@ class Coster {
                          plan_.layouts(source.layout()).element(),
                          ShardBytes(plan_, source), std::move(hosts));
       const layout::GroupBytes bytes = layout::CountGroupBytes(spec, devices);
-      // Inside a host, and from host to host.
+      // Bytes inside each host, and from host to host.
       Moved& moved = known->second;
       for (const auto& [host, part] : bytes.hosts) {
         const auto island =
@@ -207,7 +209,7 @@ class Coster {
     }
   }
 
-  // Nothing when there are too many pieces.
+  // Returns nullopt if there are too many pieces.
   std::optional<Moved> Count(const proto::Buffer& from,
                              const proto::Buffer& to) {
     layout::Movement movement;
@@ -261,8 +263,7 @@ namespace {
 
 using Devices = decltype(PlanCost::devices);
 
-// The first device behind those from `it` on that follow each other and cost
-// the same.
+// Returns the end of the consecutive devices from `it` on that cost the same.
 Devices::const_iterator EndOfAlike(const Devices& devices,
                                    Devices::const_iterator it,
                                    const Topology& topology) {

@@ -15,7 +15,7 @@
 namespace pathways::pw_run {
 namespace {
 
-// A quoted DOT string. Names are free text.
+// Returns a quoted DOT string; names may have any characters.
 std::string Dot(absl::string_view text) {
   std::string quoted = "\"";
   for (char c : text) {

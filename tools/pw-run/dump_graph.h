@@ -15,9 +15,9 @@
 
 namespace pathways::pw_run {
 
-// Actions, boxed by slice, and edges, in the DOT language. `plan` passed the
-// verifier. Data edges are solid, credits dashed, reuse dotted, control bold;
-// tokens are written where there are any.
+// Returns the actions, boxed by slice, and the edges in the DOT language.
+// `plan` passed the verifier. Data edges are solid, credits dashed, reuse
+// dotted, control bold; edges with initial tokens show their number.
 std::string GraphText(const proto::Plan& plan);
 
 }  // namespace pathways::pw_run

@@ -1,4 +1,4 @@
-//===- explain_kernels.cc - What the code of a plan cost ------------------===//
+//===- explain_kernels.cc - Cost of a plan's kernels ----------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -78,7 +78,7 @@ std::string KernelsText(const proto::Plan& plan,
     all_segments += kernel.segments_size();
     all_bytes += bytes;
   }
-  // Targets do not add up: they are the same ones.
+  // Targets are not summed: all kernels have the same ones.
   rows.push_back({CountText(plan.kernels_size(), "kernel"),
                   absl::StrCat(all_calls), absl::StrCat(all_segments), "",
                   absl::StrCat(all_bytes), "", Milliseconds(all_seconds)});

@@ -1,4 +1,4 @@
-//===- explain_kernels.h - What the code of a plan cost ---------*- C++ -*-===//
+//===- explain_kernels.h - Cost of a plan's kernels -------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -17,21 +17,22 @@
 
 namespace pathways::pw_run {
 
-// How this process came to the code of a kernel.
+// Origin of a kernel's code in this process.
 struct CodeOrigin {
-  bool is_cached = false;  // else compiled
+  bool is_cached = false;  // otherwise compiled
   double seconds = 0;
   struct Path {
     std::string place, op, path;
   };
-  std::vector<Path> paths;  // by which way each op is computed
+  std::vector<Path> paths;  // how each op is computed
 };
 
-// A table with a row for each kernel of the plan and one for all: the gangs of
-// a step that call it, its segments, targets, bytes of object code, where the
-// code comes from ("compiled", "cache", or "plan" when it was in the file) and
-// the time that took. Behind it, of what is not from the file, a table with a
-// row for each op, and the number of those that are left to plain loops.
+// Returns a table with a row for each kernel of the plan and one for the total:
+// the gangs of a step that call it, its segments, targets, bytes of object
+// code, the origin of the code ("compiled", "cache", or "plan" if it was in the
+// file) and the time that this took. For kernels that were not in the file a
+// table follows with a row for each op, and the number of ops that are left to
+// plain loops.
 std::string KernelsText(const proto::Plan& plan,
                         const std::map<std::string, CodeOrigin>& origins);
 

@@ -1,4 +1,4 @@
-//===- explain_reshard.cc - How arrays could have moved -------------------===//
+//===- explain_reshard.cc - Routes of changes of layout -------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -22,7 +22,7 @@ std::string ReshardsText(const std::vector<ReshardText>& reshards) {
                                                    "ici bytes", "dcn bytes",
                                                    "peak bytes", "ns"}};
     for (const ReshardText::Route& route : reshard.routes) {
-      // What is not counted is said to be about so much.
+      // Estimates are marked with "~".
       const char* about = route.counted ? "" : "~";
       rows.push_back({rows.size() == 1 ? "yes" : "",
                       route.steps.empty() ? "none" : route.steps,

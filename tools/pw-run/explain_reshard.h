@@ -1,4 +1,4 @@
-//===- explain_reshard.h - How arrays could have moved ----------*- C++ -*-===//
+//===- explain_reshard.h - Routes of changes of layout ----------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -15,22 +15,23 @@
 
 namespace pathways::pw_run {
 
-// One change of layout or slice of a program.
+// One change of the layout or the slice of an array in a program.
 struct ReshardText {
-  // A way to do it; bytes are of one step of the program.
+  // A way to do it; bytes are per step of the program.
   struct Route {
-    std::string steps;  // in words; empty: nothing moves
+    std::string steps;  // text; empty: nothing moves
     int64_t ici_bytes = 0, dcn_bytes = 0;
     int64_t num_steps = 0;
-    int64_t peak_bytes = 0;  // of a shard before and after one of its steps
-    int64_t ns = 0;          // by the links of the topology
-    bool counted = true;     // else all shards are taken to be alike
+    // Peak of a shard, which holds both sides of a step.
+    int64_t peak_bytes = 0;
+    int64_t ns = 0;       // time on the links of the topology
+    bool counted = true;  // false: estimated, as if all shards were alike
   };
-  std::string title;          // where, and from what to what
-  std::vector<Route> routes;  // the one that is taken first
+  std::string title;          // location, and from what to what
+  std::vector<Route> routes;  // the chosen one first
 };
 
-// For each its title and a table of its routes.
+// Returns the title and a table of the routes of each.
 std::string ReshardsText(const std::vector<ReshardText>& reshards);
 
 }  // namespace pathways::pw_run

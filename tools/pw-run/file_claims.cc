@@ -1,4 +1,4 @@
-//===- file_claims.cc - Which files a run reads and writes ----------------===//
+//===- file_claims.cc - Files that a run reads and writes -----------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -29,7 +29,7 @@ bool FileClaims::Identify(const std::string& path, Claim* claim) {
     const std::string folder =
         slash == std::string::npos ? "." : path.substr(0, slash + 1);
     if (stat(folder.c_str(), &info) != 0) {
-      // A folder that is to be made, so it has a name alone.
+      // The folder does not exist yet, so the path alone identifies the file.
       std::error_code error;
       const auto absolute = std::filesystem::absolute(path, error);
       claim->name = absolute.lexically_normal().string();

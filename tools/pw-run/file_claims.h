@@ -1,4 +1,4 @@
-//===- file_claims.h - Which files a run reads and writes -------*- C++ -*-===//
+//===- file_claims.h - Files that a run reads and writes --------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Keeps a run from writing over what it reads and from writing one file twice,
-// whatever the files are called: links and "./" lead to one file by many names.
+// Prevents a run from overwriting a file that it reads, and from writing one
+// file twice, even under different names: links and "./" give one file many
+// names.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,29 +24,31 @@
 
 namespace pathways::pw_run {
 
-// All files of one run. A file that is there is known by its device and inode,
-// one that is to be made by those of its folder and its name, or, where there
-// is no such folder either, by its path. What cannot be looked at is left to
-// whoever opens it. Character devices, such as /dev/null, may be written by
-// anybody.
+// All files of one run. An existing file is identified by its device and inode;
+// a new one by those of its folder and by its name, or by its path if that
+// folder does not exist either. A file that cannot be examined is left to the
+// code that opens it. Character devices, such as /dev/null, may be written any
+// number of times.
 class FileClaims {
  public:
-  // `what` is for messages: "the program", "--trace", "standard output".
+  // `what` names the file in messages: "the program", "--trace", "standard
+  // output".
   void AddInput(const std::string& what, const std::string& path);
-  // What standard input, output or error was redirected to, if that is a file.
+  // Both claim the file to which standard input, output or error was
+  // redirected, if any.
   void AddInput(const std::string& what, int fd);
   void AddOutput(const std::string& what, int fd);
-  // InvalidArgument: the file is read, or written by somebody else.
+  // Returns InvalidArgument if the file is read, or written for another option.
   absl::Status AddOutput(const std::string& what, const std::string& path);
 
  private:
   struct Claim {
     std::string what;
-    std::string path;  // as given; empty: a stream
+    std::string path;  // given path; empty: a stream
     bool is_output;
     dev_t device;
     ino_t inode;
-    std::string name;  // in the folder `inode`; empty: `inode` is the file
+    std::string name;  // name in folder `inode`; empty: `inode` is the file
   };
 
   static bool Identify(const std::string& path, Claim* claim);

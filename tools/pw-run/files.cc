@@ -33,7 +33,7 @@ absl::Status FileError(const std::string& path, absl::string_view what,
       absl::StrCat("cannot ", what, " '", path, "': ", std::strerror(error)));
 }
 
-// Closes on every way out.
+// Closes the descriptor on destruction.
 struct Descriptor {
   int fd;
   ~Descriptor() {
@@ -41,7 +41,7 @@ struct Descriptor {
   }
 };
 
-// Appends up to `limit` bytes and returns 0, or an errno; E2BIG past the limit.
+// Appends up to `limit` bytes. Returns 0, or an errno; E2BIG past the limit.
 int ReadAll(int fd, size_t limit, std::string* bytes) {
   char chunk[1 << 16];
   for (;;) {
@@ -71,22 +71,22 @@ absl::StatusOr<std::string> ReadRegular(const std::string& path, int fd,
   return bytes;
 }
 
-// Whether a named pipe that was opened without blocking has or had a writer.
-// Appends what was read to find out.
+// Returns true if a named pipe, which was opened without blocking, has or had a
+// writer. Appends bytes that it had to read to find out.
 bool AwaitWriter(int fd, absl::Duration patience, std::string* bytes) {
   const auto begin = std::chrono::steady_clock::now();
   pollfd pipe = {fd, POLLIN, 0};
   while (true) {
     const int64_t left = absl::ToInt64Milliseconds(
         patience - absl::FromChrono(std::chrono::steady_clock::now() - begin));
-    // Until there are bytes, or a writer has come and gone.
+    // Wait until there are bytes, or a writer has come and gone.
     if (poll(&pipe, 1, static_cast<int>(std::clamp<int64_t>(left, 0, 1000))) >
         0) {
       return true;
     }
     if (left > 0) continue;
-    // A writer that has not written yet is one, too: without any, it is the
-    // end.
+    // read() fails with EAGAIN if a writer has not written yet, and returns 0
+    // if there is none.
     char byte;
     const ssize_t got = read(fd, &byte, 1);
     if (got > 0) bytes->push_back(byte);
@@ -97,7 +97,7 @@ bool AwaitWriter(int fd, absl::Duration patience, std::string* bytes) {
 }  // namespace
 
 absl::StatusOr<std::string> ReadWholeFile(const std::string& path) {
-  // O_NONBLOCK: opening a pipe that nobody writes must not hang.
+  // O_NONBLOCK: opening a pipe without a writer must not hang.
   Descriptor file{open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   if (file.fd < 0) return FileError(path, "read", errno);
   struct stat info;
@@ -125,7 +125,7 @@ absl::StatusOr<std::string> ReadFileOrStream(const std::string& path,
         absl::StrCat("cannot read '", path, "': nothing has opened this pipe ",
                      "for writing for ", absl::FormatDuration(patience)));
   }
-  fcntl(file.fd, F_SETFL, 0);  // blocks from here on
+  fcntl(file.fd, F_SETFL, 0);  // reads block from here on
   const int error = ReadAll(file.fd, most_bytes, &bytes);
   if (error == E2BIG) {
     return absl::InvalidArgumentError(
@@ -175,7 +175,7 @@ absl::StatusOr<OutputFile> OutputFile::Open(const std::string& path) {
   } else if (errno != ENOENT) {
     return FileError(path, "write", errno);
   }
-  // A link stays a link: what it points to is replaced.
+  // A link stays a link: its target is replaced.
   file.target_ = path;
   if (char* resolved = is_there ? realpath(path.c_str(), nullptr) : nullptr) {
     file.target_ = resolved;

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Reads whole regular files, and writes files that are known to be writable
-// before any work is done.
+// Reads whole regular files. Opens files to write before any work is done, so
+// that they are known to be writable.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,27 +28,28 @@ namespace pathways::pw_run {
 // Largest file that is read, in bytes.
 inline constexpr int64_t kMaxFileBytes = int64_t{1} << 36;
 
-// The bytes of a regular file; never blocks on anything else. InvalidArgument,
-// naming the path and the reason: not there, not readable, not a regular file.
-// ResourceExhausted, with the bytes: there is no memory for them.
+// Returns the bytes of a regular file; never blocks on anything else. Returns
+// InvalidArgument, with the path and the reason, if the file does not exist, is
+// not readable or is not a regular file; ResourceExhausted, with the bytes, if
+// there is no memory for them.
 absl::StatusOr<std::string> ReadWholeFile(const std::string& path);
 
-// As ReadWholeFile; a pipe, a terminal or another stream is read to its end,
-// and blocks until that comes. InvalidArgument also: more than `most_bytes`
-// came from a stream, or nothing has opened a named pipe for writing within
-// `patience`.
+// Does what ReadWholeFile does, but also reads a pipe, a terminal or another
+// stream to its end, and blocks until that comes. Also returns InvalidArgument
+// if a stream has more than `most_bytes`, or if no process opens a named pipe
+// for writing within `patience`.
 absl::StatusOr<std::string> ReadFileOrStream(
     const std::string& path, uint64_t most_bytes,
     absl::Duration patience = absl::Minutes(1));
 
-// All of standard input, up to 1 GiB.
+// Returns all of standard input, up to 1 GiB.
 absl::StatusOr<std::string> ReadStdin();
 
 // A file to be written later, as a whole. Open() proves that it can be written,
-// by creating a temporary file beside it; Commit() writes that and renames it,
-// so that readers see the old file or the new one; links stay. Dropped without
-// Commit(), it leaves nothing behind. What exists and is no regular file
-// (/dev/null, a pipe) is written directly.
+// by creating a temporary file in the same folder; Commit() writes that and
+// renames it, so readers see the old file or the new one; links stay. An object
+// that is destroyed without Commit() leaves nothing. An existing path that is
+// no regular file (/dev/null, a pipe) is written directly.
 class OutputFile {
  public:
   OutputFile() = default;
@@ -56,7 +57,7 @@ class OutputFile {
   OutputFile& operator=(OutputFile&& other) noexcept;
   ~OutputFile();
 
-  // InvalidArgument, naming the path and the reason.
+  // Returns InvalidArgument, with the path and the reason.
   static absl::StatusOr<OutputFile> Open(const std::string& path);
   absl::Status Commit(absl::string_view bytes);
 
@@ -64,9 +65,9 @@ class OutputFile {
 
  private:
   std::string path_;
-  std::string target_;  // what path_ leads to
+  std::string target_;  // file that path_ leads to
   TemporaryFile temporary_;
-  int direct_ = -1;  // what is written when there is no temporary file
+  int direct_ = -1;  // descriptor to write without a temporary file; -1: none
 };
 
 }  // namespace pathways::pw_run

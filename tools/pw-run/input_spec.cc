@@ -28,12 +28,12 @@
 namespace pathways::pw_run {
 namespace {
 
-// Reads a literal: its shape, and the text of its elements in order.
+// Parser of a literal: its shape, and the text of its elements in order.
 class LiteralParser {
  public:
   explicit LiteralParser(absl::string_view text) : text_(text) {}
 
-  // A lone element has no dimensions.
+  // Parses the literal. A single element has no dimensions.
   absl::Status Parse() {
     if (text_.find('[') != absl::string_view::npos) {
       if (absl::Status s = List(0); !s.ok()) return s;
@@ -73,7 +73,8 @@ class LiteralParser {
     at_ = end;
     return absl::OkStatus();
   }
-  // The extent of dimension `dim` is `count` here; it is the same everywhere.
+  // Sets the extent of dimension `dim` to `count`, or checks that it is the
+  // same everywhere.
   absl::Status SetExtent(size_t dim, int64_t count) {
     if (closed_.size() <= dim) closed_.resize(dim + 1, false);
     if (!closed_[dim]) {
@@ -88,7 +89,8 @@ class LiteralParser {
     if (dim == kMaxNpyRank) return Error("fewer nested lists");
     if (!Consume('[')) return Error("'['");
     if (shape_.size() <= dim) {
-      // Elements were seen at this depth, or a shorter list was closed.
+      // An element was seen at this depth, or a list without this depth was
+      // closed.
       if (leaf_ || (dim > 0 && closed_.size() >= dim && closed_[dim - 1])) {
         return Error("a number");
       }
@@ -140,7 +142,8 @@ class LiteralParser {
   std::vector<absl::string_view> elements_;
 };
 
-// The element values of "ramp" start over before they stop being exact.
+// Returns the period of "ramp", which starts over before values stop being
+// exact.
 int64_t RampPeriod(ElementType element) {
   switch (element) {
     case ElementType::kF32:
@@ -160,7 +163,8 @@ int64_t RampPeriod(ElementType element) {
   }
 }
 
-// SplitMix64; written out, since the values are part of the tool's behaviour.
+// SplitMix64, implemented here since the values are part of the tool's
+// behaviour.
 uint64_t NextRandom(uint64_t* state) {
   uint64_t z = *state += 0x9e3779b97f4a7c15u;
   z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
@@ -170,7 +174,7 @@ uint64_t NextRandom(uint64_t* state) {
 
 struct RandomSpec {
   uint64_t state = 0;  // the seed
-  double scale = 1;    // of floats
+  double scale = 1;    // for floats
 };
 
 absl::StatusOr<RandomSpec> ParseRandom(ElementType element,
@@ -245,7 +249,7 @@ absl::StatusOr<HostArray> MakeLiteral(const Port& port, int64_t steps,
   });
 }
 
-// What a folder has, if that is of the port's type.
+// Returns the array of a folder, if it has the port's type.
 absl::StatusOr<std::shared_ptr<const SavedArray>> OpenFolder(
     const Port& port, int64_t steps, absl::string_view spec) {
   absl::StatusOr<std::shared_ptr<const SavedArray>> saved =
@@ -261,7 +265,8 @@ absl::StatusOr<std::shared_ptr<const SavedArray>> OpenFolder(
   return saved;
 }
 
-// What the file of an array may have: its values, and a header.
+// Returns the most bytes that the file of an array may have: values and a
+// header.
 uint64_t MostFileBytes(const Port& port, int64_t steps) {
   const int64_t elements = CheckedElements(port.element, port.ShapeOver(steps));
   if (elements < 0) return kMaxFileBytes;
@@ -315,7 +320,7 @@ absl::StatusOr<HostArray> MakeArrayUnnamed(const Port& port, int64_t steps,
     return Generate(element, std::move(shape), [&](int64_t, char* data) {
       uint64_t bits = NextRandom(&random->state);
       if (IsFloat(element)) {
-        // 24 bits: a whole number of 2^-23 in [-1, 1).
+        // The upper 24 bits: a multiple of 2^-23 in [-1, 1).
         auto value = static_cast<double>(bits >> 40);
         StoreFloat(element, (value / (1 << 23) - 1) * random->scale, data);
       } else {

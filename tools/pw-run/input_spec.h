@@ -38,34 +38,35 @@
 
 namespace pathways::pw_run {
 
-// NAME=VALUE as given to one option.
+// NAME=VALUE, as given to an option.
 struct NamedSpec {
   std::string name;
   std::string spec;
 };
 
-// Splits at the first '='. InvalidArgument when there is none, when a side is
-// empty, or when a name was given before. `option` is for the message.
+// Splits each value at its first '='. Returns InvalidArgument if there is none,
+// if a side is empty, or if a name was given before. `option` is for the
+// message.
 absl::StatusOr<std::vector<NamedSpec>> ParseNamedSpecs(
     absl::string_view option, const std::vector<std::string>& values);
 
-// Whether it ends in a slash.
+// Returns true if `spec` ends in a slash.
 bool IsFolderSpec(absl::string_view spec);
 
-// What an argument is given: values, or files that are read later.
+// Value of an argument: an array, or files to be read later.
 using Input = std::variant<HostArray, std::shared_ptr<const SavedArray>>;
 
-// Makes the array that `spec` describes for `port` over `steps` steps.
-// InvalidArgument, naming `what` ("input") and the port: not a spec, an
-// unreadable file, or one whose type is not the port's. ResourceExhausted,
-// which names the bytes too: there is no memory for them.
+// Makes the array that `spec` describes for `port` over `steps` steps. Returns
+// InvalidArgument, with `what` ("input") and the port, if `spec` is no spec, or
+// a file is unreadable or not of the port's type; ResourceExhausted, also with
+// the bytes, if there is no memory for them.
 absl::StatusOr<HostArray> MakeArray(absl::string_view what, const Port& port,
                                     int64_t steps, absl::string_view spec);
 
-// The arrays of all arguments, in their order; folders are checked, and not
-// read into memory. Besides errors of MakeArray: InvalidArgument for a name
-// that is no argument, and for arguments that are missing, all of which it
-// lists with their types.
+// Makes the arrays of all arguments, in their order; folders are checked, and
+// not read into memory. Returns errors of MakeArray, and InvalidArgument for a
+// name that is no argument and for missing arguments, all of which it lists
+// with their types.
 absl::StatusOr<std::vector<Input>> MakeInputs(
     const std::vector<Port>& arguments, int64_t steps,
     const std::vector<NamedSpec>& specs);

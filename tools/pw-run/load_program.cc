@@ -1,4 +1,4 @@
-//===- load_program.cc - From a file to a checked plan --------------------===//
+//===- load_program.cc - Loading of a verified plan -----------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -123,7 +123,7 @@ bool LoadProgram(const Options& options, Loaded* loaded, Failure* failure) {
     return Fail(failure, kPlanRefused, absl::StrCat(name, ": ", s.message()));
   }
   const std::string& program = loaded->plan.tables.header().program();
-  // Of several programs the compiler took the one that was asked for.
+  // If a file has several programs, the compiler has chosen the requested one.
   if (!options.program.empty() && options.program != program) {
     return Fail(
         failure, kUsageError,

@@ -1,4 +1,4 @@
-//===- load_program.h - From a file to a checked plan -----------*- C++ -*-===//
+//===- load_program.h - Loading of a verified plan --------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The one part of the tool that needs the compiler.
+// The only part of the tool that needs the compiler.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,23 +26,23 @@ namespace pathways::pw_run {
 
 struct Loaded {
   PlanData plan;                              // passed the verifier
-  std::string bytes;                          // of the plan as a file
-  std::vector<std::string> remarks;           // of the compiler, one per line
-  std::map<std::string, CodeOrigin> kernels;  // those that had no code yet
+  std::string bytes;                          // the plan as a file
+  std::vector<std::string> remarks;           // from the compiler, one per line
+  std::map<std::string, CodeOrigin> kernels;  // kernels that had no code yet
   std::vector<ReshardText> reshards;          // with --explain-reshard
 };
 
-// The tool's own failures: what to say, and what to return.
+// A failure of the tool: its message and the exit code.
 struct Failure {
   ExitCode code = kUsageError;
   std::string message;
 };
 
-// Reads options.file; compiles it unless it is a plan file already. Returns
-// whether that worked; else *failure is set.
+// Reads options.file, and compiles it unless it is a plan file already. Returns
+// true on success; otherwise sets *failure.
 bool LoadProgram(const Options& options, Loaded* loaded, Failure* failure);
 
-// The plan as text of the `plan` dialect.
+// Writes the plan as text of the `plan` dialect.
 bool PlanText(const Loaded& loaded, std::string* text, Failure* failure);
 
 }  // namespace pathways::pw_run

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The command line; session.h has the rest, and --help what there is.
+// The command line; session.h has the rest, and --help lists the options.
 //
 //===----------------------------------------------------------------------===//
 
@@ -46,11 +46,11 @@ int Main(int argc, char** argv) {
 }  // namespace pathways::pw_run
 
 int main(int argc, char** argv) {
-  // A file that may not grow is an error with its name.
+  // A file that may not grow causes an error with its name, not a signal.
   std::signal(SIGXFSZ, SIG_IGN);
   pathways::RemoveTemporaryFilesOnSignals();
   int code = pathways::pw_run::Main(argc, argv);
-  // A full disk behind standard output must not look like success.
+  // If standard output goes to a full disk, the run must not look successful.
   if (std::fflush(stdout) != 0 || std::ferror(stdout)) {
     std::fprintf(stderr, "pw-run: error: cannot write standard output\n");
     if (code == 0) code = pathways::pw_run::kUsageError;

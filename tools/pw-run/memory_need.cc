@@ -1,4 +1,4 @@
-//===- memory_need.cc - What a plan needs memory for ----------------------===//
+//===- memory_need.cc - Purpose of a plan's memory ------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -38,12 +38,13 @@ void MemoryNeeds::FindUses() {
   }
   for (int a = 0; a < plan_.actions_size(); ++a) {
     const proto::Action& action = plan_.actions(a);
-    // The result is there from here on, in place of the operand.
+    // The result takes the place of the operand from here on.
     for (const proto::Alias& alias : action.aliases()) {
       uses_[alias.operand()].end = a - 1;
     }
     if (action.kind() != proto::FEED) continue;
-    // What is carried lies there until its feed has it in the next step.
+    // A carried value stays in its buffer until its feed copies it in the next
+    // step.
     for (uint32_t b : action.operands()) {
       uses_[b].end = plan_.actions_size() - 1;
       uses_[b].early = std::max<int64_t>(uses_[b].early, a - 1);
@@ -51,7 +52,8 @@ void MemoryNeeds::FindUses() {
   }
 }
 
-// As for FindShared of a loaded plan, but by what each buffer is there for.
+// Does what FindShared of a loaded plan does, but by the purpose of each
+// buffer.
 void MemoryNeeds::FindPlaces() {
   places_.resize(plan_.buffers_size());
   for (size_t b = 0; b < places_.size(); ++b) {
@@ -89,7 +91,7 @@ bool MemoryNeeds::IsSharedRing(uint32_t operand, uint32_t result) const {
 uint32_t MemoryNeeds::PlaceOf(uint32_t buffer) {
   uint32_t place = buffer;
   while (places_[place] != place) place = places_[place];
-  // So that long chains are walked once.
+  // Shortens the path, so that long chains are walked only once.
   while (places_[buffer] != place) {
     const uint32_t next = places_[buffer];
     places_[buffer] = place;
@@ -104,13 +106,13 @@ void MemoryNeeds::AddRanges(const Use& use, uint64_t shards, Count count,
   bytes = AddBytes(0, bytes, shards);
   if (count != kOneStep) bytes = AddBytes(0, bytes, use.credits);
   if (count >= kKept && stays_[use.place]) {
-    // Once for all that follow each other there.
+    // Buffers that follow each other in a place count once.
     if (&use != &uses_[use.place]) return;
     ranges->push_back({0, plan_.actions_size() - 1, bytes});
     return;
   }
   ranges->push_back({use.begin, use.end, bytes});
-  // Slots that are there already are enough for the step before.
+  // Slots that exist already are enough for the previous step.
   const int64_t early =
       count == kOneStep ? use.early : std::min(use.early, use.begin - 1);
   if (early >= 0) ranges->push_back({0, early, bytes});
@@ -135,7 +137,8 @@ const MemoryNeed& MemoryNeeds::Of(
   if (!added) return need;
   std::vector<uint64_t> of_slice(plan_.slices_size(), 0);
   for (auto [slice, count] : shards) of_slice[slice] += count;
-  // Plans that were not made here may let what is received share its memory.
+  // Plans that another compiler made may let received buffers share their
+  // memory.
   const uint64_t slots = std::min(Peak(of_slice, kSlots), bytes);
   const uint64_t least = std::min(Peak(of_slice, kOneStep), slots);
   const uint64_t kept = std::clamp(Peak(of_slice, kKept), slots, bytes);

@@ -1,4 +1,4 @@
-//===- memory_need.h - What a plan needs memory for -------------*- C++ -*-===//
+//===- memory_need.h - Purpose of a plan's memory ---------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The memory of a device, from what no plan with these actions in this order
-// could do without up to what it takes, by what each part is there for.
+// Divides the memory of a device by purpose, from the lower bound of all plans
+// with these actions in this order up to the memory that this plan takes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,37 +24,39 @@
 
 namespace pathways::pw_run {
 
-// In bytes; each but the first on top of those before it. The sum is the peak.
+// Needs in bytes; each but the first adds to those before it. The sum is the
+// peak.
 struct MemoryNeed {
-  // The lower bound: the most that is in use at one action when one step runs
-  // at a time. What a gang writes in place counts once.
+  // Lower bound: the most memory in use at one action when one step runs at a
+  // time. A buffer that a gang writes in place counts once.
   uint64_t least = 0;
-  uint64_t credits = 0;  // for the slots of further steps in flight
-  uint64_t kept = 0;     // for what is fed, received or carried when not in use
-  uint64_t alignment = 0;  // for whole multiples of the alignment
-  uint64_t packing = 0;    // for what buffers of other sizes leave between them
-  uint64_t scratch = 0;    // for kernels
+  uint64_t credits = 0;    // slots of further steps in flight
+  uint64_t kept = 0;       // fed, received or carried buffers while not in use
+  uint64_t alignment = 0;  // rounding up to the alignment
+  uint64_t packing = 0;    // gaps between buffers of different sizes
+  uint64_t scratch = 0;    // scratch of kernels
   bool operator==(const MemoryNeed&) const = default;
 };
 
-// The needs of the devices of one plan, which passed the verifier.
+// Needs of the devices of one plan, which passed the verifier.
 class MemoryNeeds {
  public:
   explicit MemoryNeeds(const proto::Plan& plan);
 
-  // Of a device that has so many shards of each of these slices, buffers of
-  // `bytes` in all. Linear in the plan; known after the first time.
+  // Returns the needs of a device with that many shards of each of these
+  // slices, and buffers of `bytes` in all. The first call for given arguments
+  // takes time linear in the plan; later calls return the same result.
   const MemoryNeed& Of(const std::vector<std::pair<uint32_t, uint64_t>>& shards,
                        uint64_t bytes);
 
  private:
-  // A buffer, or several that follow each other in one place.
+  // Use of a buffer, or of several that follow each other in one place.
   struct Use {
     int64_t begin = 0, end = 0;
-    int64_t early = -1;  // also from the first action on to this one
+    int64_t early = -1;  // not -1: also in use from action 0 to this one
     uint64_t bytes = 0;
     uint64_t credits = 1;
-    uint32_t place = 0;  // the first buffer there
+    uint32_t place = 0;  // first buffer of the place
   };
   void FindUses();
   void FindPlaces();
@@ -68,9 +70,9 @@ class MemoryNeeds {
                  std::vector<layout::LiveRange>* ranges) const;
 
   const proto::Plan& plan_;
-  std::vector<Use> uses_;         // by buffer
-  std::vector<uint32_t> places_;  // by buffer: one of the same place
-  std::vector<bool> stays_;       // by place
+  std::vector<Use> uses_;         // index: buffer
+  std::vector<uint32_t> places_;  // index: buffer; a buffer of the same place
+  std::vector<bool> stays_;       // index: place
   std::map<std::vector<std::pair<uint32_t, uint64_t>>, MemoryNeed> known_;
 };
 

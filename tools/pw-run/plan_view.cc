@@ -1,4 +1,4 @@
-//===- plan_view.cc - Where the slices of a plan are ----------------------===//
+//===- plan_view.cc - Slices of a plan in a cluster -----------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- progress.cc - A line on a terminal that says what goes on ----------===//
+//===- progress.cc - Progress of a run on a terminal ----------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -17,9 +17,9 @@
 namespace pathways::pw_run {
 namespace {
 
-constexpr std::chrono::milliseconds kPause{200};  // between two figures
+constexpr std::chrono::milliseconds kPause{200};  // between two updates
 
-// "\r" to the start of the line, "\x1b[K" clears the rest of it.
+// "\r" moves to the start of the line, "\x1b[K" clears the rest of it.
 void Write(const std::string& text) {
   std::fprintf(stderr, "\r\x1b[K%s", text.c_str());
   std::fflush(stderr);
@@ -38,7 +38,7 @@ void Progress::Track(const std::string& text, std::function<double()> done) {
   if (!enabled_) return;
   Show(text);
   auto track = [this, text, done = std::move(done)] {
-    // The first figure after a moment: short runs show none.
+    // The first percentage comes after a pause, so short runs show none.
     while (!Wait()) {
       int percent = static_cast<int>(std::clamp(done(), 0.0, 1.0) * 100);
       Write("pw-run: " + text + " " + std::to_string(percent) + " %");
@@ -47,7 +47,7 @@ void Progress::Track(const std::string& text, std::function<double()> done) {
   try {
     thread_ = std::thread(std::move(track));
   } catch (const std::system_error&) {
-    return;  // none to be had: the text stays as it is
+    return;  // no thread left: the text stays as it is
   }
 }
 
@@ -73,7 +73,7 @@ void Progress::Stop() {
 }
 
 void Progress::Note(const std::string& text) const {
-  // One call, so that the tracking thread writes before or after it.
+  // One call, so the tracking thread writes before or after it.
   std::fprintf(stderr, "%s%s\n", enabled_ ? "\r\x1b[K" : "", text.c_str());
   std::fflush(stderr);
 }

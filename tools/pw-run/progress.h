@@ -1,4 +1,4 @@
-//===- progress.h - A line on a terminal that says what goes on -*- C++ -*-===//
+//===- progress.h - Progress of a run on a terminal -------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Rewrites one line of standard error when that is a terminal, and is silent
-// otherwise, so that logs stay clean.
+// Rewrites one line of standard error if that is a terminal; otherwise prints
+// nothing, so that logs stay clean.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,8 +24,8 @@
 
 namespace pathways::pw_run {
 
-// One at a time. The line is gone when the object is. Not thread-safe; the
-// function given to Track() is called by a thread of the object's own.
+// Shows one text at a time, and clears the line when destroyed. Not
+// thread-safe; a thread of the object calls the function given to Track().
 class Progress {
  public:
   // `enabled`: normally isatty(2).
@@ -36,17 +36,17 @@ class Progress {
 
   // Shows `text` until the next call.
   void Show(const std::string& text);
-  // Shows `text` and a percentage, done() of 1, a few times a second; without
-  // the percentage where the system has no thread to spare.
+  // Shows `text` and a percentage, done() times 100, several times a second;
+  // without the percentage if the system has no thread left.
   void Track(const std::string& text, std::function<double()> done);
-  // Stops and clears the line. Call before anything else is printed, but by
-  // Note.
+  // Stops and clears the line. Must be called before anything is printed,
+  // except by Note.
   void Clear();
-  // Prints a line of its own on standard error. Any thread.
+  // Prints a line of its own on standard error. Any thread may call it.
   void Note(const std::string& text) const;
 
  private:
-  // Sleeps for a moment; true: to stop.
+  // Sleeps for a moment. Returns true if the thread must stop.
   bool Wait();
   void Stop();
 

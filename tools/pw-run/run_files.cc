@@ -1,4 +1,4 @@
-//===- run_files.cc - The files that a run reads and writes ---------------===//
+//===- run_files.cc - Files that a run reads and writes -------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -51,7 +51,7 @@ FileClaims ClaimInputs(const Options& options) {
   return claims;
 }
 
-// "-" and "" need no file.
+// Opens the file of an option; "-" and "" need none.
 absl::Status Open(const std::string& option, const std::string& path,
                   FileClaims* claims, OutputFile* file) {
   if (path.empty() || path == "-") return absl::OkStatus();
@@ -63,8 +63,8 @@ absl::Status Open(const std::string& option, const std::string& path,
   return absl::OkStatus();
 }
 
-// Each is made again when there is something to save: who ends the run leaves
-// nothing.
+// Makes each folder and removes it again: it is made anew when there is
+// something to save, so a run that ends early leaves nothing.
 absl::Status TrySaves(const Options& options, FileClaims* claims) {
   for (const NamedSpec& save : options.saves) {
     absl::Status claimed = claims->AddOutput(absl::StrCat("--save=", save.name),
@@ -76,7 +76,8 @@ absl::Status TrySaves(const Options& options, FileClaims* claims) {
   return absl::OkStatus();
 }
 
-// "@file", of an option that may print, too.
+// Returns the path of "@file"; empty for other values of an option that may
+// print.
 std::string PathOf(const std::string& spec) {
   return spec[0] == '@' ? spec.substr(1) : "";
 }

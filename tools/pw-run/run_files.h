@@ -1,4 +1,4 @@
-//===- run_files.h - The files that a run reads and writes ------*- C++ -*-===//
+//===- run_files.h - Files that a run reads and writes ----------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -17,16 +17,17 @@
 
 namespace pathways::pw_run {
 
-// What options have a run write; not opened: it is printed, or not wanted.
+// Files that options have a run write. One that is printed or not wanted is not
+// opened.
 struct RunFiles {
   OutputFile plan, plan_text, graph, stats, trace, profile;
-  std::vector<OutputFile> outputs;  // as Options::outputs
+  std::vector<OutputFile> outputs;  // order of Options::outputs
 };
 
-// Opens all files that are to be written, before anything is computed. Folders
-// of Options::saves have been made and are gone again. InvalidArgument, naming
-// the option: a file is read, too, or written twice, or cannot be written;
-// others as SaveFolder::Create.
+// Opens all files to write, before anything is computed. Makes the folders of
+// Options::saves and removes them again. Returns InvalidArgument, with the
+// option, if a file is also read, is written twice, or cannot be written;
+// otherwise errors of SaveFolder::Create.
 absl::StatusOr<RunFiles> OpenRunFiles(const Options& options);
 
 }  // namespace pathways::pw_run

@@ -1,4 +1,4 @@
-//===- session.cc - What comes before the run of a program ----------------===//
+//===- session.cc - Steps before the run of a program ---------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -35,13 +35,13 @@ int Session::Run() {
   bool done = OpenFiles() && Connect() && Load() && Describe();
   if (done && !options_.dry_run && !options_.compile_only) {
     done = Prepare() && Execute();
-    // Of a run that failed, too.
+    // A failed run is traced, too.
     done = WriteTrace(done) && WriteProfile() && Finish();
   }
   progress_.Clear();
   if (!done) {
     std::fflush(stdout);
-    // Diagnostics of the compiler begin with their place, for editors.
+    // Diagnostics of the compiler begin with their location, for editors.
     bool placed = failure_.code == kCompileError &&
                   failure_.message.find(": error: ") != std::string::npos;
     std::fprintf(stderr, "%s%s\n",

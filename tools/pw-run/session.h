@@ -35,66 +35,70 @@ namespace pathways::pw_run {
 
 void Print(const std::string& text);  // to standard output
 
-// One run of the tool, in this order, so that nothing is computed that cannot
-// be used: the files to write; the cluster; the program; its interface and
-// inputs; then the run, and what it gave. The steps return false after setting
-// failure_.
+// One run of the tool. It opens the files to write; then the cluster; then it
+// loads the program, its interface and its inputs; then it runs and reports
+// results: in this order, so that nothing is computed that cannot be used. The
+// steps return false after setting failure_.
 class Session {
  public:
   explicit Session(Options options);
-  // The line's thread reads statistics.
+  // Stops the progress line, whose thread reads statistics.
   ~Session() { progress_.Clear(); }
 
-  // Returns the exit code; what failed is on the standard error then.
+  // Runs all steps and returns the exit code. Prints a failure to standard
+  // error.
   int Run();
 
  private:
   // session.cc
   bool Fail(ExitCode code, absl::string_view message);
-  // What was given is at fault, unless there was no memory for it.
+  // Fails with kUsageError, since the input is at fault, unless there was no
+  // memory for it.
   bool FailInput(const absl::Status& status);
   bool Check(ExitCode code, const absl::Status& status);
   // Writes to the file that was opened for `path`, or prints.
   bool Emit(const std::string& path, OutputFile* file, absl::string_view text);
   bool OpenFiles();
   std::function<void(const LongWork&)> Warn();
-  // To a cluster that runs, whose topology is the one to compile for.
+  // Connects to a running cluster, whose topology is the one to compile for.
   bool Connect();
   bool Load();
-  // To other devices, where some are not wanted.
+  // Moves the plan to other devices if some are to be avoided.
   bool Avoid();
-  // Everything that comes from the plan alone.
+  // Prints everything that depends on the plan alone.
   bool Describe();
 
   // session_run.cc
-  // Inputs, expected values, and the memory for results.
+  // Prepares inputs, expected values, and the memory for results.
   bool Prepare();
-  // A cluster of this process's own.
+  // Opens a cluster of this process's own.
   bool OpenCluster();
   bool Execute();
-  // Whose name on the cluster tells it from others.
+  // Connects a client whose name is unique on the cluster.
   bool OpenClient();
   std::optional<ProgramHandle> LoadOnCluster();
   bool PutArguments(LaunchArguments* arguments);
-  // Waits for the end.
+  // Launches the program and waits for the end.
   bool Launch(ProgramHandle program, LaunchArguments arguments);
   bool FetchResults();
-  // In legs, each from where the one before it ended.
+  // Runs with recovery, in intervals, each from where the previous one ended.
   bool RunToEnd(ProgramHandle program, LaunchArguments arguments);
-  // Whether somebody looks at all of a result at a time.
+  // Returns true if a whole result is needed in memory.
   bool IsWanted(size_t port) const;
-  // Writes the folder of one result, which is not in its place then.
+  // Writes the folder of one result without moving it to its place.
   bool Save(size_t save);
 
   // session_report.cc
-  // After a run that ended well, or not. Returns whether all went well.
+  // Called after a run, successful or not. Returns true if the run and the
+  // trace succeeded.
   bool WriteTrace(bool has_run);
   bool WriteProfile();
-  // Stores, prints and compares.
+  // Stores, prints and compares results.
   bool Finish();
   void PrintResult(size_t port, int64_t max_elements);
   RunFacts Facts() const;
-  // Of the cluster, with the times that devices had for this run.
+  // Returns the counts of the cluster, with the times that devices had for this
+  // run.
   absl::StatusOr<ClusterStats> Stats();
   bool PrintCosts();
   bool WriteStats();
@@ -105,21 +109,24 @@ class Session {
   Failure failure_;
   ExitCode exit_code_ = kSuccess;
   RunFiles files_;
-  std::vector<size_t> output_ports_;  // as options_.outputs
-  std::vector<std::unique_ptr<SaveFolder>> save_folders_;  // as options_.saves
-  std::vector<size_t> save_ports_;                         // likewise
+  std::vector<size_t> output_ports_;  // order of options_.outputs
+  // Order of options_.saves.
+  std::vector<std::unique_ptr<SaveFolder>> save_folders_;
+  std::vector<size_t> save_ports_;  // order of options_.saves
   std::optional<Topology> topology_;
   Loaded loaded_;
   Signature signature_;
   std::vector<Input> inputs_;
-  TimeNs launch_ns_ = 0;          // as RunFacts
-  ClusterStats before_;           // on a cluster of others, before the launch
-  std::optional<RunHandle> run_;  // has the results; none: arrays_ are they
-  std::vector<ArrayHandle> arrays_;                     // by result
-  std::vector<HostArray> results_;                      // those that are wanted
-  std::vector<std::pair<size_t, HostArray>> expected_;  // by result
-  // Before cluster_, which may have something to note until its end. Its thread
-  // reads cluster_, and has ended when that goes.
+  TimeNs launch_ns_ = 0;  // see RunFacts
+  ClusterStats before_;   // counts before the launch, on a cluster of others
+  // Has the results; nullopt: arrays_ are the results.
+  std::optional<RunHandle> run_;
+  std::vector<ArrayHandle> arrays_;  // index: result
+  std::vector<HostArray> results_;   // wanted ones only
+  // Result, expected value.
+  std::vector<std::pair<size_t, HostArray>> expected_;
+  // Declared before cluster_, which may print notes until it is destroyed. Its
+  // thread reads cluster_, and has ended by then.
   Progress progress_;
   std::shared_ptr<Cluster> cluster_;
   std::unique_ptr<Client> client_;

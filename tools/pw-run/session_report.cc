@@ -1,4 +1,4 @@
-//===- session_report.cc - What comes after the run of a program ----------===//
+//===- session_report.cc - Steps after the run of a program ---------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -22,7 +22,8 @@
 namespace pathways::pw_run {
 namespace {
 
-// Elements of a result that is printed although nobody asked for all of it.
+// Most elements that are printed of a result without an option that asks for
+// all.
 constexpr int64_t kMaxPrinted = 1000;
 
 }  // namespace
@@ -32,7 +33,7 @@ bool Session::WriteTrace(bool has_run) {
   progress_.Clear();
   std::ostringstream text;
   const absl::Status status = client_->WriteTrace(&text);
-  // The first failure is the one to tell.
+  // Only the first failure is reported.
   if (!has_run) {
     if (status.ok() && options_.trace != "-") {
       (void)files_.trace.Commit(text.str());
@@ -47,7 +48,7 @@ bool Session::WriteProfile() {
   if (options_.profile_out.empty()) return true;
   absl::StatusOr<proto::Profile> profile = client_->Measure(plan().header());
   if (!profile.ok()) {
-    // Of a run that went well the trace may have kept nothing.
+    // After a successful run the trace may have kept nothing.
     const bool is_usage = absl::IsInvalidArgument(profile.status()) ||
                           absl::IsFailedPrecondition(profile.status());
     return Fail(is_usage ? kUsageError : kRunError,
@@ -131,7 +132,7 @@ absl::StatusOr<ClusterStats> Session::Stats() {
   }
   for (ClusterStats::Device& device : stats->devices) {
     const auto found = before.find(device.name);
-    // One that is in another life now began anew.
+    // A device whose host was replaced counts from zero again.
     if (found == before.end() || found->second->busy_ns > device.busy_ns ||
         found->second->waiting_ns > device.waiting_ns) {
       continue;

@@ -21,13 +21,14 @@
 namespace pathways::pw_run {
 namespace {
 
-// Of the cluster, or of who is on it: nothing that was given is at fault.
+// Returns true if a failure comes from the cluster or its other clients, so
+// that no input is at fault.
 bool IsLoss(const absl::Status& status) {
   return absl::IsCancelled(status) || absl::IsUnavailable(status) ||
          absl::IsDeadlineExceeded(status);
 }
 
-// Contributions to an argument as the program takes it.
+// Returns the contributions to an argument in the layout of the program.
 layout::Contributions ContributionsOf(const proto::Plan& plan, int argument) {
   const proto::Action& feed = plan.actions(
       static_cast<int>(plan.interface().arguments(argument).action()));
@@ -120,7 +121,7 @@ bool Session::Execute() {
 }
 
 bool Session::OpenClient() {
-  // Others may run theirs at the same time.
+  // Other processes may run the tool on the cluster at the same time.
   absl::StatusOr<std::unique_ptr<Client>> client = cluster_->Connect(
       !options_.client.empty() ? options_.client
       : options_.connect.address.empty()
@@ -180,7 +181,7 @@ bool Session::PutArguments(LaunchArguments* arguments) {
                      "' of program '", plan().header().program(), "'"),
         (*saved)->contributions(),
         ContributionsOf(plan(), static_cast<int>(i)));
-    // A run with recovery says it itself.
+    // A run with recovery reports this itself.
     if (!combined.empty() && !options_.recovery.has_value()) {
       progress_.Note(absl::StrCat("pw-run: ", combined));
     }

@@ -1,4 +1,4 @@
-//===- stats.cc - What a run did, as a table or JSON ----------------------===//
+//===- stats.cc - Statistics of a run, as a table or JSON -----------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -19,7 +19,7 @@
 namespace pathways::pw_run {
 namespace {
 
-// Rows of the table that says where the time went.
+// Most rows of the tables about the use of time.
 constexpr size_t kMaxDevices = 32;
 constexpr size_t kMaxShares = 8;
 constexpr size_t kMaxProcessRows = 32;
@@ -38,7 +38,7 @@ std::string Percent(TimeNs part, TimeNs whole) {
   return absl::StrFormat("%.1f%%", 100 * Fraction(part, whole));
 }
 
-// "'x' (program.mlir:3:5)".
+// Returns text like "'x' (program.mlir:3:5)".
 std::string Named(const std::string& action, const std::string& location) {
   return location.empty() ? absl::StrCat("'", action, "'")
                           : absl::StrCat("'", action, "' (", location, ")");
@@ -60,7 +60,7 @@ std::string WaitText(const TraceSummary::Wait& wait) {
                       Time(wait.total_ns), " in all\n");
 }
 
-// What crossed the links of several processes.
+// Returns a table of the traffic between several processes.
 std::string ProcessesText(const ClusterStats& stats) {
   if (stats.processes.size() <= 1) return "";
   std::vector<std::vector<std::string>> rows = {
@@ -91,7 +91,7 @@ TimeNs StepTime(const RunFacts& facts) {
   return facts.launch_ns / std::max<int64_t>(1, facts.steps);
 }
 
-// How busy devices were that did anything, or waited to.
+// Returns how busy the devices were that ran or waited at all.
 std::string DevicesText(const ClusterStats& stats, const RunFacts& facts) {
   std::vector<std::vector<std::string>> rows = {
       {"device", "busy", "waits", absl::StrCat("of ", Time(facts.launch_ns))}};
@@ -109,12 +109,12 @@ std::string DevicesText(const ClusterStats& stats, const RunFacts& facts) {
   return TableText(rows);
 }
 
-// Critical path and waits.
+// Returns the critical path and waits.
 std::string SummaryText(const TraceSummary& summary) {
   const TimeNs wall = summary.wall_ns();
   std::string text, whole = absl::StrCat("of ", Time(wall));
   if (summary.events_dropped > 0) {
-    // Each table says so: it may be all that is read.
+    // Each table says so, since a reader may read only that one.
     whole = absl::StrCat("of the last ", Time(wall));
     absl::StrAppend(&text, "\nwhat follows is ", whole, " alone: ",
                     CountText(summary.events_dropped, "older event"),
@@ -289,7 +289,7 @@ std::string CostsText(const ClusterStats& stats, const TraceSummary& summary,
   std::string text = absl::StrCat(
       TableText(rows), "\n", DevicesText(stats, facts), SummaryText(summary));
   if (summary.gaps.empty()) return text;
-  // As the critical path, of what was kept.
+  // Like the critical path, this covers the part that the trace has kept.
   const TimeNs kept = summary.wall_ns();
   rows = {{"links on the critical path", "times", "time",
            absl::StrCat(summary.events_dropped > 0 ? "of the last " : "of ",
@@ -320,7 +320,7 @@ std::string StatsJson(const proto::Plan& plan, const ClusterStats& stats,
                  {"controller_bytes", stats.controller_bytes}};
   if (facts.simulated) {
     json["run"]["events"] = stats.events;
-    // As text: JSON numbers are doubles to many readers.
+    // Text, since many readers take JSON numbers as doubles.
     json["run"]["event_hash"] = absl::StrFormat("%016x", stats.event_hash);
     json["run"]["virtual_ns"] = stats.now_ns;
   }
@@ -382,7 +382,7 @@ std::string StatsJson(const proto::Plan& plan, const ClusterStats& stats,
          {"plan_bytes_received", process.plan_bytes_received}});
   }
   json["time"] = summary.has_value() ? SummaryJson(*summary) : Json();
-  // Names may be any bytes.
+  // Names may have any bytes.
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

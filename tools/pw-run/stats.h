@@ -1,4 +1,4 @@
-//===- stats.h - What a run did, as a table or JSON -------------*- C++ -*-===//
+//===- stats.h - Statistics of a run, as a table or JSON --------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -19,37 +19,37 @@
 
 namespace pathways::pw_run {
 
-// Why there is no trace of a cluster that others have started.
+// Reason why a cluster that others have started has no trace.
 inline constexpr char kUntraced[] =
     "the cluster traces nothing; its controller's --trace-events lets it";
 
 struct RunFacts {
-  int64_t plan_bytes = 0;  // of the plan as a file
+  int64_t plan_bytes = 0;  // size of the plan as a file
   int64_t steps = 0;
   bool simulated = false;
-  // From the call that launched the run to its end, by the clock of this
-  // process: virtual in a simulation.
+  // Time from the call that launched the run to its end, by the clock of this
+  // process; virtual in a simulation.
   TimeNs launch_ns = 0;
 };
 
-// For people: a table of counts, which are the same in every run; of several
-// processes, what crossed the links of each; then where the time went, if the
-// cluster traces. Step time and devices are of all that ran; the critical path
-// and waits are of the part that the trace has kept, which is said.
+// Returns text for people: a table of counts, which are the same in every run;
+// for several processes, traffic on the links of each; then the use of time, if
+// the cluster traces. Step time and devices cover the whole run; the critical
+// path and waits cover the part that the trace has kept, and the text says so.
 std::string StatsTable(const proto::Plan& plan, const ClusterStats& stats,
                        const std::optional<TraceSummary>& summary,
                        const RunFacts& facts);
 
-// What a run in virtual time says of the machines and links that it was given:
-// step time, utilization, bubbles, and what bounds the step. As StatsTable, the
-// first three are of all that ran.
+// Returns what a run in virtual time says about the given machines and links:
+// step time, utilization, bubbles, and what bounds the step. As in StatsTable,
+// the first three cover the whole run.
 std::string CostsText(const ClusterStats& stats, const TraceSummary& summary,
                       const RunFacts& facts);
 
-// One line: an object with "plan", "run", "costs", "messages", "hosts",
-// "devices", "processes" and "time". "costs" has times of all that ran, those
-// of devices null unless the cluster traces; "time" those of the part that the
-// trace has kept, or null.
+// Returns one line: an object with "plan", "run", "costs", "messages", "hosts",
+// "devices", "processes" and "time". "costs" has times of the whole run, those
+// of devices null unless the cluster traces; "time" has those of the part that
+// the trace has kept, or is null.
 std::string StatsJson(const proto::Plan& plan, const ClusterStats& stats,
                       const std::optional<TraceSummary>& summary,
                       const RunFacts& facts);

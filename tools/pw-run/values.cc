@@ -46,7 +46,8 @@ uint16_t Narrow(ElementType element, double value) {
   return element == ElementType::kF16 ? ToF16(once) : ToBF16(once);
 }
 
-// Plain to_chars writes "1e+20" and "nan"; a NaN's sign means nothing here.
+// Writes "1e+20" and "nan" like to_chars, but without the sign of a NaN, which
+// has no meaning here.
 template <typename T>
 std::string FloatText(T value) {
   if (std::isnan(value)) return "nan";
@@ -55,7 +56,7 @@ std::string FloatText(T value) {
   return std::string(text, result.ptr);
 }
 
-// "1.5e+01" of 15.2 with 2 digits.
+// Returns text like "1.5e+01" for 15.2 with 2 digits.
 std::string Scientific(double value, int digits) {
   char text[64];
   std::to_chars_result result =
@@ -75,8 +76,8 @@ double Number(const std::string& text) {
   return value;
 }
 
-// The fewest digits that round to the same 16 bits. Those nearest to the value
-// may not: above a power of two its neighbours are farther than below.
+// Returns the fewest digits that round to the same 16 bits. The nearest digits
+// may not: above a power of two the neighbours are farther than below.
 std::string ShortestScientific(ElementType element, uint16_t bits) {
   const double value = Widen(element, bits);
   for (int digits = 1;; ++digits) {
@@ -90,8 +91,8 @@ std::string ShortestScientific(ElementType element, uint16_t bits) {
   }
 }
 
-// As to_chars, which has no such type, writes those that it has: the shorter of
-// two, one of them without an exponent, in which whole numbers are exact.
+// Returns what to_chars would, if it supported 16-bit types: the shorter of two
+// texts, one of them without an exponent, which is exact for whole numbers.
 std::string Text16(ElementType element, uint16_t bits) {
   const double value = Widen(element, bits);
   if (!std::isfinite(value)) return FloatText(value);
@@ -100,7 +101,7 @@ std::string Text16(ElementType element, uint16_t bits) {
   int decimals = 0;
   if (value != std::trunc(value)) {
     shown = Number(scientific);
-    // One for each digit behind the point, which the exponent moves.
+    // One decimal for each digit after the point, shifted by the exponent.
     const size_t end = scientific.find('e'), point = scientific.find('.');
     const int behind = point < end ? static_cast<int>(end - point) - 1 : 0;
     decimals = std::max(0, behind - ExponentOf(scientific));
@@ -198,7 +199,7 @@ void StoreInteger(ElementType element, int64_t value, char* data) {
 absl::Status StoreText(ElementType element, absl::string_view text,
                        char* data) {
   if (element == ElementType::kF32) {
-    // Not by way of double, which would round twice.
+    // Parsed as float, since a double would round twice.
     float value = 0;
     if (absl::Status s = Parse(element, text, &value); !s.ok()) return s;
     Store(value, data);
@@ -238,7 +239,7 @@ std::string ElementText(ElementType element, const char* data) {
 std::string NumberText(double value) { return FloatText(value); }
 
 std::string ArrayText(const HostArray& array, int64_t max_elements) {
-  // What would be printed, whatever the mix of extents: small dimensions are
+  // Counts the elements to print for any mix of extents: small dimensions are
   // never cut, and empty arrays may have huge ones.
   int64_t count = array.num_elements();
   bool all = count > 0 ? count <= max_elements : true;

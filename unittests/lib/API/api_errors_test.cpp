@@ -1,4 +1,4 @@
-//===- api_errors_test.cpp - What the public API says no to ---------------===//
+//===- api_errors_test.cpp - Errors of the public API ---------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -83,7 +83,8 @@ TEST(ApiTest, WhatIsGoneOrEmptyIsAnError) {
   EXPECT_EQ(shape.error().code, ErrorCode::InvalidArgument);
 }
 
-/// What was moved from has nothing; each call says so, and none waits.
+/// A moved-from object has no state: each call returns an error, and none
+/// waits.
 TEST(ApiTest, WhatWasMovedFromIsAnError) {
   auto compiled = take(compile(runningSum(), {.topology = "1x1x2"}));
   auto session = take(Session::open({.topology = "1x1x2"}));
@@ -134,14 +135,14 @@ TEST(ApiTest, WhatWasMovedFromIsAnError) {
     isEmpty(session.writeTrace(trace), "session");
     isEmpty(session.writeProfile(plan, trace), "session");
     isEmpty(hasSession.writeProfile(compiled.plan, trace), "plan");
-    // Who has them now can use them.
+    // The new owners can use them.
     EXPECT_THAT(values(take(hasArray.get())), ElementsAre(1, 2));
     EXPECT_THAT(values(take(hasRun.fetch("total"))), ElementsAre(1, 2));
     EXPECT_TRUE(hasSession.load(plan));
   }
 }
 
-/// total' = total + x, of 64 MiB.
+/// Returns a program that computes total' = total + x, of 64 MiB.
 Program largeSum() {
   ProgramBuilder builder("large");
   builder.slice("s", {{"d", 2}});
@@ -157,7 +158,7 @@ Program largeSum() {
   return builder.build();
 }
 
-/// In a process of its own.
+/// Runs in a process of its own.
 void runWithoutMemory(const Plan &plan) {
   const int64_t count = 16777216;
   HostArray values = floats({count}, std::vector<float>(count, 1));
@@ -187,9 +188,9 @@ void runWithoutMemory(const Plan &plan) {
     isRefused(run.fetch("y"), "result 'y' of run [0-9]+: " + escaped);
     isRefused(array.get(), "array [0-9]+: " + escaped);
     isRefused(kept.get(), "array [0-9]+: " + escaped);
-    // What is there already goes on.
+    // Work that has its memory continues.
     EXPECT_TRUE(run.await());
-    // The memory of a result that a host does not get is an error of the run.
+    // A run fails if a host gets no memory for its result.
     auto failed = take(executable.launch({{"x", kept}})).await();
     EXPECT_FALSE(failed);
     EXPECT_EQ(failed.error().code, ErrorCode::RunFailed);
@@ -280,7 +281,7 @@ TEST(ApiTest, ErrorsSayWhat) {
   EXPECT_EQ(result.error().code, ErrorCode::InvalidArgument);
 }
 
-/// What MLIR's own parser does not survive, this process does.
+/// Texts that crash MLIR's own parser are errors, and this process survives.
 TEST(ApiTest, TextsThatEndParsersAreErrors) {
   for (int i = 0; i < 3; ++i) {
     auto broken = compile(

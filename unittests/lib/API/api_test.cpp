@@ -1,4 +1,4 @@
-//===- api_test.cpp - The public API, as a client uses it -----------------===//
+//===- api_test.cpp - Client use of the public API ------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -118,7 +118,7 @@ TEST(ApiTest, AProgramLeavesDevicesAndComesBack) {
   Array first = doubled(floats({2}, {1, 2}));
   ASSERT_TRUE(executable.rebind({.avoid = {"island1"}}));
   Array second = doubled(first);
-  // Too few islands: it stays.
+  // Too few islands are left, so the program is not moved.
   const RebindOptions most = {.avoid = {"island1", "island2/host2/device0"}};
   Status refused = executable.rebind(most);
   ASSERT_FALSE(refused);
@@ -141,7 +141,7 @@ TEST(ApiTest, AProgramLeavesDevicesAndComesBack) {
   EXPECT_EQ(empty.error().code, ErrorCode::InvalidArgument);
 }
 
-// In this process, in a simulation, and over several processes.
+// Runs in this process, in a simulation, and over several processes.
 TEST(ApiTest, SlicesAreReservedAndSharedOut) {
   auto compiled = take(compile(runningSum(), {.topology = "1x3x2"}));
   RunOptions sim, processes;
@@ -222,7 +222,7 @@ TEST(ApiTest, PlanSurvivesBytesAndText) {
 }
 
 TEST(ApiTest, KernelsAreCompiledOnce) {
-  // Of this process: others that test keep theirs beside it.
+  // The folder belongs to this process: other test processes use their own.
   std::string folder = ::testing::TempDir() + "/api_test_kernels_XXXXXX";
   ASSERT_NE(mkdtemp(folder.data()), nullptr);
   CompileOptions options{.topology = "1x1x2", .kernel_cache = folder};
@@ -275,7 +275,7 @@ TEST(ApiTest, TraceOfARun) {
               HasSubstr("a trace of -1 events"));
 }
 
-/// A file of that text, for as long as this lives.
+/// A file with the given text that exists as long as the object.
 class ProfileFile {
 public:
   explicit ProfileFile(const std::string &text)
@@ -312,15 +312,15 @@ TEST(ApiTest, ProfileOfARun) {
   Compiled second = take(compile(runningSum(), compileOptions));
   EXPECT_EQ(second.plan.bytes(),
             take(compile(runningSum(), compileOptions)).plan.bytes());
-  // Nothing is estimated.
+  // All costs were measured, so none is estimated.
   EXPECT_TRUE(second.remarks.empty());
-  // A plan has its costs.
+  // The costs of a plan are fixed.
   auto fixed =
       compile(Program{take(printPlan(second.plan)), "sum"}, compileOptions);
   ASSERT_FALSE(fixed);
   EXPECT_EQ(fixed.error().code, ErrorCode::InvalidArgument);
   EXPECT_THAT(fixed.error().message, HasSubstr("whose costs are fixed"));
-  // Another program does not take them.
+  // A profile is not accepted for another program.
   Program other = runningSum();
   other.text += "func.func private @more() { return }\n";
   auto refused = compile(other, compileOptions);
@@ -382,7 +382,7 @@ TEST(ApiTest, ASessionOfAClusterThatRunsElsewhere) {
         3));
     EXPECT_THAT(values(take(run.fetch("total"))), ElementsAre(91, 122));
   }
-  // The controller goes, and takes no call with it.
+  // The controller stops, and no call crashes.
   auto program = take(session.load(compiled.plan));
   processes->Stop(absl::ZeroDuration());
   auto late = program.launch(
@@ -394,7 +394,7 @@ TEST(ApiTest, ASessionOfAClusterThatRunsElsewhere) {
   }
 }
 
-// A child of this process.
+// Returns a child of this process.
 pid_t someChild() {
   for (const auto &task :
        std::filesystem::directory_iterator("/proc/self/task")) {
@@ -462,7 +462,8 @@ TEST(ApiTest, SessionsOfOneCluster) {
       EXPECT_THAT(values(take(run.fetch("total"))),
                   ElementsAre(anns ? 11 : 13, anns ? 12 : 14));
     }
-    // The name is free when all that came from the session is gone.
+    // The name is free after everything that came from the session is
+    // destroyed.
     bo.reset();
     EXPECT_FALSE(ann.another("bo"));
     bosArray = Array();

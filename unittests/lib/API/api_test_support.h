@@ -38,7 +38,8 @@ func.func private @add(%a: tensor<1xf32>, %b: tensor<1xf32>) -> tensor<1xf32>
   return %c : tensor<1xf32>
 })";
 
-/// total' = total + x, on two devices; `trail` has all totals.
+/// Returns a program that computes total' = total + x on two devices. `trail`
+/// has all totals.
 inline Program runningSum() {
   ProgramBuilder builder("sum");
   builder.slice("s", {{"d", 2}});

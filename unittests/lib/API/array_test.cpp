@@ -1,4 +1,4 @@
-//===- array_test.cpp - Arrays that stay, as a client uses them -----------===//
+//===- array_test.cpp - Arrays that outlive runs --------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -31,7 +31,7 @@ TEST(ApiTest, HandlesReleaseInAnyOrder) {
     run = take(executable.launch(
         {{"x", floats({1, 2}, {1, 2})}, {"start", floats({2}, {0, 0})}}));
   }
-  // The run keeps what it needs alive.
+  // The run keeps its argument alive.
   EXPECT_THAT(values(take(run->fetch("total"))), ElementsAre(1, 2));
 }
 
@@ -44,7 +44,7 @@ TEST(ApiTest, ArraysStayBetweenLaunches) {
     Array total = take(session.put(floats({2}, {10, 20})));
     EXPECT_TRUE(total.isReady());
     for (float i = 1; i <= 5; ++i) {
-      // The argument is the result of a run that may still be under way.
+      // The argument is the result of a run that may still be in flight.
       auto run = take(executable.launch(
           {{"x", floats({1, 2}, {i, -i})}, {"start", total}}));
       total = take(run.take("total"));
@@ -57,7 +57,7 @@ TEST(ApiTest, ArraysStayBetweenLaunches) {
   }
 }
 
-/// acc' = acc + x, where both devices have contributions, and what that is.
+/// acc' = acc + x, where both devices hold contributions, and the sum of these.
 constexpr char kContributions[] = R"(
 pw.slice @s mesh <"d" = 2>
 !acc = !pw.array<3xf32, @s, [{}] partial add {"d"}>
@@ -88,7 +88,7 @@ TEST(ApiTest, ArraysAreSavedAndLoadedElsewhere) {
     Executable sum = take(session.load(plan));
     auto run = take(sum.launch(
         {{"x", floats({1, 2}, {1, 2})}, {"start", floats({2}, {10, 20})}}));
-    // Also of a run that goes on.
+    // Arrays of a run that is not finished can be saved, too.
     const Array total = take(run.take("total"));
     const Array trail = take(run.take("trail"));
     EXPECT_TRUE(total.save(folder + "/total"));
@@ -128,7 +128,8 @@ TEST(ApiTest, ArraysAreSavedAndLoadedElsewhere) {
   std::filesystem::resize_file(folder + "/all/trail/block-0.npy", 10);
   EXPECT_EQ(session.loadArrays(folder + "/all").error().code,
             ErrorCode::Damaged);
-  // What is loaded from it cannot be used any more, and says so.
+  // An array that was loaded from the changed file cannot be used any more and
+  // reports it.
   run = take(sum.launch({{"x", all["trail"]}, {"start", total}}));
   const Error changed = run.await().error();
   EXPECT_EQ(changed.code, ErrorCode::RunFailed);
@@ -157,7 +158,7 @@ TEST(ApiTest, ContributionsStayBetweenLaunches) {
       auto run = take(accumulate.launch({{"x", x}, {"acc", acc}}, 2));
       acc = take(run.take("acc"));
     }
-    // As contributions, as the client's own, and as a whole array.
+    // Read as contributions, as the client's own array, and as a whole array.
     auto sums = ElementsAre(232, 356, 480);
     EXPECT_THAT(values(take(take(finish.launch({{"acc", acc}})).fetch("sum"))),
                 sums);
@@ -167,7 +168,7 @@ TEST(ApiTest, ContributionsStayBetweenLaunches) {
   }
 }
 
-/// In a simulation nothing happens unless somebody waits.
+/// Nothing happens in a simulation unless a caller waits.
 TEST(ApiTest, ToDestroyWaitsForNothing) {
   auto compiled = take(compile(runningSum(), {.topology = "1x2x1"}));
   auto session = take(
@@ -184,7 +185,7 @@ TEST(ApiTest, ToDestroyWaitsForNothing) {
   }
   EXPECT_FALSE(total.isReady());
   EXPECT_THAT(values(take(total.get())), ElementsAre(1, 2));
-  // What was given up is unloaded, and makes room.
+  // A dropped program is unloaded and frees its memory.
   for (int i = 0; i < 100; ++i)
     take(session.load(compiled.plan));
 }
@@ -208,7 +209,7 @@ TEST(ApiTest, BorrowedValuesAreGivenBackOnce) {
     auto run = take(
         executable.launch({{"x", floats({1, 2}, {1, 2})}, {"start", array}}));
     EXPECT_TRUE(run.await());
-    // The devices have them, and the array goes on.
+    // The devices have copies, so the array stays usable.
     EXPECT_EQ(done, 1);
     EXPECT_THAT(values(take(array.get())), ElementsAre(10, 20));
     EXPECT_THAT(values(take(run.fetch("total"))), ElementsAre(11, 22));
@@ -238,7 +239,7 @@ pw.program @p(%x: !pw.array<2xf32, @s, [{"d"}]>)
   pw.return %y, %e : !pw.array<2xf32, @s, [{"d"}]>, !pw.array<0xf32, @s, [{}]>
 })";
 
-/// In a simulation nothing happens unless somebody waits.
+/// Nothing happens in a simulation unless a caller waits.
 TEST(ApiTest, ToTakeAResultOfNoElementsWaits) {
   auto plan =
       take(compile(Program{kEmpty, "t.mlir"}, {.topology = "1x1x2"})).plan;

@@ -1,4 +1,4 @@
-//===- execute_only.cpp - What knows Execute.h alone ----------------------===//
+//===- execute_only.cpp - Code that uses Execute.h alone ------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

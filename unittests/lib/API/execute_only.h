@@ -1,4 +1,4 @@
-//===- execute_only.h - What knows Execute.h alone --------------*- C++ -*-===//
+//===- execute_only.h - Code that uses Execute.h alone ----------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -12,7 +12,7 @@
 #include <string>
 
 /// Puts numbers into a session of threads and fetches them. Returns them as
-/// text, or what went wrong.
+/// text, or the error message.
 std::string putAndGet();
 
 #endif // UNITTESTS_LIB_API_EXECUTE_ONLY_H

@@ -1,4 +1,4 @@
-//===- movement_test.cpp - Arrays move as was said ------------------------===//
+//===- movement_test.cpp - Changes of the layout of arrays ----------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,12 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Random changes of layout, compiled and run: values are those that came in,
-// and as many bytes move as the compiler said when it chose the way, by the
-// tables of the plan and by what hosts of a run sent each other. Where things
-// are and how fast links are, as said or as measured, changes the way and no
-// bit. PATHWAYS_TEST_SEED and PATHWAYS_TEST_RESHARDS choose others and how
-// many.
+// Compiles and runs random changes of layout. The values stay the same, and the
+// moved bytes equal the number that the compiler estimated when it chose the
+// route, both by the tables of the plan and by the messages that hosts of a run
+// sent each other. Placement and link speeds, configured or measured, change
+// the route and no bit. PATHWAYS_TEST_SEED and PATHWAYS_TEST_RESHARDS choose
+// other changes and their number.
 //
 //===----------------------------------------------------------------------===//
 
@@ -55,7 +55,8 @@ uint64_t fromEnvironment(const char *name, uint64_t otherwise) {
 struct Links {
   const char *name, *ici, *dcn;
 };
-/// As they come; so slow that bytes are all that counts, on either side.
+/// The default links, and links so slow on either side that only their bytes
+/// count.
 const Links kLinks[] = {
     {"usual", "", ""},
     {"slow-ici", "ici { bytes_per_second: 1e6 latency_seconds: 1e-9 }",
@@ -63,10 +64,10 @@ const Links kLinks[] = {
     {"slow-dcn", "ici { bytes_per_second: 1e9 latency_seconds: 1e-9 }",
      "dcn { bytes_per_second: 1e6 latency_seconds: 1e-9 }"},
 };
-/// Hosts and devices of each, in each of two islands.
+/// Hosts per island and devices per host, in each of two islands.
 const std::pair<int, int> kHosts[] = {{1, 12}, {2, 6}, {3, 4}, {6, 2}, {12, 1}};
 
-/// A file that describes two such islands, for as long as this lives.
+/// A file that describes two such islands and exists as long as the object.
 class TopologyFile {
 public:
   TopologyFile(std::pair<int, int> hosts, const Links &links)
@@ -90,7 +91,7 @@ public:
 
 struct Outcome {
   HostArray result;
-  uint64_t hostBytes = 0; // sent from host to host
+  uint64_t hostBytes = 0; // bytes sent from host to host
 };
 
 Outcome run(const Plan &plan, const std::string &topology, HostArray input,
@@ -113,7 +114,7 @@ Outcome run(const Plan &plan, const std::string &topology, HostArray input,
 }
 
 //===----------------------------------------------------------------------===//
-// Random ones
+// Random changes
 //===----------------------------------------------------------------------===//
 
 struct Mesh {
@@ -141,7 +142,7 @@ const Mesh kMeshes[] = {{{"x"}, {2}},
                         {{"x", "y"}, {3, 2}},
                         {{"x", "y", "z"}, {2, 1, 3}}};
 
-/// A program of one change of layout of one array, or of contributions to one.
+/// A program with one change of layout of one array, or of its contributions.
 class RandomReshard {
 public:
   explicit RandomReshard(uint64_t seed)
@@ -159,7 +160,8 @@ public:
     const std::string from = "[" + join(dims) + "]";
     const std::string goal = "[" + join(draw(target, false).first) + "]";
     const std::string slice = isOneSlice ? "@a" : "@b";
-    // There are two islands: what spans them is apart from nothing.
+    // There are only two islands, so nothing is apart from a slice that spans
+    // both.
     const bool isWide = seed % 3 == 0 && mesh.shards() % 2 == 0;
     const bool isTargetWide = seed % 3 == 0 && target.shards() % 2 == 0;
     const char *spans = " spans 2 islands";
@@ -183,14 +185,14 @@ public:
 
   std::mt19937_64 random;
   Mesh mesh, target;
-  std::vector<int64_t> shape, given; // of the array, and of the argument
+  std::vector<int64_t> shape, given; // shapes of the array and of the argument
   bool isPartial = false;
   std::string text;
 
 private:
   const Mesh &pickMesh() { return kMeshes[random() % std::size(kMeshes)]; }
 
-  /// What cuts each dimension, and the partial axes.
+  /// Returns the axes that cut each dimension, and the partial axes.
   std::pair<std::vector<std::vector<std::string>>, std::vector<std::string>>
   draw(const Mesh &on, bool withPartial) {
     std::vector<std::vector<std::string>> dims(shape.size());
@@ -233,7 +235,7 @@ private:
     return 0;
   }
 
-  /// Contributions have one dimension more, that of their ranks.
+  /// Contributions have one more dimension, that of their ranks.
   void addPartial(const std::vector<std::vector<std::string>> &dims,
                   const std::vector<std::string> &partial,
                   const std::string &result) {
@@ -281,7 +283,7 @@ HostArray fill(const std::vector<int64_t> &shape, std::mt19937_64 &random) {
   return array;
 }
 
-/// The sum over the first dimension of `values`.
+/// Returns the sum over the first dimension of `values`.
 HostArray addUp(const HostArray &values) {
   HostArray sum{
       ElementType::kI32, {values.shape.begin() + 1, values.shape.end()}, {}};
@@ -321,7 +323,7 @@ TEST(MovementTest, RandomReshardsMoveWhatWasSaid) {
     ASSERT_TRUE(said.is_counted);
     planned += said.num_steps > 1 + int(reshard.isPartial);
 
-    // By the tables.
+    // Count the bytes in the tables.
     const PlanData plan = take(ParsePlan(compiled->plan.bytes()));
     const Topology machines =
         take(Topology::Create(take(ReadTopology(topology))));
@@ -335,7 +337,7 @@ TEST(MovementTest, RandomReshardsMoveWhatWasSaid) {
     ASSERT_EQ(said.dcn_bytes, int64_t(dcn)) << said.steps;
     moved += ici + dcn;
 
-    // By a run.
+    // Count the bytes in a run.
     HostArray given =
         fill(reshard.isPartial ? reshard.given : reshard.shape, reshard.random);
     const HostArray expected = reshard.isPartial ? addUp(given) : given;
@@ -350,20 +352,20 @@ TEST(MovementTest, RandomReshardsMoveWhatWasSaid) {
 }
 
 //===----------------------------------------------------------------------===//
-// In bodies
+// Changes in bodies
 //===----------------------------------------------------------------------===//
 
 struct BodyCase {
   const char *mesh, *shape, *from, *to;
-  /// What the plan has, and has not.
+  /// Op names that the plan must have, and must not have.
   const char *has, *hasNot;
 };
-/// Large enough that steps are worth it.
+/// The arrays are large enough that several steps pay off.
 const BodyCase kBodies[] = {
-    // Axes that swap in one dimension, with another one to go over.
+    // Two axes are swapped in one dimension; another dimension can help.
     {R"("x" = 2, "y" = 3)", "360x240", R"({"x", "y"}, {})", R"({"y", "x"}, {})",
      "all_to_all", "all_gather"},
-    // Without: by permutes when they are of one size.
+    // No other dimension can help; permutes work if the axes have equal sizes.
     {R"("x" = 2, "y" = 2)", "131072", R"({"x", "y"})", R"({"y", "x"})",
      "permute", "all_gather"},
     {R"("x" = 3, "y" = 3)", "147456", R"({"x", "y"})", R"({"y", "x"})",
@@ -372,7 +374,7 @@ const BodyCase kBodies[] = {
      R"({"y", "z", "x"})", "permute", "all_gather"},
     {R"("x" = 2, "y" = 3)", "90720", R"({"x", "y"})", R"({"y", "x"})",
      "all_gather", "permute"},
-    // An axis in the place of another one.
+    // An axis replaces another one.
     {R"("x" = 4, "y" = 4)", "512x1024", R"({"x"}, {})", R"({"y"}, {})",
      "plan.collective", "permute"},
     {R"("x" = 2, "y" = 2)", "512x1024", R"({"x"}, {"y"})", R"({"y"}, {"x"})",
@@ -381,7 +383,7 @@ const BodyCase kBodies[] = {
      R"({"z"}, {"x"}, {"y"})", "plan.collective", "reduce"},
     {R"("x" = 2, "y" = 2, "z" = 2)", "64x128x32", R"({"x", "y", "z"}, {}, {})",
      R"({}, {"z", "x"}, {})", "plan.collective", "permute"},
-    // More layouts than are looked at.
+    // There are more layouts than the search visits.
     {R"("a" = 2, "b" = 2, "c" = 2, "d" = 2, "e" = 2, "f" = 2)", "64x64x32x32",
      R"({"a", "b", "c"}, {"d"}, {"e"}, {"f"})",
      R"({"f", "e"}, {"c", "b", "a"}, {}, {"d"})", "all_to_all", "all_gather"},
@@ -421,10 +423,10 @@ TEST(MovementTest, LargeArraysInBodiesDoNotComeTogether) {
 }
 
 //===----------------------------------------------------------------------===//
-// Bits
+// Bits of sums
 //===----------------------------------------------------------------------===//
 
-/// Sums that depend on their order, on their way to layouts on both slices.
+/// Sums that depend on their order, resharded to layouts on both slices.
 const char kSums[] = R"(
 pw.slice @a mesh <"m" = 3, "n" = 4>
 pw.slice @b mesh <"d" = 4> apart_from [@a]
@@ -451,7 +453,8 @@ pw.program @f(%v: !pw.array<12x96x96xf32, @a, [{"m", "n"}, {}, {}]>)
 }
 )";
 
-/// A profile of kSums that has measured such links, and costs of everything.
+/// A profile of kSums with the given measured links and with costs of
+/// everything.
 class ProfileFile {
 public:
   explicit ProfileFile(const Links &links)
@@ -492,7 +495,7 @@ TEST(MovementTest, LinksPlacesAndProfilesChangeTheWayAndNoBit) {
   HostArray first;
   const ProfileFile slowIci(kLinks[1]), slowDcn(kLinks[2]);
   for (const auto &hosts : kHosts) {
-    // By the links that count, of the machines or measured.
+    // Choose the route by the links that apply, configured or measured.
     std::map<std::string, std::string> wayBy;
     for (const auto &[links, profile] :
          {std::pair(&kLinks[0], ""), std::pair(&kLinks[1], ""),
@@ -527,7 +530,7 @@ TEST(MovementTest, LinksPlacesAndProfilesChangeTheWayAndNoBit) {
       }
     }
   }
-  // Else nothing was compared.
+  // With only one or two routes, nothing would have been compared.
   EXPECT_GT(ways.size(), 2u);
 }
 

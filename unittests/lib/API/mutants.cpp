@@ -40,7 +40,7 @@ static void addPrograms(std::istream &in, std::vector<std::string> &programs) {
   flush();
 }
 
-/// The functions in the raw strings of a source of tests.
+/// Appends the functions in the raw strings of a source of tests.
 static void addFunctions(const std::string &source,
                          std::vector<std::string> &functions) {
   static const std::string begin = "R\"(", end = ")\"", first = "func.func @";
@@ -50,7 +50,7 @@ static void addFunctions(const std::string &source,
     for (size_t f = text.find(first); f != std::string::npos;) {
       const size_t next = text.find(first, f + 1);
       std::istringstream in(text.substr(f, next - f));
-      addPrograms(in, functions); // without comments
+      addPrograms(in, functions); // skips comments
       f = next;
     }
   }
@@ -67,7 +67,7 @@ Corpus mutants::readCorpus(const std::string &programs,
   Corpus corpus;
   for (const fs::path &file : files) {
     std::ifstream in(file);
-    // What is right reaches more of the compiler than what is wrong already.
+    // A valid program reaches more of the compiler than an invalid one.
     const bool isWrong =
         file.stem().string().find("invalid") != fs::path::string_type::npos;
     if (file.extension() == ".mlir")
@@ -78,7 +78,7 @@ Corpus mutants::readCorpus(const std::string &programs,
   return corpus;
 }
 
-/// The types of tensors in `text`, as those of arrays on one device.
+/// Returns the types of tensors in `text`, as types of arrays on one device.
 static std::vector<std::string> arraysIn(const std::string &text) {
   static const std::string begin = "tensor<";
   std::vector<std::string> arrays;
@@ -95,7 +95,7 @@ static std::vector<std::string> arraysIn(const std::string &text) {
 }
 
 std::string mutants::callInProgram(std::string function) {
-  // Those that segments have: axes, and memory that is shared.
+  // Removes the attributes of segments: axes and shared memory.
   const std::string attributes = " attributes {";
   if (const size_t at = function.find(attributes); at != std::string::npos)
     function.erase(at, function.find("} {", at) + 1 - at);
@@ -141,11 +141,12 @@ std::string mutants::callInProgram(std::string function) {
 
 using Tokens = std::vector<std::string>;
 
-/// Words, numbers, single signs, and what is between them.
+/// Splits a text into words, numbers, single signs, and the space between them.
 static Tokens split(const std::string &text) {
   auto kind = [](unsigned char c) {
     if (std::isdigit(c))
-      return 1; // `x` is a sign: sizes of a shape stand alone
+      // `x` is a sign, so that the sizes of a shape are separate tokens
+      return 1;
     if (std::isalpha(c) || c == '_' || c == '%' || c == '@' || c == '.')
       return 2;
     return std::isspace(c) ? 3 : 0;
@@ -182,7 +183,8 @@ public:
   }
 
 private:
-  /// Of 0 to n - 1. (Distributions of the library differ between libraries.)
+  /// Returns a number from 0 to n - 1. (Distributions differ between
+  /// libraries.)
   size_t below(size_t n) { return n ? random() % n : 0; }
   template <typename T> const T &pick(const std::vector<T> &all) {
     return all[below(all.size())];
@@ -193,8 +195,8 @@ private:
     return pick(below(4) ? corpus.programs : corpus.wrong);
   }
 
-  /// The place of a token that is not space, and of the kind that `want`
-  /// accepts when there is one.
+  /// Returns the place of a token that is not space, and that `want` accepts if
+  /// it finds one.
   template <typename Want> size_t place(const Tokens &tokens, Want want) {
     for (int i = 0; i < 60; ++i) {
       size_t at = below(tokens.size());
@@ -259,7 +261,7 @@ void Mutation::changeToken(Tokens &tokens) {
   case 2:
     std::swap(tokens[at], tokens[other]);
     break;
-  case 3: // any for any
+  case 3: // replace any token by any other
     tokens[at] = tokens[other];
     break;
   case 4:
@@ -282,14 +284,14 @@ void Mutation::changeToken(Tokens &tokens) {
       tokens[place(tokens, isOp)] = others[place(others, isOp)];
     break;
   }
-  case 9: { // what another program has
+  case 9: { // a token of another program
     Tokens others = split(pickText());
     if (!others.empty())
       tokens[at] = others[place(others, isAny)];
     break;
   }
   case 10:
-  case 11: // an operation by another of its dialect
+  case 11: // another operation of the same dialect
   case 20:
   case 21:
   case 22: {
@@ -302,7 +304,7 @@ void Mutation::changeToken(Tokens &tokens) {
       })];
     break;
   }
-  case 12: // everywhere
+  case 12: // replace it everywhere
   case 13:
   case 14:
   case 23:
@@ -316,7 +318,7 @@ void Mutation::changeToken(Tokens &tokens) {
     break;
   }
   case 15:
-    if (below(8) == 0) // the text ends
+    if (below(8) == 0) // truncate the text
       tokens.resize(at);
     else
       tokens[at][below(tokens[at].size())] ^= char(1 << below(7));

@@ -20,20 +20,20 @@ struct Corpus {
   std::vector<std::string> wrong; ///< programs of files named "invalid"
 };
 
-/// The programs in the *.mlir files below the folders `programs` (separated by
-/// ':'), split where `// -----` splits them, and the functions in raw strings
-/// of the *.cc files below `sources`; without their comments, in an order that
-/// depends on the names alone.
+/// Returns the programs in the *.mlir files below the folders `programs`
+/// (separated by ':'), split at `// -----`, and the functions in raw strings of
+/// the *.cc files below `sources`. Comments are removed, and the order depends
+/// on the names alone.
 Corpus readCorpus(const std::string &programs, const std::string &sources);
 
-/// A program that calls `function`, a public one whose arguments and results
-/// are tensors, on one device.
+/// Returns a program that calls `function` on one device. `function` is a
+/// public one whose arguments and results are tensors.
 std::string callInProgram(std::string function);
 
-/// A program, or one that calls a function of the corpus or a random one, with
-/// one to four changes: tokens and lines that are removed, repeated, swapped or
-/// replaced by others; numbers, types and operations that are replaced by
-/// others; text that ends. Depends on `corpus` and `seed` alone.
+/// Returns a program, or one that calls a function of the corpus or a random
+/// one, with one to four changes: removed, repeated, swapped or replaced tokens
+/// and lines; replaced numbers, types and operations; truncated text. The
+/// result depends on `corpus` and `seed` alone.
 std::string mutate(const Corpus &corpus, uint64_t seed);
 
 } // namespace mutants

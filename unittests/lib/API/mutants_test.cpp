@@ -1,4 +1,4 @@
-//===- mutants_test.cpp - Every text ends with a plan or an error ---------===//
+//===- mutants_test.cpp - Compilation of mutated programs -----------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,10 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Compiles programs of the lit tests and examples after a few random changes
-// to their text. PATHWAYS_TEST_SEED and PATHWAYS_TEST_MUTANTS choose others
-// than a fresh sample: the mutant with seed S is the first of a run that starts
-// at S. With PATHWAYS_TEST_PRINT=1 the mutants are printed.
+// Compiles programs of the lit tests and examples after a few random changes to
+// their text. The seed is new in each run; PATHWAYS_TEST_SEED and
+// PATHWAYS_TEST_MUTANTS choose seed and number. The mutant with seed S is the
+// first of a run that starts at S. With PATHWAYS_TEST_PRINT=1 the test prints
+// the mutants.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,7 +38,7 @@ uint64_t fromEnvironment(const char *name, uint64_t otherwise) {
 }
 
 //===----------------------------------------------------------------------===//
-// When all else fails: name the mutant
+// Name of the mutant in a crash
 //===----------------------------------------------------------------------===//
 
 volatile uint64_t seedAtWork = 0;
@@ -62,12 +63,13 @@ void watch() {
   action.sa_flags = SA_ONSTACK;
   for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGPROF})
     sigaction(signal, &action, nullptr);
-  // What asks for more memory than there is gets none.
+  // Requests for more memory than this fail.
   rlimit memory = {rlim_t{12} << 30, rlim_t{12} << 30};
   setrlimit(RLIMIT_AS, &memory);
 }
 
-/// Processor time from now on, after which a compilation counts as endless.
+/// Limits the processor time from now on; a compilation that takes longer
+/// counts as endless.
 void allow(int seconds) {
   itimerval timer = {};
   timer.it_value.tv_sec = seconds;
@@ -84,7 +86,7 @@ TEST(MutantsTest, FunctionsAreCalledInPrograms) {
   for (const std::string &function : corpus.functions)
     plans += static_cast<bool>(
         compile({callInProgram(function), "t.mlir"}, {.topology = "1x1x4"}));
-  // Others have an axis, share memory or are wrong on purpose.
+  // The others have an axis, share memory or are wrong on purpose.
   EXPECT_GT(plans, corpus.functions.size() / 2)
       << "of " << corpus.functions.size();
 }
@@ -93,7 +95,7 @@ struct Counts {
   int plans = 0, crashes = 0;
 };
 
-/// What is wrong with how it ended; empty when nothing is.
+/// Returns the fault in the outcome of a compilation; empty if there is none.
 std::string complaint(const Program &program, Counts &counts) {
   CompileOptions options;
   options.topology = "2x2x4";
@@ -103,7 +105,8 @@ std::string complaint(const Program &program, Counts &counts) {
   if (compiled)
     return "";
   const std::string &message = compiled.error().message;
-  // MLIR's own crashes are told with their place; ours are not to be.
+  // Crashes of MLIR are reported with a location; errors without one are ours,
+  // and there must be none.
   static const std::regex ours("^mutant.mlir: error: .* (failed|crashed.*)$");
   counts.crashes += message.find(" crashed") != std::string::npos;
   // Some programs name a file of their own.

@@ -1,4 +1,4 @@
-//===- one_device.cpp - A program on its slice and on one device ----------===//
+//===- one_device.cpp - Comparison of a slice with one device -------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -19,7 +19,7 @@
 namespace pathways {
 namespace {
 
-/// Inputs that are listed in the call of a program.
+/// Inputs of at most this size are listed in the call of a program.
 constexpr int64_t kMostListed = 64;
 
 struct ProgramMesh {
@@ -66,7 +66,7 @@ long double elementOf(const HostArray &array, int64_t index) {
   }
 }
 
-/// How far sums may be apart, of the largest element.
+/// Returns the allowed difference of sums, relative to the largest element.
 long double toleranceOf(ElementType type) {
   switch (type) {
   case ElementType::kF64:
@@ -99,7 +99,7 @@ std::string compare(const HostArray &one, const HostArray &other) {
   return "";
 }
 
-/// Arguments of the program, with their values.
+/// Returns the arguments of the program with their values.
 Inputs fillArguments(const std::string &text, const Inputs &inputs) {
   static const std::regex kArgument(R"(%(\w+): !pw\.array<((?:\d+x)*)(\w+), )");
   static const std::map<std::string, ElementType> kTypes = {
@@ -158,7 +158,7 @@ Inputs fillArguments(const std::string &text, const Inputs &inputs) {
   return filled;
 }
 
-/// The results of a run; fails as compilation or the run does.
+/// Returns the results of a run. Fails if the compilation or the run fails.
 Result<std::vector<HostArray>> run(const std::string &text,
                                    const std::string &topology,
                                    const std::string &mesh,
@@ -180,7 +180,7 @@ Result<std::vector<HostArray>> run(const std::string &text,
   std::vector<HostArray> results;
   while (true) {
     auto result = launched->fetch("result" + std::to_string(results.size()));
-    if (!result) // there is no such one
+    if (!result) // there are no more results
       return results;
     results.push_back(*std::move(result));
   }

@@ -1,4 +1,4 @@
-//===- one_device.h - A program on its slice and on one device --*- C++ -*-===//
+//===- one_device.h - Comparison of a slice with one device -----*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -18,15 +18,16 @@ namespace pathways {
 
 using Inputs = std::map<std::string, HostArray>;
 
-/// What is different of a program in global view, with one slice @s, on the
-/// devices that its mesh asks for and on one; or "". Arguments that are not in
-/// `inputs` get small numbers. Sums may differ by what their order does, and
-/// what fails on one device may do so on all.
+/// Runs a program in global view, with one slice @s, on the devices that its
+/// mesh requires and on one device. Returns how the results differ, or "".
+/// Arguments that are not in `inputs` get small numbers. Sums may differ by the
+/// effect of their order, and a program that fails on one device may also fail
+/// on several.
 std::string differenceFromOneDevice(const std::string &text,
                                     const Inputs &inputs);
 
-/// `text` with the call of pw-run that runs it so, as a comment before. Only
-/// small inputs are in it, others are random.
+/// Returns `text` with the call of pw-run that runs it in this way, as a
+/// comment before it. The call lists only small inputs; the others are random.
 std::string makeRunnable(const std::string &text, const Inputs &inputs);
 
 } // namespace pathways

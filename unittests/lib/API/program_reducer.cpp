@@ -1,4 +1,4 @@
-//===- program_reducer.cpp - The smallest program that fails --------------===//
+//===- program_reducer.cpp - Reduction of failing programs ----------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -24,7 +24,7 @@ using namespace mlir::pathways;
 
 namespace {
 
-/// A program in parts.
+/// The parts of a program.
 struct Parts {
   std::string slice, program;
   MeshAttr mesh;
@@ -50,8 +50,8 @@ public:
   std::string run();
 
 private:
-  /// Keeps what `change`, which may find nothing to do, makes of the best, if
-  /// that fails too.
+  /// Applies `change` to a copy of the best program and keeps the result if it
+  /// fails too. `change` returns false if it found nothing to do.
   bool attempt(llvm::function_ref<bool(Parts &)> change);
   bool returnEarlier();
   bool dropResults();
@@ -110,12 +110,12 @@ std::string Parts::print() const {
   return text;
 }
 
-/// Removes what nobody needs: operations, arguments, axes of one device.
+/// Removes unused operations and arguments, and axes of one device.
 void Parts::dropUnused() {
   func::FuncOp body = function.get();
   SmallVector<Operation *> ops;
   body.walk<WalkOrder::PreOrder>([&](Operation *op) { ops.push_back(op); });
-  for (Operation *op : llvm::reverse(ops)) // who uses and what is nested first
+  for (Operation *op : llvm::reverse(ops)) // visits users and nested ops first
     if (isOpTriviallyDead(op))
       op->erase();
   for (unsigned i = operands.size(); i-- > 0;)
@@ -147,7 +147,7 @@ void Parts::dropUnused() {
     mesh = MeshAttr::get(mesh.getContext(), keptNames, keptSizes);
 }
 
-/// The parts of a module, if it has these alone.
+/// Returns the parts of a module if it has no others.
 static std::optional<Parts> split(ModuleOp module) {
   auto slices = llvm::to_vector(module.getOps<SliceOp>());
   auto functions = llvm::to_vector(module.getOps<func::FuncOp>());
@@ -199,7 +199,8 @@ bool Reducer::attempt(llvm::function_ref<bool(Parts &)> change) {
   return true;
 }
 
-/// An array on the slice of `like`, whole everywhere, of tensors like `tensor`.
+/// Returns the type of an array on the slice of `like`, whole everywhere, with
+/// the shape of `tensor`.
 static ArrayType makeWhole(RankedTensorType tensor, ArrayType like) {
   return ArrayType::get(
       tensor.getShape(), tensor.getElementType(), like.getSlice(),
@@ -218,7 +219,7 @@ static void setResultTypes(func::FuncOp function) {
       function.front().getTerminator()->getOperandTypes()));
 }
 
-/// Returns instead of a value what it is made of.
+/// Returns an operand of a returned value instead of the value.
 bool Reducer::returnEarlier() {
   bool hasChanged = false;
   for (unsigned i = 0; i < best.results.size(); ++i)
@@ -239,7 +240,7 @@ bool Reducer::returnEarlier() {
       });
       if (isKept) {
         hasChanged = true;
-        k = -1; // of what is returned now
+        k = -1; // restarts at the operands of the new value
       }
     }
   return hasChanged;
@@ -257,8 +258,8 @@ bool Reducer::dropResults() {
   return hasChanged;
 }
 
-/// Something of the type of `result` that is there before its operation: by
-/// `way`, an operand, another value, or a new argument.
+/// Returns a value of the type of `result` that exists before its operation.
+/// `way` selects an operand, another value, or a new argument.
 static Value findOther(Parts &parts, OpResult result, unsigned way) {
   Operation *op = result.getOwner();
   Type type = result.getType();
@@ -296,7 +297,7 @@ static Value findOther(Parts &parts, OpResult result, unsigned way) {
   return function.getArgument(number);
 }
 
-/// Of operation `number` of a function, in the order of a walk.
+/// Returns operation `number` of a function, in the order of a walk.
 static Operation *findOperation(func::FuncOp function, unsigned number) {
   Operation *found = nullptr;
   function.walk<WalkOrder::PreOrder>([&](Operation *op) {
@@ -312,7 +313,7 @@ bool Reducer::dropOperations() {
   bool hasChanged = false;
   unsigned count = 0;
   best.function.get().walk([&](Operation *) { ++count; });
-  for (unsigned number = count; number-- > 1;) // the first is the function
+  for (unsigned number = count; number-- > 1;) // the first one is the function
     for (unsigned way = 0; way < 3; ++way) {
       bool isKept = attempt([&](Parts &next) {
         Operation *op = findOperation(next.function.get(), number);
@@ -336,7 +337,7 @@ bool Reducer::dropOperations() {
   return hasChanged;
 }
 
-/// `sharding` without axis `number` of all that it names; null: it has fewer.
+/// Returns `sharding` without its axis `number`, or null if it has fewer axes.
 static ShardingAttr dropAxis(ShardingAttr sharding, unsigned number) {
   MLIRContext *context = sharding.getContext();
   SmallVector<ArrayAttr> dims;
@@ -356,7 +357,7 @@ static ShardingAttr dropAxis(ShardingAttr sharding, unsigned number) {
              : ShardingAttr();
 }
 
-/// Cuts arrays along less: not at all, or along fewer axes; none is open.
+/// Cuts arrays along fewer axes or not at all. No dimension stays open.
 bool Reducer::dropAxes() {
   bool hasChanged = false;
   for (size_t i = 0; i < best.operands.size() + best.results.size(); ++i) {
@@ -429,7 +430,7 @@ std::string reducer::reduceProgram(const std::string &text, const Fails &fails,
   DialectRegistry registry;
   registerPathwaysLoweringDialects(registry);
   MLIRContext context(registry);
-  // What a change breaks is no news.
+  // Errors of changes that break the program are expected.
   ScopedDiagnosticHandler quiet(&context,
                                 [](Diagnostic &) { return success(); });
   auto module = parseSourceString<ModuleOp>(text, &context);

@@ -1,4 +1,4 @@
-//===- program_reducer.h - The smallest program that fails ------*- C++ -*-===//
+//===- program_reducer.h - Reduction of failing programs --------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Makes a program that fails smaller while it fails, as delta debugging does
-// (Zeller and Hildebrandt, 2002).
+// Reduces a failing program while it fails, as delta debugging does (Zeller and
+// Hildebrandt, 2002).
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,17 +19,17 @@
 
 namespace reducer {
 
-/// Whether a program, as text, fails in the way that is looked for. It is
-/// valid.
+/// Returns true if a valid program, as text, fails in the expected way.
 using Fails = std::function<bool(const std::string &text)>;
 
-/// The smallest program that was found to fail, made of `text`: one slice, one
-/// function in global view, one program that calls it once and returns what
-/// that gives. `text` fails. Without: operations that other values of their
-/// results' types can stand for, also new arguments; results, arguments; axes
-/// and open dimensions of arrays; axes of the slice, or devices of them. Other
-/// arguments keep their names and types. `fails` is called `maxTries` times at
-/// the most. What is not such a program is returned as it is.
+/// Returns the smallest failing program that it finds by reducing `text`, which
+/// fails. `text` has one slice, one function in global view, and one program
+/// that calls the function once and returns its results. The reduction removes
+/// operations whose results other values or new arguments of the same type can
+/// replace; results and arguments; axes and open dimensions of arrays; axes of
+/// the slice, or devices along them. The remaining arguments keep their names
+/// and types. Calls `fails` at most `maxTries` times. Returns other texts
+/// unchanged.
 std::string reduceProgram(const std::string &text, const Fails &fails,
                           int maxTries);
 

@@ -1,4 +1,4 @@
-//===- program_reducer_test.cpp - The smallest program that fails ---------===//
+//===- program_reducer_test.cpp - Tests of the reduction of programs ------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -69,7 +69,7 @@ TEST(ProgramReducerTest, KeepsAnnotationsAndDevicesThatItTakes) {
   EXPECT_THAT(text, Not(HasSubstr("arith.")));
 }
 
-/// All that is tried is a program, also where bodies are nested.
+/// Every attempt is a valid program, also if bodies are nested.
 TEST(ProgramReducerTest, TriesProgramsOnly) {
   const std::string program = R"(pw.slice @s mesh <"x" = 2>
 func.func @f(%a: tensor<4xi32>, %n: tensor<i32>) -> tensor<4xi32> {
@@ -125,7 +125,7 @@ TEST(ProgramReducerTest, WhatIsNoSuchProgramStays) {
     EXPECT_EQ(reducer::reduceProgram(text, fails, 100), text);
 }
 
-/// In another order these numbers have another sum.
+/// These numbers have another sum in another order.
 TEST(OneDeviceTest, SaysWhatIsDifferent) {
   const std::string program = R"(pw.slice @s mesh <"x" = 2>
 func.func private @f(%a: tensor<4xf32>) -> tensor<f32> {

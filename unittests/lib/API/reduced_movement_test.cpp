@@ -1,4 +1,4 @@
-//===- reduced_movement_test.cpp - Sums on their way to a layout ----------===//
+//===- reduced_movement_test.cpp - Sums that are resharded ----------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A partial array that is resharded has, in any layout, the bits of one that is
-// all-reduced by the program and then cut, whatever collective the compiler
-// takes and wherever shards are.
+// Resharding a partial array gives, in any layout, the same bits as an
+// all-reduce in the program followed by a cut, whichever collective the
+// compiler chooses and wherever the shards are.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,25 +34,26 @@ template <typename T> T take(Result<T> result) {
 
 struct Case {
   std::string mesh;
-  int shards; // of that mesh
-  /// Of the partial array: its shape, what cuts it, and a shard.
+  int shards; // shards of that mesh
+  /// Shape of the partial array, the axes that cut it, and the shape of a
+  /// shard.
   std::string shape, dims, shard;
-  /// The partial axes as named, and how many contributions they make.
+  /// The partial axes in their order, and the number of contributions.
   std::string axes;
   int contributions;
-  std::string goal; // what cuts the result
+  std::string goal; // axes that cut the result
   bool isScattered = true;
 };
 
-/// Each is reduced on one host, on two and on one for each shard.
+/// Each case is reduced on one host, on two, and on one for each shard.
 const Case kCases[] = {
     {R"("m" = 4)", 4, "8x3", "{}, {}", "8x3", R"("m")", 4, R"({"m"}, {})"},
     {R"("m" = 6)", 6, "5x12", "{}, {}", "5x12", R"("m")", 6, R"({}, {"m"})"},
     {R"("m" = 7)", 7, "14x2", "{}, {}", "14x2", R"("m")", 7, R"({"m"}, {})"},
-    // Large enough to be cut apart between hosts.
+    // Large enough to be cut between hosts.
     {R"("m" = 8)", 8, "64x257", "{}, {}", "64x257", R"("m")", 8,
      R"({"m"}, {})"},
-    // Several axes: as named, in another order than the mesh's, and with blocks
+    // Several axes: in the order of the mesh, in another order, and with blocks
     // in another order than the sum's.
     {R"("m" = 2, "n" = 3)", 6, "12x2", "{}, {}", "12x2", R"("m", "n")", 6,
      R"({"m", "n"}, {})"},
@@ -62,14 +63,14 @@ const Case kCases[] = {
      R"({"m", "n"}, {})"},
     {R"("m" = 3, "n" = 4)", 12, "12x12", "{}, {}", "12x12", R"("m", "n")", 12,
      R"({"n"}, {"m"})"},
-    // Some of them.
+    // Only some of the axes cut the result.
     {R"("m" = 3, "n" = 4)", 12, "24x2", "{}, {}", "24x2", R"("m", "n")", 12,
      R"({"m"}, {})"},
     {R"("m" = 3, "n" = 4)", 12, "24x2", "{}, {}", "24x2", R"("m", "n")", 12,
      R"({}, {"n"})", /*isScattered=*/false}, // 2 is not 12 equal blocks
     {R"("m" = 3, "n" = 4)", 12, "2x24", "{}, {}", "2x24", R"("m", "n")", 12,
      R"({}, {"n"})"},
-    // Beside axes that cut, or hold copies; in front of and behind one.
+    // With axes that cut or that hold copies, before and after a partial one.
     {R"("x" = 2, "m" = 3)", 6, "12x4", R"({"x"}, {})", "6x4", R"("m")", 3,
      R"({"x", "m"}, {})"},
     {R"("x" = 2, "m" = 3)", 6, "12x4", R"({"x"}, {})", "6x4", R"("m")", 3,
@@ -80,15 +81,15 @@ const Case kCases[] = {
      R"({"x", "m"}, {})"},
     {R"("m" = 2, "x" = 2, "n" = 2)", 8, "16x3", R"({"x"}, {})", "8x3",
      R"("m", "n")", 4, R"({"n"}, {"x"})"},
-    // Shards that are not full: with equal blocks, and without.
+    // With shards that are not full: with equal blocks, and without.
     {R"("x" = 2, "m" = 3)", 6, "11x4", R"({"x"}, {})", "6x4", R"("m")", 3,
      R"({"x", "m"}, {})"},
     {R"("m" = 4)", 4, "7x3", "{}, {}", "7x3", R"("m")", 4, R"({"m"}, {})",
      /*isScattered=*/false},
 };
 
-/// Results "resharded" and "cut" of contributions "v", which have one dimension
-/// more: that of their ranks.
+/// Returns a program with results "resharded" and "cut" of contributions "v",
+/// which have one more dimension, that of their ranks.
 std::string programOf(const Case &c, const std::string &element) {
   auto array = [&](const std::string &shape, const std::string &sharding) {
     return "!pw.array<" + shape + "x" + element + ", @s, " + sharding + ">";
@@ -119,8 +120,8 @@ std::string programOf(const Case &c, const std::string &element) {
          "\n  pw.return %0, %2 : " + goal + ", " + goal + "\n}\n";
 }
 
-/// Values whose sum depends on the order: of all magnitudes that do not
-/// overflow, and both signs.
+/// Returns values whose sum depends on the order: of both signs and of all
+/// magnitudes that do not overflow.
 HostArray contributions(const Case &c, ElementType element, uint32_t seed) {
   HostArray array{element, {c.contributions}, {}};
   size_t at = 0;
@@ -150,7 +151,7 @@ TEST(ReducedMovementTest, HasTheBitsOfAllReducedAndCut) {
          {ElementType::kF32, ElementType::kF16, ElementType::kBF16}) {
       const std::string text = programOf(c, ElementName(element));
       HostArray values = contributions(c, element, ++seed);
-      HostArray first; // on one host
+      HostArray first; // the result on one host
       for (int hosts : {1, 2, c.shards}) {
         if (c.shards % hosts != 0)
           continue;

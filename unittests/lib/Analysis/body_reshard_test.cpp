@@ -1,4 +1,4 @@
-//===- body_reshard_test.cpp - From layout to layout in bodies ------------===//
+//===- body_reshard_test.cpp - Changes of layout in bodies ----------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- body_sharding_test.cpp - How values of a body are cut --------------===//
+//===- body_sharding_test.cpp - Shardings of values in a body -------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -36,7 +36,8 @@ struct BodyShardingTest : public ::testing::Test {
     return attribute;
   }
 
-  /// Shardings of a function, from lists like `[{"x"}, {?}]`.
+  /// Propagates the shardings of a function, given as lists like `[{"x"},
+  /// {?}]`.
   BodySharding &propagate(const std::string &function, const std::string &mesh,
                           ArrayRef<std::string> operands,
                           ArrayRef<std::string> results,
@@ -122,7 +123,8 @@ TEST_F(BodyShardingTest, WhatIsClosedStays) {
 }
 
 TEST_F(BodyShardingTest, OnlyAxesOfMoreThanOneThatLeaveNobodyWithNothing) {
-  // Eight rows are three, three and two; six columns are twice two, and none.
+  // Eight rows become three, three and two. Six columns cut by four would be
+  // three times two, and leave one shard with none.
   propagate(
       kProduct, R"("three" = 3, "one" = 1, "four" = 4)",
       {R"([{"three"}, {"one"}])", R"([{"one", ?}, {"four"}])", "[{?}, {?}]"},

@@ -1,4 +1,4 @@
-//===- cost_model_test.cpp - What things cost -----------------------------===//
+//===- cost_model_test.cpp - Cost model -----------------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -55,7 +55,7 @@ TEST_F(CostModelTest, WhatWasMeasuredIsNotEstimated) {
   const CostModel costs(&*profile);
   EXPECT_TRUE(costs.hasProfile());
   EXPECT_EQ(costs.getMovementNs(::pathways::proto::FEED, 4096), 9u);
-  // Of another kind nothing is known.
+  // For other kinds of actions nothing was measured.
   EXPECT_EQ(costs.getMovementNs(::pathways::proto::SEND, 4096), 513u);
   EXPECT_EQ(costs.getMeasuredNs({"f", "00ff"}), 70u);
   EXPECT_EQ(costs.getMeasuredNs({"f", "00fe"}), std::nullopt);

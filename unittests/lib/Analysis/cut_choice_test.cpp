@@ -1,4 +1,4 @@
-//===- cut_choice_test.cpp - Which factors of an operation are cut --------===//
+//===- cut_choice_test.cpp - Choice of the factors to cut -----------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -37,7 +37,8 @@ struct CutChoiceTest : public ::testing::Test {
         parseAttribute("#pw.sharding<" + text + ">", &context));
   }
 
-  /// Ways for a product of MxK and KxN, as "m|n|k" with the axes of each.
+  /// Ranks the ways to cut a product of MxK and KxN, as "m|n|k" with the axes
+  /// of each.
   std::vector<std::string> rank(int64_t m, int64_t n, int64_t k,
                                 const std::string &a, const std::string &b,
                                 const std::string &wanted,
@@ -105,7 +106,7 @@ TEST_F(CutChoiceTest, FollowsWhatIsWanted) {
 }
 
 TEST_F(CutChoiceTest, TheSmallerOneIsGathered) {
-  // Both along one axis: the small matrix comes together.
+  // Both are cut along the same axis, so the small matrix is gathered.
   EXPECT_EQ(rank(4096, 16, 16, R"([{"x"}, {}])", R"([{}, {"x"}])", "")[0],
             "x|-|-");
   EXPECT_EQ(rank(16, 4096, 16, R"([{"x"}, {}])", R"([{}, {"x"}])", "")[0],
@@ -121,7 +122,8 @@ TEST_F(CutChoiceTest, WhatIsThereCostsNothing) {
 }
 
 TEST_F(CutChoiceTest, BlocksNeedNotBeEqual) {
-  // As it is wanted, along the longest part that makes equal blocks, or not.
+  // The rows can be cut as wanted, along the longest prefix of the axes that
+  // gives equal blocks, or not at all.
   std::vector<std::string> ways =
       rank(6, 8, 8, "", "[{}, {}]", R"([{"y", "x"}, {}])");
   EXPECT_EQ(ways[0], "yx|-|-");
@@ -131,7 +133,7 @@ TEST_F(CutChoiceTest, BlocksNeedNotBeEqual) {
 }
 
 TEST_F(CutChoiceTest, PaddingIsComputedToo) {
-  // Of nine rows a shard of eight has two, as of sixteen.
+  // With nine rows a shard of eight has two, as with sixteen rows.
   rank(16, 4096, 4096, R"([{"y", "x"}, {}])", "[{}, {}]", "");
   uint64_t even = options.front().ns;
   rank(9, 4096, 4096, R"([{"y", "x"}, {}])", "[{}, {}]", "");
@@ -155,7 +157,7 @@ TEST_F(CutChoiceTest, OnlyEqualBlocksWhereThereMustBeNoPadding) {
     EXPECT_LT(option.cut[0].size(), 2u);
 }
 
-/// It is gathered however the operation is cut.
+/// The table is gathered however the operation is cut.
 TEST_F(CutChoiceTest, WhatABodyReadsCosts) {
   module = parseSourceString<ModuleOp>(R"(
     func.func @f(%a: tensor<8xi32>, %t: tensor<4096xf32>) -> tensor<8xf32> {
@@ -194,7 +196,7 @@ TEST_F(CutChoiceTest, TheCheapestIsFirst) {
     EXPECT_LE(options[i - 1].ns, options[i].ns);
 }
 
-/// What a mesh of three axes may ask for in all places is not compared whole.
+/// A mesh of three axes allows too many combinations to compare all of them.
 TEST_F(CutChoiceTest, ManyWaysAreBounded) {
   std::string text = "func.func @f(";
   std::string names, types;

@@ -1,4 +1,4 @@
-//===- movement_oracle.cpp - Steps of a movement, naively -----------------===//
+//===- movement_oracle.cpp - Naive execution of movement steps ------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -56,7 +56,8 @@ static Index coordinatesIn(MeshAttr mesh, int64_t shard) {
   return at;
 }
 
-/// The number of who is at these coordinates on `axes`, and how many there are.
+/// Returns the number of the block at these coordinates on `axes`, and the
+/// number of blocks.
 template <typename Axes>
 static std::pair<int64_t, int64_t> blockAt(MeshAttr mesh, const Index &at,
                                            const Axes &axes) {
@@ -124,7 +125,7 @@ std::vector<int64_t> Array::groupOf(int64_t shard,
   return group;
 }
 
-/// `parts`, one behind the other along `dim`.
+/// Returns `parts` concatenated along `dim`.
 static Shard concatenate(const std::vector<Shard> &parts, int64_t dim) {
   Shard whole = parts.front();
   whole.shape[dim] *= parts.size();
@@ -139,7 +140,8 @@ static Shard concatenate(const std::vector<Shard> &parts, int64_t dim) {
   return whole;
 }
 
-/// `size` of `shard` along `dim`, from `begin` on; empty cells: not inside.
+/// Returns `size` elements of `shard` along `dim`, from `begin` on; without
+/// cells if they are not inside.
 static Shard cut(const Shard &shard, int64_t dim, int64_t begin, int64_t size) {
   Shard part = shard;
   part.shape[dim] = size;
@@ -184,7 +186,7 @@ std::string Array::collect(const MovementStep &step, Moved *moved) {
     moved->elements += received;
     moved->most = std::max(moved->most, received);
     shard = concatenate(parts, step.dim);
-    // Behind the last element there may be padding of blocks.
+    // Blocks may have padding after the last element.
     if (step.to.getDims()[step.dim].empty() &&
         step.kind == MovementStep::AllGather)
       shard = cut(shard, step.dim, 0, shape[step.dim]);
@@ -214,12 +216,12 @@ std::string Array::reduce(const MovementStep &step, Moved *moved) {
       int64_t rank =
           blockAt(mesh, coordinatesIn(mesh, number), step.axes).first;
       sum = cut(sum, step.dim, rank * size, size);
-      // From each other one its part of the block.
+      // Each rank receives its part of the block from every other one.
       int64_t received = (ranks - 1) * sum.cells.size();
       moved->elements += received;
       moved->most = std::max(moved->most, received);
     } else if (group.front() == number) {
-      // To one of them, and back.
+      // All send to one of them, which sends the result back.
       moved->elements += 2 * (ranks - 1) * elements;
     }
     shards[number] = std::move(sum);
@@ -238,7 +240,8 @@ std::string Array::sendPieces(const MovementStep &step, MeshAttr target,
     });
   };
   for (size_t number = 0; number < wanted.size(); ++number) {
-    // Who has it at the same place among the copies, or else the first.
+    // Finds the shard that has it at the same place among the copies, otherwise
+    // the first shard that has it.
     std::map<int64_t, std::pair<int64_t, Cell>> sources;
     for (size_t other = 0; other < before.size(); ++other) {
       Index at = coordinatesIn(mesh, other);
@@ -285,7 +288,8 @@ std::string Array::apply(const MovementStep &step, MeshAttr target,
   case MovementStep::Permute:
     break;
   }
-  // Who is at swapped coordinates has it; all shift until all have theirs.
+  // The shard at the swapped coordinates has the block; all shards shift until
+  // each has its own.
   std::vector<Shard> before = shards;
   size_t a = axisOf(mesh, step.axes[0]), b = axisOf(mesh, step.axes[1]);
   int64_t size = mesh.getSizes()[a];

@@ -1,4 +1,4 @@
-//===- movement_oracle.h - Steps of a movement, naively ---------*- C++ -*-===//
+//===- movement_oracle.h - Naive execution of movement steps ----*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// An array whose shards are looked at element by element. Shares no arithmetic
-// with what it checks: it knows what collectives do, by their definition, and
-// counts what comes from somebody else.
+// Follows an array whose shards are stored element by element. Shares no
+// arithmetic with the code that it checks: it implements collectives by their
+// definition and counts the elements that come from other shards.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +22,7 @@
 
 namespace mlir::pathways::oracle {
 
-/// An element of the array, or padding; and whose contributions are in it.
+/// An element of the array, or padding, and the contributions in it.
 struct Cell {
   int64_t element = -1;
   uint64_t contributions = 0;
@@ -35,30 +35,30 @@ struct Shard {
   bool operator==(const Shard &) const = default;
 };
 
-/// Elements that moved: in all, and to whom most came.
+/// Number of elements that moved: in all, and the most to one shard.
 struct Moved {
   int64_t elements = 0, most = 0;
 };
 
 class Array {
 public:
-  /// What the shards of `mesh` have of an array of `shape`. Where it is not
-  /// partial, `contributions` are in each element.
+  /// Makes the shards of `mesh` of an array of `shape`. If it is not partial,
+  /// each element has `contributions`.
   Array(MeshAttr mesh, llvm::ArrayRef<int64_t> shape, ShardingAttr sharding,
         uint64_t contributions);
 
-  /// All contributions of a partial layout; 1 for others.
+  /// Returns all contributions of a partial layout; 1 for others.
   static uint64_t getAll(MeshAttr mesh, ShardingAttr sharding);
 
-  /// Does what `step` says; "" or what is wrong with it. Pieces go to a slice
-  /// of `target`.
+  /// Executes `step`. Returns "" or the reason why it is wrong. Pieces go to a
+  /// slice of `target`.
   std::string apply(const MovementStep &step, MeshAttr target, Moved *moved);
 
   const std::vector<Shard> &getShards() const { return shards; }
 
 private:
   std::vector<int64_t> coordinatesOf(int64_t shard) const;
-  /// Members of the group of `shard`, in rank order.
+  /// Returns the members of the group of `shard`, in rank order.
   std::vector<int64_t> groupOf(int64_t shard,
                                llvm::ArrayRef<Attribute> axes) const;
   std::string collect(const MovementStep &step, Moved *moved);

@@ -1,4 +1,4 @@
-//===- movement_planner_test.cpp - Routes give what they say --------------===//
+//===- movement_planner_test.cpp - Routes between layouts -----------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,10 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Routes are followed element by element by an oracle that knows nothing of the
-// planner: each shard ends with what it should have, and as many bytes move as
-// was said. PATHWAYS_TEST_SEED and PATHWAYS_TEST_MOVEMENTS choose others, and
-// how many, of the pairs of layouts of small arrays; "all" takes all.
+// Follows routes element by element with an oracle that shares nothing with the
+// planner: each shard ends with the elements of its block, and the moved bytes
+// equal the estimate. PATHWAYS_TEST_SEED and PATHWAYS_TEST_MOVEMENTS choose
+// other pairs of layouts of small arrays and their number; "all" takes all
+// pairs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,7 +29,7 @@ namespace {
 using oracle::Array;
 using oracle::Moved;
 
-/// Steps cost anything, so that the cheapest route is any.
+/// Random costs of steps, so that any route may be the cheapest.
 class AnyCosts : public MovementCosts {
 public:
   explicit AnyCosts(uint64_t seed) : seed(seed) {}
@@ -49,7 +50,7 @@ private:
   uint64_t seed;
 };
 
-/// A slice on devices of its own, all of one host.
+/// Places a slice on devices of its own, all of one host.
 PlacedMesh place(MeshAttr mesh, int64_t island, int64_t firstDevice) {
   PlacedMesh placed;
   placed.mesh = mesh;
@@ -86,7 +87,8 @@ struct MovementPlannerTest : public ::testing::Test {
     return ShardingAttr::get(&context, axes, partial.empty() ? nullptr : add,
                              names);
   }
-  /// By names, with spaces between those of one dimension.
+  /// Returns a sharding from the names of its axes, with spaces between those
+  /// of one dimension.
   ShardingAttr cut(const std::vector<std::string> &dims,
                    StringRef partial = "") {
     auto toAxes = [&](StringRef names) {
@@ -102,7 +104,8 @@ struct MovementPlannerTest : public ::testing::Test {
     return makeSharding(axes, toAxes(partial));
   }
 
-  /// All layouts of `rank` dimensions, each axis in any place or in none.
+  /// Lists all layouts of `rank` dimensions, with each axis in any place or in
+  /// none.
   std::vector<ShardingAttr> listLayouts(MeshAttr mesh, size_t rank,
                                         bool withPartial) {
     std::vector<std::vector<SmallVector<Attribute>>> lists = {
@@ -151,8 +154,8 @@ struct MovementPlannerTest : public ::testing::Test {
     return text;
   }
 
-  /// Follows `route`; `costs` says how many bytes each step moves, if it is
-  /// there to know.
+  /// Follows `route`. `costs`, unless it is null, estimates the bytes of each
+  /// step.
   void follow(const Case &c, const MovementRoute &route,
               const LinkedCosts *costs) {
     uint64_t all = Array::getAll(c.mesh, c.from);
@@ -203,7 +206,7 @@ struct MovementPlannerTest : public ::testing::Test {
     problem.to = c.to;
     problem.isOneSlice = isOneSlice;
     problem.allowsPieces = c.goal != Goal::InBody;
-    // As on machines, and then any way there is.
+    // Plan with the costs of machines, then with random costs.
     PlacedMesh source = place(c.mesh, 0, 0);
     PlacedMesh target = isOneSlice
                             ? source
@@ -237,7 +240,7 @@ TEST_F(MovementPlannerTest, SmallArraysComeRightByAnyRoute) {
   for (const std::vector<int64_t> &sizes :
        std::vector<std::vector<int64_t>>{{}, {2}, {3}, {2, 2}, {2, 3}})
     meshes.push_back(makeMesh(sizes));
-  // Each axis of 1 is none.
+  // An axis of size 1 is left out.
   std::vector<Case> pairs;
   for (MeshAttr mesh : meshes)
     for (MeshAttr target : meshes)
@@ -302,7 +305,7 @@ TEST_F(MovementPlannerTest, ArraysOfThreeDimensionsComeRightByAnyRoute) {
     c.target = c.goal == Goal::InBody || c.goal == Goal::OneSlice
                    ? c.mesh
                    : meshes[random() % meshes.size()];
-    // Equal blocks half of the time.
+    // Half of the shapes have equal blocks.
     for (int dim = 0; dim < 3; ++dim)
       c.shape.push_back(random() % 2
                             ? random() % 8
@@ -314,7 +317,7 @@ TEST_F(MovementPlannerTest, ArraysOfThreeDimensionsComeRightByAnyRoute) {
   }
 }
 
-/// Bodies know equal blocks only: each part of a way is one of a padded array,
+/// Bodies support equal blocks only: each part of a route moves a padded array
 /// whose blocks are those of the array.
 TEST_F(MovementPlannerTest, UnevenBlocksAreEvenOnesOfPaddedArrays) {
   auto hasBlocksOf = [](MeshAttr mesh, RankedTensorType padded,
@@ -340,13 +343,14 @@ TEST_F(MovementPlannerTest, UnevenBlocksAreEvenOnesOfPaddedArrays) {
               before = reshard.before.getDimSize(dim),
               after = reshard.after.getDimSize(dim);
       ASSERT_GE(std::min(before, after), size);
-      // Elements come and go behind the end alone, where that is.
+      // A dimension may gain or lose elements only at its end, and only where
+      // it is not cut.
       if (before != after)
         ASSERT_TRUE(reshard.between.getDims()[dim].empty());
       uneven += before != size || after != size;
     }
     ASSERT_TRUE(hasBlocksOf(mesh, reshard.after, type, to));
-    // What everybody has all of may have got padding.
+    // Dimensions that are whole everywhere may have got padding.
     SmallVector<int64_t> unpadded(reshard.before.getShape());
     for (auto [dim, axes] : llvm::enumerate(from.getDims()))
       if (axes.empty())
@@ -371,11 +375,11 @@ TEST_F(MovementPlannerTest, UnevenBlocksAreEvenOnesOfPaddedArrays) {
 }
 
 //===----------------------------------------------------------------------===//
-// What is chosen
+// Chosen routes
 //===----------------------------------------------------------------------===//
 
 struct ChoiceTest : public MovementPlannerTest {
-  /// Steps in a body, on devices that are all alike.
+  /// Returns the steps in a body, on devices that are all alike.
   std::string inBody(ArrayRef<int64_t> mesh, ArrayRef<int64_t> shape,
                      ShardingAttr from, ShardingAttr to) {
     MovementProblem problem;
@@ -394,8 +398,8 @@ struct ChoiceTest : public MovementPlannerTest {
     return text;
   }
 
-  /// `hosts` of `devices` in each island; the source takes the first devices of
-  /// one, the target those of another.
+  /// Places `mesh` on hosts of `devices` devices, `hosts` in each island. The
+  /// source takes the first devices of one island, the target those of another.
   PlacedMesh onHosts(MeshAttr mesh, int64_t island, int64_t hosts,
                      int64_t devices) {
     PlacedMesh placed = place(mesh, island, 0);
@@ -416,22 +420,22 @@ TEST_F(ChoiceTest, WhatBooksSay) {
             "reduce-scatter dim 0 over x");
   EXPECT_EQ(inBody({2, 2}, {1024, 1024}, cut({"", ""}), cut({"x y", ""})),
             "slice dim 0 over x, y");
-  // Less is gathered of what is cut already.
+  // Gathering after the cut moves less.
   EXPECT_EQ(inBody({2, 2}, {1024, 1024}, cut({"x", ""}), cut({"", "y"})),
             "slice dim 1 over y; all-gather dim 0 over x");
 }
 
 TEST_F(ChoiceTest, AxesThatSwapDoNotGatherAll) {
-  // Three exchanges of what a shard has, not all of the array.
+  // Three exchanges of a shard move less than the whole array.
   EXPECT_EQ(
       inBody({4, 8}, {1 << 12, 1 << 10}, cut({"x y", ""}), cut({"y x", ""})),
       "all-to-all split 1 concat 0 over y; "
       "all-to-all split 1 concat 0 over x; "
       "all-to-all split 0 concat 1 over y, x");
-  // Where no other dimension helps.
+  // No other dimension helps.
   EXPECT_EQ(inBody({2, 2}, {1 << 20}, cut({"x y"}), cut({"y x"})),
             "permute over x, y");
-  // What is small is not worth the steps.
+  // A small array is not worth the steps.
   EXPECT_EQ(inBody({2, 2}, {16}, cut({"x y"}), cut({"y x"})),
             "all-gather dim 0 over x, y; slice dim 0 over y, x");
 }
@@ -452,7 +456,7 @@ TEST_F(ChoiceTest, EachByteCrossesOnce) {
                           "all-gather dim 0 over x");
   EXPECT_EQ(route.cost.dcnBytes, 4 << 20);
   EXPECT_EQ(route.cost.iciBytes, 3 * (4 << 20));
-  // Four copies of little cost less than another step.
+  // Four copies of a small array cost less than another step.
   problem.type = typeOf({64});
   LinkedCosts ofLittle(source, target, kDefaultDcn, problem.type);
   route = planMovement(problem, ofLittle);
@@ -460,7 +464,7 @@ TEST_F(ChoiceTest, EachByteCrossesOnce) {
   EXPECT_EQ(route.cost.dcnBytes, 4 * 64 * 4);
 }
 
-// Hosts of an island are done with each other first.
+// Hosts of an island reduce among each other first.
 TEST_F(ChoiceTest, ASumOverIslandsCrossesOnceEachWay) {
   MeshAttr mesh = makeMesh({16});
   PlacedMesh placed = place(mesh, 0, 0);
@@ -500,7 +504,7 @@ TEST_F(ChoiceTest, HostsSendWhatTheirDevicesHaveInCommonOnce) {
         problem, LinkedCosts(placed, placed, kDefaultDcn, problem.type)));
   };
   EXPECT_EQ(plan(onHosts(mesh, 0, 2, 4)), "all-gather dim 0 over x");
-  // On one host both take the same: one step that does not gang.
+  // On one host both take equally long, so the single step without a gang wins.
   EXPECT_EQ(plan(onHosts(mesh, 0, 1, 8)), "pieces cut [{}]");
 }
 
@@ -518,7 +522,7 @@ TEST_F(ChoiceTest, WhatIsTooMuchToCountIsTakenToBeAlike) {
   ASSERT_FALSE(route.steps.empty());
   EXPECT_FALSE(route.cost.isCounted);
   EXPECT_GT(route.cost.iciBytes, 0);
-  // And so are shards that are not listed at all, beyond any number.
+  // Slices with too many shards to list them take the same route.
   mesh = makeMesh({1 << 12, 1 << 12});
   problem.type = typeOf({int64_t(1) << 24, int64_t(1) << 24});
   problem.mesh = problem.targetMesh = mesh;
@@ -555,7 +559,7 @@ TEST_F(ChoiceTest, SlowLinksAreWorthMoreSteps) {
 }
 
 TEST_F(ChoiceTest, MemoryIsBoundedWhereThereIsAnotherWay) {
-  // At no cost at all, fewest steps would gather everything.
+  // If steps cost nothing, the fewest steps would gather everything.
   class Free : public IslandCosts {
   public:
     using IslandCosts::IslandCosts;
@@ -577,7 +581,7 @@ TEST_F(ChoiceTest, MemoryIsBoundedWhereThereIsAnotherWay) {
   problem.memoryFactor = 100;
   route = planMovement(problem, costs);
   EXPECT_EQ(print(route), "all-gather dim 0 over x, y; slice dim 0 over y, x");
-  // There is no other way for one dimension whose axes differ in size.
+  // One dimension whose axes differ in size has no other route.
   problem.memoryFactor = 2;
   problem.type = typeOf({1 << 24});
   problem.from = cut({"x y"});

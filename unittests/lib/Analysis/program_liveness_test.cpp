@@ -1,4 +1,4 @@
-//===- program_liveness_test.cpp - Who reads an array last ----------------===//
+//===- program_liveness_test.cpp - Last readers of arrays -----------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -22,7 +22,8 @@ struct ProgramLivenessTest : public ::testing::Test {
         .loadDialect<PathwaysDialect, func::FuncDialect, test::TestDialect>();
   }
 
-  /// The program of `body`, which takes %x and %y; !a is their type.
+  /// Parses a program with body `body`, which takes %x and %y; !a is their
+  /// type.
   void parse(const std::string &body) {
     module = parseSourceString<ModuleOp>(R"(
       !a = !pw.array<8xf32, @s, [{}]>

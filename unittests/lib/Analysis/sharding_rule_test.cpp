@@ -1,4 +1,4 @@
-//===- sharding_rule_test.cpp - How operations may be cut -----------------===//
+//===- sharding_rule_test.cpp - Sharding rules of operations --------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -35,8 +35,8 @@ struct ShardingRuleTest : public ::testing::Test {
                         scf::SCFDialect, tensor::TensorDialect>();
   }
 
-  /// The rule of the operation that defines what is returned, in a function of
-  /// these arguments and results.
+  /// Returns the rule of the operation that defines the returned value, in a
+  /// function with these arguments and results.
   std::optional<ShardingRule> ruleOf(const std::string &arguments,
                                      const std::string &results,
                                      const std::string &body) {
@@ -128,7 +128,7 @@ TEST_F(ShardingRuleTest, AReshapeKeepsTheMajorDimension) {
   EXPECT_THAT(rule->operands[0], ElementsAre(0, 1));
   EXPECT_THAT(rule->results[0], ElementsAre(kWhole, 0, kWhole, 1));
   EXPECT_EQ(rule->factors[0].size, 4);
-  // Padding of four blocks of three would be among twelve.
+  // The padding of four blocks of three would lie among the twelve elements.
   EXPECT_FALSE(rule->factors[0].allowsPadding);
   EXPECT_TRUE(rule->factors[1].allowsPadding);
 }

@@ -6,9 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Operations that no pass has heard of: a node with a region, as a later
-// `pw.for` is before passes learn of it, and one that is cut by a rule of its
-// own.
+// Operations that no pass knows: a node with a region, like a future `pw.for`,
+// and an operation that has its own sharding rule.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,7 +39,7 @@ public:
   static ArrayRef<StringRef> getAttributeNames() { return {}; }
 };
 
-/// Takes memory in a way of its own.
+/// Consumes memory in its own way.
 class TakeOp : public Op<TakeOp, OpTrait::OneOperand, OpTrait::OneResult,
                          OpTrait::ZeroRegions, OpTrait::ZeroSuccessors,
                          NodeOpInterface::Trait> {
@@ -53,7 +52,7 @@ public:
   }
 };
 
-/// Turns the rows of a matrix around, which may be cut between them:
+/// Reverses the order of the rows of a matrix, which may be cut between rows:
 /// `"test.reverse"(%x)`.
 class ReverseOp : public Op<ReverseOp, OpTrait::OneOperand, OpTrait::OneResult,
                             OpTrait::ZeroRegions, OpTrait::ZeroSuccessors,

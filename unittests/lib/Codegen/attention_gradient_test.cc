@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The gradients of attention in one kernel, of which no matrix of scores is
-// whole, have the bits of those that one kernel for each product makes.
+// Computes the gradients of attention in one kernel that never holds a whole
+// matrix of scores. The results have the same bits as those of one kernel per
+// product.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,12 +28,13 @@ namespace {
 
 struct Case {
   int64_t heads, queries, keys, size, valueSize;
-  std::string element = "f32"; ///< of what products take
+  std::string element = "f32"; ///< element type of the operands of products
   bool isCausal = false;
-  bool adds = false;  ///< the gradient of the keys to one that is there
-  bool turns = false; ///< matrices of scores before products over their rows
+  bool adds = false; ///< adds the gradient of the keys to an existing one
+  /// transposes matrices of scores before products over their rows
+  bool turns = false;
   bool hasHeadsInside =
-      false; ///< heads between rows and columns, but of scores
+      false; ///< heads lie between rows and columns, except in scores
 };
 
 std::string tensorOf(std::vector<int64_t> shape, const std::string &element) {
@@ -42,7 +44,7 @@ std::string tensorOf(std::vector<int64_t> shape, const std::string &element) {
   return text + element + ">";
 }
 
-/// Writes the ops of a case; values are named without %.
+/// Writes the ops of a case. Values are named without %.
 class Writer {
 public:
   explicit Writer(const Case &c)
@@ -199,8 +201,8 @@ Buffer random(const Case &c, int64_t count, unsigned seed) {
   return Buffer::of(bits);
 }
 
-/// Compares; sets what the whole needs of scratch memory over what the matrix
-/// of scores has.
+/// Compares the results. Sets `scratch` to the scratch bytes of the whole
+/// kernel relative to the bytes of the matrix of scores.
 void compare(const Case &c, double &scratch) {
   const Writer w(c);
   std::vector<std::pair<std::string, std::string>> inputs = {
@@ -296,14 +298,14 @@ TEST(AttentionGradient, BlocksOfScoresGiveTheBitsOfWholeOnes) {
                  << (c.hasHeadsInside ? " heads inside" : ""));
     double scratch = 2;
     compare(c, scratch);
-    // Whole scores, their gradients and those before the softmax take 3, 2
-    // where the elements are narrow.
+    // Whole scores, their gradients and the values before the softmax would
+    // take 3, or 2 if the elements are narrow.
     EXPECT_LT(scratch, 1.5);
   }
 }
 
-/// What a sum over rows begins with may be what goes around a loop of the
-/// program, in another place too.
+/// The initial value of a sum over rows may be carried by a loop of the
+/// program, and be used elsewhere too.
 TEST(AttentionGradient, SumsOverRowsGoAroundALoop) {
   const int64_t n = 320, d = 32;
   const std::string square = tensorOf({n, n}, "f32"),

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Kernels cast every element to every other one, on tensors and in bodies, and
-// are compared with plain C++. PATHWAYS_TEST_SEED chooses other sizes, numbers
-// and chains of casts than the usual ones.
+// Kernels cast every element type to every other one, on tensors and in bodies,
+// and are compared with plain C++. PATHWAYS_TEST_SEED chooses other sizes,
+// numbers and chains of casts than the usual ones.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,7 +30,7 @@ struct Cast {
   Element from, to;
 };
 
-/// All that the dialect allows, but for casts by way of index.
+/// Returns all casts that the dialect allows, except those through index.
 std::vector<Cast> allCasts() {
   std::vector<Cast> casts;
   for (Element from : kElements)
@@ -61,7 +61,7 @@ std::vector<Cast> allCasts() {
   return casts;
 }
 
-/// The bits of an integer as a signed number, or as one without a sign.
+/// Return the bits of an integer as a signed, or as an unsigned, number.
 int64_t signedOf(Element e, const Cell &cell) {
   return e == Element::I1 ? -(cell.integer & 1) : cell.integer;
 }
@@ -71,7 +71,7 @@ uint64_t unsignedOf(Element e, const Cell &cell) {
                      : uint64_t(cell.integer) & ((uint64_t(1) << width) - 1);
 }
 
-/// Towards zero, to the nearest number that there is; NaN becomes 0.
+/// Rounds towards zero, to the nearest number of the type; NaN becomes 0.
 Cell saturated(Element to, bool isSigned, long double value) {
   if (std::isnan(value))
     return integer(0);
@@ -88,8 +88,8 @@ Cell saturated(Element to, bool isSigned, long double value) {
       wrapped(to, whole < 0 ? uint64_t(int64_t(whole)) : uint64_t(whole)));
 }
 
-/// Integers become narrow numbers by way of f32, which a kernel rounds when it
-/// stores them.
+/// Converts an integer to a float. Integers become narrow floats through f32,
+/// which a kernel rounds when it stores the result.
 Cell fromInteger(Element to, auto value) {
   return real(to == Element::F64 ? (long double)(double)value
                                  : (long double)(float)value,
@@ -128,7 +128,7 @@ Cell apply(const Cast &cast, const Cell &in) {
   return real(to == Element::F32 ? float(in.real) : in.real, 0);
 }
 
-/// What a kernel stores of `cell`.
+/// Returns the value that a kernel stores for `cell`.
 Cell stored(Element e, Cell cell) {
   if (isNarrow(e))
     cell.real = narrowed(e, cell.real);
@@ -146,7 +146,7 @@ protected:
 
   int64_t below(int64_t n) { return random() % n; }
 
-  /// Ends of ranges and what is around them, halves, or anything.
+  /// Returns an end of a range or a number near it, a half, or any number.
   Cell number(Element e) {
     if (!isFloat(e)) {
       const uint64_t most = (uint64_t(1) << (widthOf(e) - 1)) - 1;
@@ -169,19 +169,19 @@ protected:
         0x1p-1074L, std::ldexp((long double)(random() >> 11), power - 53)};
     long double value = some[below(std::size(some))];
     value = below(2) ? value : -value;
-    // Numbers that the element has.
+    // Use only numbers that the element type can represent.
     return stored(e, real(e == Element::F64 ? (long double)(double)value
                                             : (long double)(float)value,
                           0));
   }
 
-  /// Whether NaN has bits that an integer would show.
+  /// Returns true if an integer would show the bits of a NaN.
   static bool showsNaN(const Cast &cast) {
     return cast.op == "bitcast" && isFloat(cast.from);
   }
 
-  /// A function that applies `casts` one after the other, on tensors or in the
-  /// body of a loop.
+  /// Returns a function that applies `casts` one after the other, on tensors or
+  /// in the body of a loop.
   std::string textOf(const std::string &name, const std::vector<Cast> &casts,
                      int64_t size, bool isBody) {
     auto tensor = [&](const char *e) {
@@ -286,7 +286,7 @@ TEST_F(CastsTest, EveryElementToEveryOther) {
   check(chains, applyAll);
 }
 
-/// From integers to index and from there to integers, with or without a sign.
+/// Casts integers to index and back, with or without a sign.
 TEST_F(CastsTest, ByWayOfIndex) {
   std::vector<std::vector<Cast>> chains;
   for (Element from : {Element::I1, Element::I8, Element::I32, Element::I64})
@@ -302,11 +302,11 @@ TEST_F(CastsTest, ByWayOfIndex) {
   });
 }
 
-/// Casts of casts, which folders and LLVM make one cast of where they can.
+/// Folders and LLVM join casts of casts where they can.
 TEST_F(CastsTest, Chains) {
   const std::vector<Cast> all = allCasts();
   std::vector<std::vector<Cast>> chains;
-  // LLVM knows from the first one which bits the second one needs.
+  // LLVM derives from the first cast which bits the second one needs.
   for (const Cast &first : all)
     for (const Cast &second : all)
       if (first.op.starts_with("ext") && second.op.ends_with("itofp") &&
@@ -326,7 +326,7 @@ TEST_F(CastsTest, Chains) {
   check(chains, applyAll);
 }
 
-/// From f64 to f16 or bf16 there is no cast that rounds once.
+/// No cast from f64 to f16 or bf16 rounds only once.
 TEST_F(CastsTest, FromF64ToNarrow) {
   for (const char *type : {"f16", "bf16"}) {
     Kernel kernel;

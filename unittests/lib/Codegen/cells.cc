@@ -1,4 +1,4 @@
-//===- cells.cc - Elements, with the error a kernel may make --------------===//
+//===- cells.cc - Elements with error bounds ------------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -95,7 +95,7 @@ long double kernel_test::narrowValue(Element e, uint16_t bits) {
 long double kernel_test::mostOf(Element e) {
   if (e == Element::F64)
     return DBL_MAX;
-  // Whole arrays: f16 may be stored behind any operation.
+  // With whole arrays, any operation may store its result as f16.
   return currentView == View::Global && e == Element::F16 ? 65504 : FLT_MAX;
 }
 
@@ -117,15 +117,15 @@ Cell kernel_test::rounded(Element e, long double value, long double inherited,
   return unknown();
 }
 
-/// `f` of numbers that are exact.
+/// Applies `f` to exact numbers.
 template <typename F> static Cell once(Element e, F f, Cell a, Cell b) {
   if (e == Element::F64)
     return real(f(double(a.real), double(b.real)), 0);
   return real(f(float(a.real), float(b.real)), 0);
 }
 
-/// `f` of operands of which one is infinite or NaN: known if it is the same for
-/// all that they may be.
+/// Applies `f` to operands of which one is infinite or NaN. The result is known
+/// if it is the same for all values that they may have.
 template <typename F> static Cell special(F f, Cell a, Cell b) {
   if (std::isinf(a.error) || std::isinf(b.error))
     return unknown();
@@ -141,8 +141,8 @@ template <typename F> static Cell special(F f, Cell a, Cell b) {
   return real(value, 0);
 }
 
-/// An operation that rounds once: exact, infinite or NaN where that is certain,
-/// and what `bound` says where it is not.
+/// Applies an operation that rounds once. The result is exact, infinite or NaN
+/// if that is certain; otherwise its error is given by `bound`.
 template <typename F, typename B>
 static Cell binary(Element e, Cell a, Cell b, F f, B bound) {
   if (isExact(e, {a, b}))
@@ -166,22 +166,23 @@ static Cell quotientOf(Element e, Cell a, Cell b) {
   return rounded(e, value, (a.error + std::fabs(value) * b.error) / room);
 }
 
-/// The larger one, if `sign` is 1, or the smaller one; NaN is passed on, and -0
-/// is below 0.
+/// Returns the larger number if `sign` is 1, the smaller one if it is -1. NaN
+/// propagates, and -0 is less than 0.
 static Cell extremeOf(Cell a, Cell b, int sign) {
   if (std::isnan(a.real) || std::isnan(b.real))
     return std::isnan(a.real) ? a : b;
   const bool isLess = a.real != b.real ? sign * a.real < sign * b.real
                                        : std::signbit(sign * a.real);
   const Cell &one = isLess ? b : a, &other = isLess ? a : b;
-  // Only what may be as large counts.
+  // The error of the other number counts only if that one may be the result.
   const bool isCertain =
       sign * (one.real - other.real) > one.error + other.error;
   return real(one.real,
               isCertain ? one.error : std::max(one.error, other.error));
 }
 
-/// The same, but NaN is passed over, and of zeros it may be either.
+/// Returns the larger or smaller number. NaN is ignored, and of two zeros
+/// either may be the result.
 static Cell numberOf(Element e, Cell a, Cell b, int sign) {
   if (std::isnan(a.real) || std::isnan(b.real))
     return std::isnan(a.real) ? b : a;
@@ -191,12 +192,13 @@ static Cell numberOf(Element e, Cell a, Cell b, int sign) {
   return cell;
 }
 
-/// A function that has the zeros of both signs where its operand has them.
+/// Returns `result`, or `x` if that is an exact zero: odd functions keep the
+/// sign of zeros.
 static Cell odd(Cell x, Cell result) {
   return x.real == 0 && x.error == 0 ? x : result;
 }
 
-/// Of a wave that is not steeper than 1.
+/// Applies a function whose slope is at most 1, such as sin and cos.
 template <typename F> static Cell wave(Element e, Cell x, F f) {
   if (!std::isfinite(x.real))
     return real(NAN, x.error);
@@ -352,7 +354,7 @@ long double kernel_test::specialNumber(Element e, bool isWild, uint64_t i) {
   return numbers[i % (isWild ? std::size(numbers) : 8)];
 }
 
-/// Instructions that multiply bf16 take what is less for 0, of either sign.
+/// Instructions that multiply bf16 treat smaller numbers as 0, of either sign.
 static constexpr long double kLeastNormal = 0x1p-126L;
 
 static bool mayBeSubnormal(Cell cell) {
@@ -377,14 +379,15 @@ Cell kernel_test::termOf(const BinaryOp &times, Element e, Cell a, Cell b) {
                                 : term;
   }
   Cell term = productOf(e, a, b);
-  // The term, and sums that it is part of, or all of it.
+  // The instructions may flush the term, sums that contain it, or both.
   if (e == Element::BF16)
     term.error += 4 * kLeastNormal + (isFlushed ? std::fabs(term.real) : 0);
-  // Too large for a number, but not for a step on the way to the sum.
+  // The term is too large for a number, but maybe not for an intermediate step.
   return std::isinf(term.real) ? unknown() : term;
 }
 
-/// Of terms and partial sums in any order, in which -0 stays what it is.
+/// Returns the sum of terms that may be added in any order. A sum of -0 alone
+/// is -0.
 static Cell sumOf(Element e, std::vector<Cell> terms) {
   bool isNan = false, isUp = false, isDown = false, isZero = true,
        isMinus = true;
@@ -406,7 +409,7 @@ static Cell sumOf(Element e, std::vector<Cell> terms) {
   if (isNan)
     return real(NAN, 0);
   error += terms.size() * (roundingOf(e) * size + leastOf(e));
-  // What is too large for a while, in some order.
+  // Some order may overflow in between.
   if (size + 2 * error >= mostOf(e))
     return unknown();
   if (isUp || isDown)
@@ -416,7 +419,7 @@ static Cell sumOf(Element e, std::vector<Cell> terms) {
   return real(sum, error);
 }
 
-/// Of factors in any order.
+/// Returns the product of factors in any order.
 static Cell productOfAll(Element e, const std::vector<Cell> &factors) {
   long double largest = 1, smallest = 1;
   Cell product = real(1, 0);

@@ -1,4 +1,4 @@
-//===- cells.h - Elements, with the error a kernel may make -----*- C++ -*-===//
+//===- cells.h - Elements with error bounds ---------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What operations make of single elements, in plain C++, and bounds on how far
-// from it a correct kernel may be; and indices and texts of tensors.
+// Plain C++ results of operations on single elements, with bounds on the error
+// of a correct kernel; and indices and texts of tensors.
 //
 //===----------------------------------------------------------------------===//
 
@@ -43,21 +43,22 @@ inline bool isNarrow(Element e) {
 const char *nameOf(Element e);
 int widthOf(Element e);
 
-/// Half a unit in the last place of what a kernel computes with, and the
-/// smallest number it has. In one shard f16 and bf16 are f32 until they are
-/// stored; where whole arrays are written about, any operation may store.
+/// Half a unit in the last place of the type in which a kernel computes, and
+/// the smallest number of this type. In one shard f16 and bf16 are f32 until
+/// they are stored; with whole arrays, any operation may store.
 long double roundingOf(Element e);
 long double leastOf(Element e);
 
-/// For which view errors are from now on, on this thread.
+/// Sets the view whose errors are computed from now on, on this thread.
 void setView(View view);
 
-/// The integer that is left of `value` in the bits of an element.
+/// Returns `value` wrapped to the bits of an element.
 int64_t wrapped(Element e, uint64_t value);
 
-/// Bits of fraction and least exponent of a narrow format.
+/// Returns the bits of the fraction and the least exponent of a narrow format.
 std::pair<int, int> formatOf(Element e);
-/// To nearest even, in a narrow format; infinite beyond its largest number.
+/// Rounds to nearest even in a narrow format; infinite beyond its largest
+/// number.
 long double narrowed(Element e, long double value);
 uint16_t narrowBits(Element e, long double value);
 long double narrowValue(Element e, uint16_t bits);
@@ -71,23 +72,23 @@ inline Cell real(long double value, long double error) {
 }
 inline Cell integer(int64_t value) { return {0, 0, value}; }
 
-/// Nothing is known of it: statements that give this are left out.
+/// Returns a cell of which nothing is known. Statements that give it are
+/// dropped.
 inline Cell unknown() { return real(0, INFINITY); }
 
-/// The largest number of what a kernel computes with.
+/// Returns the largest number of the type in which a kernel computes.
 long double mostOf(Element e);
 
-/// Whether operations on numbers that are known exactly, down to the sign of a
-/// zero, are exact too: each rounds once, to a format that is known.
+/// Returns true if operations on numbers that are known exactly, including the
+/// sign of zeros, are exact too: each rounds once, to a known format.
 bool isExact(Element e, std::initializer_list<Cell> operands);
 
-/// A result that was rounded once; `inherited` comes from the operands.
-/// Infinite or unknown where it is too large.
+/// Returns a result that was rounded once. `inherited` is the error from the
+/// operands. The result is infinite or unknown if it is too large.
 Cell rounded(Element e, long double value, long double inherited,
              long double units = 1);
 
-/// For a function that only grows or only falls; some go through
-/// approximations.
+/// Applies a monotonic function. `units` is larger for approximations.
 template <typename F> Cell monotone(Element e, Cell x, F f, long double units) {
   long double at = f(x.real), above = f(x.real + x.error),
               below = f(x.real - x.error);
@@ -114,22 +115,22 @@ struct BinaryOp {
 
 extern const UnaryOp kFloatUnary[10];
 extern const BinaryOp kFloatBinary[8], kIntBinary[8];
-/// The first of each that may add up a dimension.
+/// Number of the first operations of each list that may reduce a dimension.
 constexpr size_t kFloatReducers = 6, kIntReducers = 7;
 
-/// -1, 0 or 1 as a is below, near or above b; neither is NaN.
+/// Returns -1, 0 or 1 if a is below, near or above b; neither may be NaN.
 int compare(Element e, Cell a, Cell b);
 
-/// Something with a float that is not a number of usual size: zeros of both
-/// signs, the ends of the range, subnormals and, if `isWild`, infinities and
-/// NaN. `i` chooses.
+/// Returns a special number: a zero of either sign, an end of the range, a
+/// subnormal or, if `isWild`, an infinity or NaN. `i` chooses.
 long double specialNumber(Element e, bool isWild, uint64_t i);
 
-/// The product of two operands as a term of a sum: perhaps rounded only
-/// together with that.
+/// Returns the product of two operands as a term of a sum, which may be rounded
+/// only together with that sum.
 Cell termOf(const BinaryOp &times, Element e, Cell a, Cell b);
 
-/// Combines cells that may be taken in any order. Sums know how many there are.
+/// Combines cells that may be taken in any order. Sums take their number into
+/// account.
 Cell combine(const BinaryOp &op, Element e, Cell sum,
              const std::vector<Cell> &cells);
 
@@ -144,19 +145,20 @@ int64_t offsetOf(const Shape &shape, const Shape &index);
 void forEach(const Shape &shape,
              const std::function<void(const Shape &)> &visit);
 
-/// Positions of loops that a subscript is made of.
+/// Positions of the loops that make up a subscript.
 using Map = std::vector<int>;
 Shape select(const Map &map, const Shape &loops);
 
-/// The element of `from` that an iteration of loops reads.
+/// Returns the element of `from` that an iteration of loops reads.
 const Cell &cellOf(const Tensor &from, const Map &map, const Shape &index);
-/// Makes each element of `result` that of `init` and, joined with it, a term of
-/// each iteration of `loops` whose subscripts `out` are its own.
+/// Computes each element of `result` from that of `init` by joining it with a
+/// term of each iteration of `loops` that has this element at the subscripts
+/// `out`.
 void joinTerms(const BinaryOp &join, const Shape &loops, const Map &out,
                const Tensor &init, Tensor &result,
                const std::function<Cell(const Shape &)> &term);
 
-/// "1, 2, 3".
+/// Returns "1, 2, 3".
 std::string list(const std::vector<int64_t> &values);
 std::string typeText(Element e, const Shape &shape);
 std::string mapText(const Map &map, size_t loops);

@@ -1,4 +1,4 @@
-//===- check_test.cc - What kernels check, and what is refused ------------===//
+//===- check_test.cc - Checks in kernels and refused programs -------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Kernels are compiled, loaded, run and compared with plain C++.
+// Compiles, loads and runs kernels and compares them with plain C++.
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,7 +44,7 @@ TEST(KernelChecks, Asserts) {
   EXPECT_EQ(status(1, 1), 0);
   EXPECT_EQ(status(0, 1), 1);
   EXPECT_EQ(status(1, 0), 2);
-  EXPECT_EQ(status(0, 0), 1); // The first that fails.
+  EXPECT_EQ(status(0, 0), 1); // the first that fails
   const auto &locations = kernel.code().segments[0].locations;
   ASSERT_EQ(locations.size(), 2u);
   EXPECT_EQ(locations[0].message, "first must be positive");
@@ -99,7 +99,7 @@ TEST(KernelChecks, Divisions) {
     Buffer least = Buffer::of(xs), minus = Buffer::of(ys);
     status = kernel.run(s, {&least, &minus, &z});
     if (s == 1) {
-      EXPECT_EQ(status, 0); // The remainder exists.
+      EXPECT_EQ(status, 0); // the remainder exists
       EXPECT_EQ(z.as<int32_t>()[7], 0);
     } else {
       ASSERT_GT(status, 0);

@@ -1,4 +1,4 @@
-//===- checked_statements.cc - What fails for some elements ---------------===//
+//===- checked_statements.cc - Statements that fail for some elements -----===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Divisions and look-ups whose operands are such that they do not fail.
+// Writes divisions and lookups with operands for which they do not fail.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +16,7 @@
 
 using namespace kernel_test;
 
-/// Of what is in the bits of an element, rounded down, up or towards zero.
+/// Returns the quotient of two elements, rounded down, up or towards zero.
 static int64_t quotient(Element e, const std::string &op, int64_t a,
                         int64_t b) {
   const uint64_t mask =
@@ -38,7 +38,7 @@ static int64_t quotient(Element e, const std::string &op, int64_t a,
   return wrapped(e, ua / ub + (ua % ub != 0)); // arith.ceildivui
 }
 
-/// By an argument without 0 and -1, which would fail.
+/// Divides by an argument without 0 and -1, which would fail.
 bool KernelGenerator::divide() {
   int x = anyValue();
   Element e = values[x].element;
@@ -82,7 +82,7 @@ bool KernelGenerator::divide() {
   });
 }
 
-/// Rows of a value, whose numbers are an argument.
+/// Looks up rows of a value by an argument with their numbers.
 bool KernelGenerator::lookUp() {
   int table = anyValue();
   Element e = values[table].element;
@@ -109,7 +109,7 @@ bool KernelGenerator::lookUp() {
               });
 }
 
-/// Elements of a value that is a list, in the body of an operation.
+/// Looks up elements of a value of rank 1 in the body of an operation.
 bool KernelGenerator::lookUpInBody() {
   int table = anyValue();
   Element e = values[table].element;

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What a folder of compiled kernels gives back, and to whom; what happens to
-// files that are damaged, stale or too many. test/cache has many processes.
+// Tests entries of a folder of compiled kernels and access to it, and files
+// that are damaged, stale or too many. test/cache tests many processes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,7 +36,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// No part of this can fail, so its place does not matter.
+// Nothing in this function can fail, so its place does not matter.
 constexpr char kPlain[] = R"(
   func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
     %0 = arith.addf %x, %x : tensor<4xf32>
@@ -58,7 +58,7 @@ Target MakeTarget(const std::string &cpu) {
 class CodeCacheTest : public testing::Test {
 protected:
   CodeCacheTest() {
-    // What others may write to is not used.
+    // The cache refuses folders that others may write to.
     umask(022);
     llvm::SmallString<128> name;
     EXPECT_FALSE(llvm::sys::fs::createUniqueDirectory("code_cache", name));
@@ -103,7 +103,7 @@ void writeFile(const fs::path &path, const std::string &bytes) {
   std::ofstream(path, std::ios::binary) << bytes;
 }
 
-/// As old as that many seconds.
+/// Makes a file look `seconds` old.
 void setAge(const fs::path &path, int64_t seconds) {
   fs::last_write_time(path, fs::file_time_type::clock::now() -
                                 std::chrono::seconds(seconds));
@@ -128,7 +128,7 @@ struct Entry {
   }
   const std::string &warnings() { return kernel.errors(); }
 
-  Kernel kernel; // for its context
+  Kernel kernel; // owns the context
   CodeCache::Keys keys;
   CompiledKernel code;
 };
@@ -142,7 +142,7 @@ TEST_F(CodeCacheTest, KeysFollowWhatCodeFollowsFrom) {
   EXPECT_EQ(keys.code, keysOf(kPlain).code);
   EXPECT_EQ(keys.places, keysOf(kPlain).places);
   EXPECT_NE(keys.code, keys.places);
-  // Two lines further down: only the places differ.
+  // Two lines further down, only the places differ.
   const CodeCache::Keys moved = keysOf(std::string("\n\n") + kPlain);
   EXPECT_EQ(keys.code, moved.code);
   EXPECT_NE(keys.places, moved.places);
@@ -166,7 +166,7 @@ TEST_F(CodeCacheTest, KeysFollowAttributesAndConstants) {
         .code;
   };
   EXPECT_NE(constant("dense<[1.0, 2.0]>"), constant("dense<[1.0, 3.0]>"));
-  // The sign of zero and the bits of a NaN are values too.
+  // The sign of zero and the bits of a NaN belong to the value.
   EXPECT_NE(constant("dense<0.0>"), constant("dense<-0.0>"));
   EXPECT_NE(constant("dense<0x7FC00000>"), constant("dense<0x7FC00001>"));
   auto resource = [&](const std::string &bytes) {
@@ -213,7 +213,7 @@ TEST_F(CodeCacheTest, GivesBackWhatWasCompiled) {
   EXPECT_FALSE(first.isCached);
   EXPECT_TRUE(again.isCached);
   expectSame(first, again);
-  // A check reports where it stands: elsewhere it is another entry.
+  // A check reports its place, so in another place it is another entry.
   CompiledKernel checked = compile(kChecked);
   CompiledKernel moved = compile(std::string("\n") + kChecked);
   EXPECT_FALSE(checked.isCached);
@@ -224,7 +224,7 @@ TEST_F(CodeCacheTest, GivesBackWhatWasCompiled) {
   CompiledKernel checkedAgain = compile(kChecked);
   EXPECT_TRUE(checkedAgain.isCached);
   expectSame(checked, checkedAgain);
-  // Code without checks is the same wherever it stands.
+  // Code without checks is the same in any place.
   EXPECT_TRUE(compile(std::string("\n") + kPlain).isCached);
 
   CodeCache::Counts counts = cache->getCounts();
@@ -253,7 +253,7 @@ TEST_F(CodeCacheTest, DamageIsAMissThatIsReportedAndReplaced) {
     EXPECT_EQ(cache->getCounts().damaged, ++damaged);
     EXPECT_TRUE(files().empty());
   };
-  // All lengths but the right one, and one flipped bit in any byte.
+  // Try all lengths but the right one, and one flipped bit in any byte.
   for (size_t size = 0; size < good.size(); ++size)
     expectDamaged(good.substr(0, size), " bytes");
   expectDamaged(good + '\0', "bytes after its header, expected");
@@ -283,7 +283,7 @@ TEST_F(CodeCacheTest, ContentsThatDoNotFitAreAMiss) {
   entry.store(*cache);
   const fs::path file = files()[0];
   const std::string header = readFile(file).substr(0, 48);
-  // Checksums are no secret: with one that is right the rest is still checked.
+  // Anyone can compute checksums: if they are right, the rest is checked.
   auto sign = [&](const std::string &payload) {
     auto number = [](uint64_t value) {
       std::string text(8, '\0');
@@ -310,7 +310,7 @@ TEST_F(CodeCacheTest, ContentsThatDoNotFitAreAMiss) {
     EXPECT_THAT(reader.warnings(),
                 HasSubstr("does not hold what its key stands for"));
   }
-  // The right kernel, but for another target.
+  // The entry has the right kernel for another target.
   entry.store(*cache);
   Entry reader;
   reader.code.targets = {MakeTarget("x86-64-v3")};
@@ -325,7 +325,7 @@ TEST_F(CodeCacheTest, WhatIsNoFileIsNeitherOpenedNorKept) {
   entry.store(*cache);
   const fs::path file = files()[0];
   fs::remove(file);
-  // Opening a pipe that nobody writes would hang.
+  // Opening a pipe without a writer would block.
   ASSERT_EQ(mkfifo(file.c_str(), 0600), 0);
   EXPECT_FALSE(entry.find(*cache));
   EXPECT_THAT(entry.warnings(), HasSubstr("is not a regular file"));
@@ -361,7 +361,7 @@ TEST_F(CodeCacheTest, AFolderThatCannotBeWrittenIsAnError) {
   EXPECT_THAT(
       errorOf("/proc/none/cache"),
       StartsWith("cannot keep compiled kernels in '/proc/none/cache': "));
-  // A user who may write anywhere still cannot write here.
+  // Even a user who may write anywhere cannot write here.
   EXPECT_THAT(errorOf("/proc"),
               StartsWith("cannot keep compiled kernels in '/proc': "));
   EXPECT_EQ(errorOf(folder + "/a/b/c"), "");
@@ -384,18 +384,18 @@ TEST_F(CodeCacheTest, AFolderThatOthersMayWriteToIsAnError) {
   chmod(folder.c_str(), 0702);
   EXPECT_EQ(error(), where + "has mode 0702" + good);
   EXPECT_TRUE(files().empty());
-  // Nobody can touch what is mine.
+  // With the sticky bit, no other user can touch the entries.
   chmod(folder.c_str(), 01777);
   EXPECT_EQ(error(), "");
   chmod(folder.c_str(), 0755);
   EXPECT_EQ(error(), "");
   if (geteuid() != 0)
-    return; // Only root can give it away.
+    return; // Only root can give the folder away.
   ASSERT_EQ(chown(folder.c_str(), 1000, 1000), 0);
   EXPECT_EQ(error(), where + "belongs to user 1000, expected user 0 or root");
 }
 
-// Its own files are nobody's to change, whatever the umask allows.
+// No other user may write to new files, whatever the umask allows.
 TEST_F(CodeCacheTest, NewEntriesAndFoldersAreNotForOthersToWrite) {
   umask(0);
   const std::string top = folder;
@@ -429,7 +429,7 @@ TEST_F(CodeCacheTest, AnEntryThatOthersMayWriteToIsAMiss) {
   expectMiss("has mode 0646, expected none that lets others write "
              "(chmod go-w)");
   if (geteuid() != 0)
-    return; // Only root can give it away.
+    return; // Only root can give the folder away.
   ASSERT_EQ(chown(file.c_str(), 1000, 1000), 0);
   expectMiss("belongs to user 1000, expected user 0 or root");
 }
@@ -458,7 +458,7 @@ TEST_F(CodeCacheTest, StaleTemporariesAreRemoved) {
   setAge(foreign, CodeCache::kStaleSeconds + 60);
   open();
   EXPECT_FALSE(fs::exists(stale));
-  EXPECT_TRUE(fs::exists(fresh)); // Its writer may be alive.
+  EXPECT_TRUE(fs::exists(fresh)); // its writer may be alive
   EXPECT_TRUE(fs::exists(foreign));
 }
 
@@ -479,13 +479,13 @@ TEST_F(CodeCacheTest, TrimKeepsWhatWasUsedLast) {
       bytes = fs::file_size(path(number));
       setAge(path(number), 100 * number);
     }
-    cache->trim(); // No bound.
+    cache->trim(); // no bound
     EXPECT_EQ(files().size(), 4u);
   }
   std::unique_ptr<CodeCache> cache = open(3 * bytes + 10);
   path(4);
-  EXPECT_TRUE(entry.find(*cache)); // The oldest is now the newest.
-  cache->trim();                   // Who stored nothing does not look.
+  EXPECT_TRUE(entry.find(*cache)); // the oldest is now the newest
+  cache->trim();                   // nothing is trimmed without a store
   EXPECT_EQ(files().size(), 4u);
   path(5);
   entry.store(*cache);

@@ -117,7 +117,7 @@ int32_t Kernel::run(unsigned segment, std::vector<Buffer *> buffers,
   std::vector<void *> pointers;
   for (Buffer *buffer : buffers)
     pointers.push_back(buffer->get());
-  // Scratch starts as anything.
+  // Scratch memory starts with arbitrary contents.
   Buffer scratch(compiled.segments[segment].scratchBytes, 0xFF);
   int32_t status = library->Lookup(segment)(pointers.data(), coordinates.data(),
                                             scratch.get(), step);

@@ -1,4 +1,4 @@
-//===- codegen_harness.h - Compile, load, run kernels in tests --*- C++ -*-===//
+//===- codegen_harness.h - Running kernels in tests -------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -21,8 +21,8 @@
 
 namespace kernel_test {
 
-/// Memory as the runtime passes it: aligned, and here with bytes behind it that
-/// nobody may change.
+/// Memory as the runtime passes it: aligned, and here followed by guard bytes
+/// that must not change.
 class Buffer {
 public:
   explicit Buffer(size_t bytes, int fill = 0xAB) : bytes(bytes) {
@@ -61,22 +61,23 @@ private:
   char *data;
 };
 
-/// One kernel: all functions of a module, in order.
+/// One kernel with all functions of a module, in order.
 class Kernel {
 public:
   Kernel();
   ~Kernel();
 
-  /// Parses and compiles; false, with the text in errors(), when refused.
+  /// Parses and compiles. Returns false, with the diagnostics in errors(), if
+  /// the program is refused.
   bool compile(const std::string &text,
                const std::vector<pathways::proto::Target> &targets = {});
-  /// The same, for functions that exist.
+  /// Compiles existing functions in the same way.
   bool compile(llvm::ArrayRef<mlir::func::FuncOp> functions,
                const std::vector<pathways::proto::Target> &targets = {});
   bool load(const pathways::proto::Target &wanted = {});
 
-  /// Runs a segment with scratch memory of the size it declared; checks that
-  /// nothing is written behind any buffer.
+  /// Runs a segment with scratch memory of the declared size. Checks that
+  /// nothing is written past the end of any buffer.
   int32_t run(unsigned segment, std::vector<Buffer *> buffers,
               std::vector<int32_t> coordinates = {}, uint64_t step = 0);
 
@@ -97,7 +98,7 @@ private:
   std::shared_ptr<const pathways::KernelLibrary> library;
 };
 
-/// Numbers that look random and are the same everywhere.
+/// Returns pseudorandom numbers that are the same on every machine.
 template <typename T>
 std::vector<T> numbers(size_t count, unsigned seed, double low = -1,
                        double high = 1) {

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Constants whose elements are equal, differ, lie in a resource, are none or
-// have no dimension, of every element: returned, combined with an argument, and
-// beside an argument that is returned.
+// Tests constants of every element type: with equal or different elements, in a
+// resource, empty, or without dimensions. They are returned, combined with an
+// argument, and returned beside an argument.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +23,7 @@ using testing::HasSubstr;
 
 namespace {
 
-/// A constant as it is written, and its elements.
+/// Syntax of a constant, and its elements.
 struct Form {
   const char *name;
   Shape shape;
@@ -62,14 +62,14 @@ std::string hexOf(const std::vector<uint8_t> &bytes) {
   return hex;
 }
 
-/// "1.0", "true" or "1".
+/// Returns "1.0", "true" or "1".
 std::string literal(Element e, int number) {
   if (e == Element::I1)
     return wrapped(e, number) ? "true" : "false";
   return std::to_string(number) + (isFloat(e) ? ".0" : "");
 }
 
-/// The elements as nested lists, which all have to be written where they
+/// Returns the elements as nested lists, which list all elements if they
 /// differ.
 std::string listOf(Element e, const Form &form) {
   const std::vector<int> &numbers = form.numbers;
@@ -90,7 +90,7 @@ std::string listOf(Element e, const Form &form) {
   return write(write, 0);
 }
 
-/// Where 8 bytes are aligned to.
+/// Returns the text of a resource that is aligned to 8 bytes.
 std::string resourceOf(const Tensor &tensor) {
   return "0x08000000" + hexOf(tensor.bytes());
 }
@@ -135,7 +135,7 @@ TEST(ConstantsTest, EveryElementInEveryForm) {
   }
 }
 
-/// Folders make constants too: of others, of scalars and of parts.
+/// Folders also make constants: of others, of scalars and of parts.
 TEST(ConstantsTest, WhatIsFolded) {
   for (Element e : kElements) {
     const std::string n = nameOf(e), t = "tensor<4x" + n + ">";
@@ -180,7 +180,7 @@ TEST(ConstantsTest, WhatIsFolded) {
   }
 }
 
-/// Indices are elements inside a body only.
+/// Indices can be elements inside a body only.
 TEST(ConstantsTest, Indices) {
   Kernel kernel;
   ASSERT_TRUE(kernel.compile(R"(

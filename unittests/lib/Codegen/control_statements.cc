@@ -10,7 +10,8 @@
 
 using namespace kernel_test;
 
-/// An if with values of both sides, decided by an element of an argument.
+/// Writes an scf.if that yields values on both sides and is decided by an
+/// element of an argument.
 bool KernelGenerator::branch() {
   if (depth > 1)
     return false;
@@ -63,7 +64,8 @@ bool KernelGenerator::branch() {
   });
 }
 
-/// A loop that carries tensors; its body may use the row of the iteration.
+/// Writes a loop that carries tensors. Its body may use the row of the
+/// iteration.
 bool KernelGenerator::loop() {
   if (depth > 1)
     return false;
@@ -92,7 +94,7 @@ bool KernelGenerator::loop() {
     scope.push_back(iters[i]);
   }
   if (chance(60)) {
-    // A row of something with a row for each iteration.
+    // Extract a row of a tensor with a row for each iteration.
     Shape rows = shape;
     rows.insert(rows.begin(), trips + 1);
     if (countOf(rows) > 0 && countOf(rows) < 6000) {

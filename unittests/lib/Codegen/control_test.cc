@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Kernels are compiled, loaded, run and compared with plain C++.
+// Compiles, loads and runs kernels and compares them with plain C++.
 //
 //===----------------------------------------------------------------------===//
 
@@ -96,7 +96,7 @@ TEST(KernelControl, LoopsAndBranches) {
   EXPECT_EQ(w.as<int32_t>()[0], 192);
 }
 
-/// A value that comes back to two places is copied to one of them.
+/// A value that returns to two places is copied to one of them.
 TEST(KernelControl, LoopsThatReturnOneValueTwice) {
   Kernel kernel;
   ASSERT_TRUE(kernel.compile(R"(
@@ -120,7 +120,7 @@ TEST(KernelControl, LoopsThatReturnOneValueTwice) {
   EXPECT_EQ(a.as<float>(), b.as<float>());
 }
 
-/// Rows of what does not depend on what goes around.
+/// The new rows do not depend on the carried value.
 TEST(KernelControl, LoopsThatReturnNewRows) {
   Kernel kernel;
   ASSERT_TRUE(kernel.compile(R"(
@@ -139,7 +139,7 @@ TEST(KernelControl, LoopsThatReturnNewRows) {
       return %r : tensor<64x64xf32>
     })"))
       << kernel.errors();
-  // Twice a half of the logarithm of 63, beside 63 zeros.
+  // The value is twice a half of the logarithm of 63, beside 63 zeros.
   std::vector<float> values(64 * 64), expected(64 * 64, 0.5f / 63);
   for (size_t row = 0; row < 64; ++row) {
     values[row * 64 + row] = 0.5f * std::log(63.0f);
@@ -150,8 +150,8 @@ TEST(KernelControl, LoopsThatReturnNewRows) {
   EXPECT_THAT(out.as<float>(), Pointwise(FloatNear(1e-6f), expected));
 }
 
-/// What goes around a loop may change places, be updated in part, or come from
-/// a loop or branch inside.
+/// Carried values may be exchanged, be updated in part, or come from a loop or
+/// branch inside.
 TEST(KernelControl, LoopsThatMoveTheirValues) {
   Kernel kernel;
   ASSERT_TRUE(kernel.compile(R"(
@@ -240,7 +240,7 @@ TEST(KernelControl, LoopsThatMoveTheirValues) {
     EXPECT_EQ(a.as<int32_t>(), values[n % 3]);
     EXPECT_EQ(b.as<int32_t>(), values[(n + 1) % 3]);
     EXPECT_EQ(c.as<int32_t>(), values[(n + 2) % 3]);
-    EXPECT_EQ(x.as<int32_t>(), values[0]); // Inputs stay.
+    EXPECT_EQ(x.as<int32_t>(), values[0]); // inputs do not change
   }
   Buffer ones = Buffer::of(std::vector<int32_t>(9, 1)), sums(36);
   ASSERT_EQ(kernel.run(1, {&ones, &sums}), 0);
@@ -260,8 +260,9 @@ TEST(KernelControl, LoopsThatMoveTheirValues) {
   EXPECT_EQ(g.as<int32_t>()[0], 12);
 }
 
-/// What is chosen among computed and given values is kept until it is written
-/// out, though the place where it was computed has other uses in between.
+/// A value chosen among computed and given values is kept until it is written
+/// to its output, although the buffer it was computed in has other uses in
+/// between.
 TEST(KernelBranches, ChosenValuesAreKept) {
   Kernel kernel;
   ASSERT_TRUE(kernel.compile(R"(
@@ -294,7 +295,7 @@ TEST(KernelBranches, ChosenValuesAreKept) {
   }
 }
 
-/// A loop may go on with what was there before it or with what goes around.
+/// A loop may continue with a value from before the loop or with a carried one.
 TEST(KernelBranches, ChooseWhatWasThereBefore) {
   Kernel kernel;
   ASSERT_TRUE(kernel.compile(R"(
@@ -329,7 +330,7 @@ TEST(KernelBranches, ChooseWhatWasThereBefore) {
   EXPECT_THAT(u.as<float>(), ElementsAre(12, 23, 34, 45));
 }
 
-/// A tensor that a branch makes goes into itself.
+/// A tensor that a branch makes is inserted into itself.
 TEST(KernelBranches, WhatTheyMakeGoesIntoItself) {
   Kernel kernel;
   ASSERT_TRUE(kernel.compile(R"(

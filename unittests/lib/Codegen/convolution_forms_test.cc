@@ -1,4 +1,4 @@
-//===- convolution_forms_test.cc - Convolutions in other forms ------------===//
+//===- convolution_forms_test.cc - Other forms of convolutions ------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What is around convolutions, those that are written out, of other element
-// types, and those that are refused.
+// Tests ops around convolutions, convolutions that are written as
+// linalg.generic, other element types, and refused convolutions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,8 +24,8 @@ using namespace kernel_test;
 
 namespace {
 
-/// The image is added to its convolution, may be lost to the result, and the
-/// convolution may be wanted as it is.
+/// The image is added to its convolution and may share memory with the result,
+/// and the convolution itself may be a result too.
 TEST(KernelConvolution, WhatComesBehind) {
   const int h = 6, w = 17, c = 18;
   Sizes sizes =
@@ -70,7 +70,7 @@ TEST(KernelConvolution, WhatComesBehind) {
     }
 }
 
-/// So many that each becomes a function, all of them one.
+/// There are so many layers that each becomes a part, and all share one.
 TEST(KernelConvolution, ManyLayers) {
   const int layers = 12, h = 5, w = 9, c = 16;
   Sizes sizes =
@@ -78,7 +78,8 @@ TEST(KernelConvolution, ManyLayers) {
   Window window = {.low = {1, 1}, .high = {1, 1}, .hasTail = true};
   const std::string image = "tensor<1x5x9x16xf32>";
   std::string arguments = "%x: " + image, body, last = "%x";
-  // The body of one layer, with names of its own and the one before as its %x.
+  // Rename the values of the body of one layer, and make the previous one its
+  // %x.
   std::string layer = textOf(kNhwc, sizes, window);
   layer = layer.substr(layer.find("{\n") + 2);
   layer.resize(layer.find("  return"));
@@ -165,9 +166,9 @@ TEST(KernelConvolution, NotAlongALine) {
   expectSame(diagonal.as<float>(), sums);
 }
 
-/// The gradients of a 3x3 convolution as they are written: places are summed up
-/// for that of the filter; for that of the image the filter is turned over, and
-/// an operand that is not read says how large the window is.
+/// Writes the gradients of a 3x3 convolution in the usual way. The gradient of
+/// the filter sums over places. The gradient of the image uses the reversed
+/// filter, and an operand that is not read gives the size of the window.
 TEST(KernelConvolution, Gradients) {
   const int h = 9, w = 13, c = 19, f = 37;
   Kernel kernel;
@@ -334,7 +335,7 @@ TEST(KernelConvolution, BadWindows) {
   expect("0", "1", 6, "unexpected loop dimension for convolution op");
   expect("1", "0", 6, "unexpected loop dimension for convolution op");
   expect("-1", "1", 6, "unexpected result less than 0 at expression #1");
-  // A window that runs backwards begins and ends inside, but is not in between.
+  // A window that runs backwards is inside at its ends but not in between.
   expect("1", "-1", 6,
          "'linalg.conv_2d_nhwc_hwcf' op subscript d1 - d4 of dimension 1 of "
          "operand 0 runs from -2 to 3, expected it within the 6 elements");

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Kernels are compiled, loaded, run and compared, bit by bit, with plain loops
-// that add in the order of the op's dimensions.
+// Compiles, loads and runs kernels and compares them, bit by bit, with plain
+// loops that add in the order of the op's dimensions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +23,7 @@ using namespace kernel_test;
 namespace {
 
 TEST(KernelConvolution, Shapes) {
-  // A tile of rows that are full, one that is not, columns of all widths.
+  // Tiles of full rows, a partial tile, and columns of all widths.
   check(kNhwc,
         sized({{'c', 5}, {'f', 33}, {'y', 4}, {'x', 9}, {'k', 3}, {'l', 3}}),
         {});
@@ -36,7 +36,7 @@ TEST(KernelConvolution, Shapes) {
                {'k', 2},
                {'l', 3}}),
         {});
-  // More terms than one block of them.
+  // More terms than fit one block.
   check(kNhwc,
         sized({{'c', 131}, {'f', 70}, {'y', 3}, {'x', 5}, {'k', 3}, {'l', 3}}),
         {});
@@ -64,7 +64,7 @@ TEST(KernelConvolution, SizesOfOneAndZero) {
   }
 }
 
-/// What lies in the padding takes part like any other number.
+/// Numbers in the padding count like any other number.
 TEST(KernelConvolution, PaddingIsRead) {
   Sizes sizes =
       sized({{'c', 37}, {'f', 35}, {'y', 6}, {'x', 19}, {'k', 3}, {'l', 3}});
@@ -73,15 +73,15 @@ TEST(KernelConvolution, PaddingIsRead) {
   check(
       kNhwc, sizes,
       {.strides = {2, 2}, .dilations = {2, 1}, .low = {1, 2}, .high = {2, 1}});
-  // On one side, where the window does not reach.
+  // Padding on the side that the window does not reach.
   sizes['l'] = 1;
   check(kNhwc, sizes, {.low = {0, 1}});
   check(kNhwc, sizes, {.high = {1, 0}});
   sizes['l'] = 3;
-  sizes['c'] = 9; // Written out.
+  sizes['c'] = 9; // terms are unrolled
   check(kNhwc, sizes, {.low = {1, 1}, .high = {1, 1}});
   check(kNhwc, sizes, {.low = {1, 1}, .high = {1, 1}, .init = -0.0f});
-  sizes['c'] = 3; // Padded in memory.
+  sizes['c'] = 3; // padded in memory
   check(kNhwc, sizes, {.low = {1, 1}, .high = {1, 1}});
   check(kDepthwise, sizes, {.low = {1, 1}, .high = {1, 1}});
   sizes['c'] = 50;
@@ -114,7 +114,7 @@ TEST(KernelConvolution, BiasAndActivation) {
   }
 }
 
-/// Vectors of all widths; those without fused multiply-add round twice.
+/// Tests vectors of all widths; targets without fused multiply-add round twice.
 TEST(KernelConvolution, OtherTargets) {
   struct {
     const char *triple, *cpu;

@@ -1,4 +1,4 @@
-//===- division_test.cc - Many numbers divided by one ---------------------===//
+//===- division_test.cc - Many divisions by one number --------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Quotients have the bits of the machine's division, however they are made.
+// Quotients have the bits of the machine's division, whichever way they are
+// computed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +25,7 @@ namespace {
 
 constexpr int kRows = 128, kColumns = 8192 + 5;
 
-/// Rows of %x, each divided by its number of %s.
+/// Returns a function that divides each row of %x by its number of %s.
 std::string divideRows() {
   const std::string row = "tensor<" + std::to_string(kRows) + "xf32>",
                     all = "tensor<" + std::to_string(kRows) + "x" +
@@ -36,7 +37,7 @@ std::string divideRows() {
          "\n  return %r : " + all + "\n}";
 }
 
-/// How many elements of `got` are not `x` / `s`, by rows.
+/// Returns how many elements of `got` differ from `x` / `s`, by rows.
 int countOthers(const std::vector<float> &x, const std::vector<float> &s,
                 const std::vector<float> &got) {
   int others = 0;
@@ -61,7 +62,7 @@ void expectQuotients(Kernel &kernel, const std::vector<float> &x,
   EXPECT_EQ(countOthers(x, s, r.as<float>()), 0);
 }
 
-/// 1 + mantissa 2^-23.
+/// Returns 1 + mantissa 2^-23.
 float ofMantissa(uint32_t mantissa) {
   return std::bit_cast<float>(0x3f800000u | mantissa);
 }
@@ -80,10 +81,11 @@ TEST(KernelDivision, AnyNumbers) {
   for (int row = 0; row < kRows; ++row) {
     for (int i = 0; i < 12; ++i)
       x[row * kColumns + 8 * i] = specials[i];
-    // Vectors of nothing but zeros, too.
+    // Include vectors with nothing but zeros.
     for (int i = 0; i < 64; ++i)
       x[row * kColumns + 256 + i] = i % 3 == 0 ? -0.0f : 0.0f;
-    // From 2^-40 to 2^39, those at both ends in a way of their own; and any.
+    // Divisors from 2^-40 to 2^39, which leave the fast range at both ends, and
+    // arbitrary ones.
     const float any = std::bit_cast<float>(bits[row] * 2654435761u);
     s.push_back(row < 12 ? specials[row]
                 : row < 92
@@ -94,7 +96,7 @@ TEST(KernelDivision, AnyNumbers) {
   expectQuotients(kernel, x, s);
 }
 
-// Dividends of all exponents whose quotients are normal numbers.
+// Tests dividends of all exponents whose quotients are normal numbers.
 TEST(KernelDivision, AllExponents) {
   Kernel kernel;
   ASSERT_TRUE(kernel.compile(divideRows())) << kernel.errors();
@@ -111,8 +113,8 @@ TEST(KernelDivision, AllExponents) {
   expectQuotients(kernel, x, s);
 }
 
-// All dividends from 1 to 2: of the largest divisors, for which the least is
-// left to spare, and of some others.
+// Tests all dividends from 1 to 2 with the largest divisors, for which the
+// proof has the least margin, and with some others.
 TEST(KernelDivision, AllMantissas) {
   Kernel kernel;
   ASSERT_TRUE(kernel.compile(divideRows())) << kernel.errors();

@@ -1,4 +1,4 @@
-//===- elementwise_statements.cc - Element by element ---------------------===//
+//===- elementwise_statements.cc - Elementwise statements -----------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -34,7 +34,8 @@ bool KernelGenerator::elementwise() {
       });
 }
 
-/// By amounts that the compiler knows to be below the width, or does not.
+/// Shifts by amounts that the compiler may or may not know to be below the
+/// width.
 bool KernelGenerator::shift() {
   int x = anyValue();
   Element e = values[x].element;
@@ -79,8 +80,8 @@ bool KernelGenerator::shift() {
               });
 }
 
-/// Whether `a` predicate `b`, or -1 where that is not certain. Predicates of
-/// floats hold for NaN if they begin with u.
+/// Returns 1 if `a` predicate `b` holds, 0 if not, -1 if that is not certain.
+/// Predicates of floats hold for NaN if they begin with u.
 static int holds(const std::string &predicate, Element e, Cell a, Cell b) {
   if (isFloat(e) && (std::isnan(a.real) || std::isnan(b.real)))
     return predicate[0] == 'u';
@@ -114,13 +115,13 @@ bool KernelGenerator::compareAndSelect() {
                 int known =
                     holds(predicate, e, env[x].cells[i], env[y].cells[i]);
                 env[c].cells[i] = integer(known > 0);
-                // Not known: whatever follows says so.
+                // The error marks all results that depend on it as uncertain.
                 if (known < 0)
                   env[c].cells[i].error = 1;
               }
             }))
     return false;
-  // Seen only through the choice it makes, which may be uncertain.
+  // Keep the value out of scope: its choice may be uncertain.
   scope.pop_back();
   bool isCertain =
       std::all_of(env[c].cells.begin(), env[c].cells.end(),
@@ -189,7 +190,7 @@ bool KernelGenerator::convert() {
                 real(in.real,
                      in.error + std::ldexp(std::fabs(in.real), -fraction - 1) +
                          std::ldexp(1.0L, least - fraction - 1));
-            // What is exact rounds to exactly one number.
+            // An exact number rounds to exactly one number.
             if (in.error == 0)
               out = real(narrowed(target, in.real), 0);
             else if (std::isinf(
@@ -206,7 +207,7 @@ bool KernelGenerator::convert() {
       });
 }
 
-/// Towards zero, to the nearest number that there is.
+/// Rounds towards zero, to the nearest number of the type.
 static int64_t saturated(Element to, bool isSigned, long double value) {
   if (std::isnan(value))
     return 0;
@@ -223,7 +224,7 @@ static int64_t saturated(Element to, bool isSigned, long double value) {
   return wrapped(to, whole < 0 ? uint64_t(int64_t(whole)) : uint64_t(whole));
 }
 
-/// Floats to integers, where it is certain which.
+/// Converts floats to integers if the result is certain.
 bool KernelGenerator::roundToInteger() {
   int x = anyValue();
   Element from = values[x].element;
@@ -232,7 +233,7 @@ bool KernelGenerator::roundToInteger() {
   const Element all[] = {Element::I1, Element::I8, Element::I32, Element::I64};
   Element to = pick(all);
   bool isSigned = chance(60);
-  // Large numbers too; the product is exact.
+  // Use large numbers too; the product is exact.
   const int exponents[] = {0, 0, 6, 31, 63, 70};
   int exponent = isNarrow(from) ? 0 : pick(exponents);
   auto convert = [=](const Cell &cell, int side) {

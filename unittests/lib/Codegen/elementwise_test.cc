@@ -1,4 +1,4 @@
-//===- elementwise_test.cc - Kernels of one element after the other -------===//
+//===- elementwise_test.cc - Elementwise kernels --------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Kernels are compiled, loaded, run and compared with plain C++.
+// Compiles, loads and runs kernels and compares them with plain C++.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,12 +40,12 @@ TEST(KernelElementwise, Float) {
   ASSERT_EQ(kernel.run(0, {&x, &y, &z}), 0);
   auto zs = z.as<float>();
   for (int i = 0; i < 37; ++i) {
-    volatile float product = xs[i] * ys[i]; // Not contracted.
+    volatile float product = xs[i] * ys[i]; // not contracted
     EXPECT_EQ(zs[i], product + xs[i]) << i;
   }
 }
 
-// Rows of one element follow each other in two dimensions, not in memory.
+// Rows of one element are adjacent in two dimensions, but not in memory.
 TEST(KernelElementwise, SlicesOfOneColumn) {
   Kernel kernel;
   ASSERT_TRUE(kernel.compile(R"(
@@ -176,8 +176,8 @@ TEST(KernelElementwise, FillOfBooleans) {
   }
 }
 
-/// Whatever approximates a function of the C library stays close to it, also at
-/// the ends, and gives the same in vector bodies and tails.
+/// Approximations of C library functions stay close to them, also at the ends
+/// of the range, and give the same in vector bodies and tails.
 TEST(KernelMath, Functions) {
   struct Case {
     const char *op;
@@ -209,7 +209,7 @@ TEST(KernelMath, Functions) {
     SCOPED_TRACE(c.op);
     auto xs = numbers<float>(1003, 7 + s, c.low, c.high);
     for (int i = 0; i < 3; ++i)
-      xs[1000 + i] = xs[i]; // The tail repeats the body.
+      xs[1000 + i] = xs[i]; // the tail repeats the body
     Buffer x = Buffer::of(xs), y(1003 * 4);
     ASSERT_EQ(kernel.run(s, {&x, &y}), 0);
     auto ys = y.as<float>();
@@ -240,8 +240,8 @@ TEST(KernelMath, Functions) {
   EXPECT_EQ(ys[3], -inf);
 }
 
-/// All over the floats: within 1.03 units in the last place, subnormal results
-/// too.
+/// The error is within 1.03 units in the last place for floats of all sizes,
+/// also for subnormal results.
 TEST(KernelMath, ExpIsRightToTheLastPlace) {
   constexpr int kCount = 1 << 20;
   Kernel kernel;
@@ -255,7 +255,7 @@ TEST(KernelMath, ExpIsRightToTheLastPlace) {
     uint32_t bits = uint32_t(i) * 4096 + 77;
     std::memcpy(&xs[i], &bits, 4);
   }
-  // Where the result is not simply 1, 0 or infinity.
+  // Half of the numbers have results other than 1, 0 and infinity.
   for (int i = 0; i < kCount / 2; ++i)
     xs[2 * i] = -104.5f + 194.0f * i / (kCount / 2);
   Buffer x = Buffer::of(xs), y(kCount * 4);
@@ -280,7 +280,7 @@ TEST(KernelMath, ExpIsRightToTheLastPlace) {
   EXPECT_LE(worst, 1.03);
 }
 
-/// The second of two zeros, however many elements there are.
+/// The result is the second of two zeros, for any number of elements.
 TEST(KernelElementwise, ZerosOfMaxnum) {
   for (int n : {1, 2, 4, 17})
     for (const char *op : {"maxnumf", "minnumf"}) {

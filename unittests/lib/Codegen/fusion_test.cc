@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// That ops run row by row together shows in how much scratch memory is left:
-// rows, not whole tensors.
+// The scratch memory shows whether ops run row by row: it holds rows, not whole
+// tensors.
 //
 //===----------------------------------------------------------------------===//
 
@@ -70,7 +70,7 @@ TEST(KernelFusion, SoftmaxKeepsOneRow) {
   expectNear(y.as<float>(), softmaxOfRows(xs, 77), 1e-6);
 }
 
-/// Equal rows give equal bits wherever they lie, also in the last block.
+/// Equal rows give equal bits wherever they are, also in the last block.
 TEST(KernelFusion, RowsDoNotDependOnTheirPlace) {
   Kernel kernel;
   ASSERT_TRUE(kernel.compile(R"(
@@ -97,7 +97,7 @@ TEST(KernelFusion, RowsDoNotDependOnTheirPlace) {
     ASSERT_EQ(std::memcmp(&ys[0], &ys[i * 90], 90 * 4), 0) << "row " << i;
 }
 
-/// What blocks leave over is added in the order of other rows.
+/// The rows of the last, partial block are added in the order of other rows.
 TEST(KernelFusion, NoRowIsLeftAlone) {
   for (int rows : {65, 129, 193, 257, 385}) {
     SCOPED_TRACE(rows);
@@ -150,8 +150,9 @@ const char kAttention[] = R"(
     })";
 constexpr uint64_t kManyScores = 64 * 200 * 4; // bytes
 
-/// Scores of one block of queries at a time, of few where keys and values stay
-/// in a cache; keys are turned around once for each head.
+/// Scratch memory holds the scores of one block of queries. The block has few
+/// queries if keys and values stay in a cache. Keys are transposed once for
+/// each head.
 TEST(KernelFusion, AttentionKeepsOneBlockOfScores) {
   Kernel kernel;
   ASSERT_TRUE(kernel.compile(kAttention)) << kernel.errors();
@@ -178,7 +179,8 @@ TEST(KernelFusion, AttentionKeepsOneBlockOfScores) {
   expectNear(o.as<float>(), expected, 1e-5);
 }
 
-/// One block is of a register tile's rows if all targets have tiles of as many.
+/// Blocks have the rows of a register tile if the tiles of all targets have the
+/// same number of rows.
 TEST(KernelFusion, BlocksOfSeveralTargets) {
   auto target = [](const char *cpu) {
     pathways::proto::Target target;
@@ -197,8 +199,8 @@ TEST(KernelFusion, BlocksOfSeveralTargets) {
   EXPECT_GT(scratchFor({target("haswell"), target("x86-64")}), kManyScores);
 }
 
-/// Values in the middle are results too, an op between others has nothing to do
-/// with rows, and the number of a row is that of the whole tensor.
+/// Intermediate values are results too, an unrelated op stands between others,
+/// and linalg.index counts rows of the whole tensor.
 TEST(KernelFusion, ResultsInTheMiddle) {
   Kernel kernel;
   ASSERT_TRUE(kernel.compile(R"(
@@ -248,8 +250,8 @@ TEST(KernelFusion, ResultsInTheMiddle) {
   EXPECT_EQ(b.as<float>(), bs);
 }
 
-/// The mark of loops over rows is the code generator's: in a program it says
-/// nothing.
+/// The attribute of row loops belongs to the code generator: in a program it
+/// has no effect.
 TEST(KernelFusion, MarksOfTheProgramSayNothing) {
   Kernel kernel;
   ASSERT_TRUE(kernel.compile(R"(
@@ -284,7 +286,7 @@ TEST(KernelFusion, MarksOfTheProgramSayNothing) {
   }
 }
 
-/// More ops than one loop takes.
+/// The chain has more ops than one loop takes.
 TEST(KernelFusion, LongChains) {
   std::string type = "tensor<70x64xf32>", body, last = "%x";
   const int rounds = 25;
@@ -314,8 +316,8 @@ TEST(KernelFusion, LongChains) {
   expectNear(y.as<float>(), expected, 1e-5);
 }
 
-/// A chain in which each value has two users, the next two: what becomes one
-/// op only after as many rounds of rewriting as it has links.
+/// Returns a chain in which each value is used by the next two. Fusing it into
+/// one op takes as many rounds of rewriting as it has links.
 std::string chainOfTwoUsers(int length, const std::string &type,
                             const std::string &add, const std::string &sub) {
   std::string text = "func.func @f" + std::to_string(length) + "(%x: " + type +
@@ -369,7 +371,7 @@ TEST(KernelFusion, ChainsOfAnyLengthCompile) {
   }
 }
 
-/// The same chain in front of a sum.
+/// Puts the same chain before a sum.
 TEST(KernelFusion, AChainBecomesPartOfASum) {
   std::string text =
       chainOfTwoUsers(60, "tensor<5x19xf32>", "arith.addf", "arith.subf");
@@ -394,8 +396,8 @@ TEST(KernelFusion, AChainBecomesPartOfASum) {
   }
 }
 
-/// A difference that a sum and an elementwise op need is computed inside of
-/// both, and is nowhere in memory.
+/// A difference that is used by a sum and by an elementwise op is computed
+/// inside of both and never stored.
 TEST(KernelFusion, CheapOpsAreComputedWhereTheyAreUsed) {
   const int rows = 300, columns = 40;
   Kernel kernel;
@@ -425,7 +427,7 @@ TEST(KernelFusion, CheapOpsAreComputedWhereTheyAreUsed) {
   ASSERT_EQ(kernel.run(0, {&x, &y}), 0);
   auto ys = y.as<float>();
   for (int j = 0; j < columns; ++j) {
-    // Sums of columns are in the order of the rows: the same bits.
+    // Sums of columns add in the order of the rows and give the same bits.
     float sum = 0, total = 0;
     for (int i = 0; i < rows; ++i)
       sum += xs[i * columns + j];

@@ -1,4 +1,4 @@
-//===- gather_test.cc - Kernels that look up and scatter ------------------===//
+//===- gather_test.cc - Lookups and scatters ------------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Kernels are compiled, loaded, run and compared with plain C++.
+// Compiles, loads and runs kernels and compares them with plain C++.
 //
 //===----------------------------------------------------------------------===//
 
@@ -97,7 +97,7 @@ TEST(KernelGather, WhatTheOpAllows) {
   EXPECT_EQ(kernel.run(6, {&t, &i, &r}), 0);
 }
 
-/// An index that is not there fails at the look-up, not at what stands around.
+/// An index out of bounds fails at the lookup, not at the ops around it.
 TEST(KernelGather, IndicesThatAreNotThere) {
   Kernel kernel;
   ASSERT_TRUE(kernel.compile(R"(
@@ -123,7 +123,7 @@ TEST(KernelGather, IndicesThatAreNotThere) {
     }
 }
 
-/// A table of narrow numbers stays as it is, and so do constants.
+/// A table of narrow numbers is not widened, and neither are constants.
 TEST(KernelGather, NarrowTables) {
   Kernel kernel;
   ASSERT_TRUE(kernel.compile(R"(
@@ -150,8 +150,8 @@ TEST(KernelGather, NarrowTables) {
   EXPECT_THAT(s.as<uint16_t>(), ElementsAre(0xc400, 0x4100));
 }
 
-/// The gradient of a look-up: rows are added to a table in its place, the same
-/// row more than once.
+/// The gradient of a lookup adds rows to a table in place, the same row more
+/// than once.
 TEST(KernelGather, GradientsInPlace) {
   Kernel kernel;
   ASSERT_TRUE(kernel.compile(R"(
@@ -172,7 +172,7 @@ TEST(KernelGather, GradientsInPlace) {
       return %r : tensor<500x16xf32>
     })"))
       << kernel.errors();
-  // A row is aside, the table is not.
+  // Scratch memory holds a row, but not the table.
   EXPECT_LE(kernel.code().segments[0].scratchBytes, 128u);
   std::vector<int32_t> indices(64);
   std::vector<float> rows = numbers<float>(64 * 16, 3), expected(500 * 16);

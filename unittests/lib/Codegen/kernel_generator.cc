@@ -22,7 +22,7 @@ int64_t KernelGenerator::anySize() {
 
 Shape KernelGenerator::anyShape(int least, int most) {
   if (least <= 2 && most >= 2 &&
-      chance(8)) // Large enough to be cut into blocks.
+      chance(8)) // large enough to be cut into blocks
     return {60 + below(90), 40 + below(90)};
   const int ranks[] = {0, 1, 1, 2, 2, 2, 2, 2, 3, 3},
             layerRanks[] = {0, 1, 2, 2, 2, 3, 3, 4, 4, 4};
@@ -70,7 +70,8 @@ int KernelGenerator::argument(Element e, Shape shape) {
                ? real(specialNumber(e, /*isWild=*/kind > 1, random()), 0)
                : anyCell(e);
   arguments.push_back(v);
-  // Behind values of enclosing scopes: it is visible there too.
+  // Insert before the values of inner scopes: the argument is visible there
+  // too.
   scope.insert(scope.begin(), v);
   return v;
 }
@@ -80,7 +81,7 @@ int KernelGenerator::operand(Element e, Shape shape) {
   for (int v : scope)
     if (values[v].element == e && values[v].shape == shape)
       found.push_back(v);
-  // Rather the last ones: long chains.
+  // Prefer recent values, which makes long chains.
   if (!found.empty() && chance(85))
     return chance(60) ? found.back() : pick(found);
   return argument(e, shape);
@@ -132,7 +133,7 @@ int KernelGenerator::destination(Element e, const Shape &shape, bool isRead,
     return empty;
   int filled = addValue(fresh("f"), e, shape);
   std::string c = "%" + fresh("c");
-  // Exact in every type.
+  // This number is exact in every type.
   int64_t number = below(3);
   if (e == Element::I1)
     number &= 1;
@@ -248,7 +249,7 @@ RandomKernel KernelGenerator::run() {
   std::vector<Evaluation> all;
   evaluations = &all;
   argument(main, anyShape(0, 3));
-  // Some have only operands that they return.
+  // Some functions only return their operands.
   int wanted = chance(3) ? 0 : 1 + below(9);
   for (int tries = 0; wanted > 0 && tries < 60; ++tries)
     wanted -= statement();
@@ -269,7 +270,7 @@ RandomKernel KernelGenerator::run() {
     names += (names.empty() ? "" : ", ") + ref(v);
     kernel.results.push_back(env[v]);
   }
-  // A result may lie where an operand does.
+  // A result may share memory with an operand.
   std::string pairs;
   if (view == View::Local && chance(40))
     for (size_t r = 0; r < results.size(); ++r)

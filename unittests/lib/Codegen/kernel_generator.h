@@ -20,8 +20,9 @@
 
 namespace kernel_test {
 
-/// Writes a function statement by statement and works each out at once. What
-/// would leave the range where errors stay small is left out again.
+/// Writes a function statement by statement and evaluates each statement at
+/// once. Drops statements whose results leave the range in which errors stay
+/// small.
 class KernelGenerator {
 public:
   KernelGenerator(const std::string &name, uint64_t seed, View view, Mix mix)
@@ -29,7 +30,7 @@ public:
   RandomKernel run();
 
 private:
-  /// A value by its number; its tensor is in `env`.
+  /// A value by its number. Its tensor is in `env`.
   struct Value {
     std::string name;
     Element element;
@@ -48,32 +49,34 @@ private:
   Shape anyShape(int least, int most);
   std::vector<int> anyOrder(int n);
   Cell anyCell(Element e);
-  /// Room for sizes of 0 too.
+  /// Returns a size up to `most`, sometimes 0.
   int64_t sizeUpTo(int64_t most) { return chance(2) ? 0 : 1 + below(most); }
 
   int addValue(const std::string &name, Element e, Shape shape);
   int argument(Element e, Shape shape);
-  /// A value of that type: mostly one that is there.
+  /// Returns a value of the given type, usually an existing one.
   int operand(Element e, Shape shape);
-  /// Any value that is there, or an argument.
+  /// Returns any existing value, or an argument.
   int anyValue();
 
   std::string ref(int v) { return "%" + values[v].name; }
   std::string type(int v) {
     return typeText(values[v].element, values[v].shape);
   }
-  /// "[\"parallel\", \"reduction\"]": the latter for loops that `out` lacks.
+  /// Returns "[\"parallel\", \"reduction\"]": the loops that `out` lacks are
+  /// reductions.
   static std::string iterators(size_t loops, const Map &out);
   std::string fresh(const char *prefix) {
     return prefix + std::to_string(next++);
   }
 
-  /// Adds a statement that defines `results`, unless what it gives is no good.
+  /// Adds a statement that defines `results`, unless their values are
+  /// unsuitable.
   bool emit(const std::string &text, const std::vector<int> &results,
             Evaluation evaluation);
   bool isGood(const Tensor &tensor);
-  /// A tensor to write into: empty (its elements are never read), filled or a
-  /// value.
+  /// Returns a tensor to write into: empty (its elements are never read),
+  /// filled or an existing value.
   int destination(Element e, const Shape &shape, bool isRead, std::string &text,
                   std::vector<Evaluation> &evaluations);
 
@@ -110,7 +113,7 @@ private:
   std::mt19937_64 random;
   unsigned next = 0;
   int depth = 0;
-  bool isSpecial = false; ///< operands are not just numbers of usual size
+  bool isSpecial = false; ///< operands include special numbers
   Element main = Element::F32;
   std::vector<Value> values;
   Env env;

@@ -1,4 +1,4 @@
-//===- layer_statements.cc - What layers of networks are made of ----------===//
+//===- layer_statements.cc - Statements of the layers of networks ---------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Contractions and reductions over any dimensions in any order, concatenations,
-// and rows that are written or added to a table by number.
+// Writes contractions and reductions over any dimensions in any order,
+// concatenations, and rows that are written or added to a table by number.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,14 +15,14 @@
 
 using namespace kernel_test;
 
-/// A contraction over several dimensions in any order, as linalg.generic; now
-/// and then of another semiring.
+/// Writes a contraction over several dimensions in any order, as
+/// linalg.generic, sometimes of another semiring.
 bool KernelGenerator::contraction() {
   Element e = main == Element::I1 ? Element::F32 : main;
   Shape loops(2 + below(4));
   Map lhs, rhs, out;
   for (int d : anyOrder(loops.size())) {
-    // Of a batch, of either operand alone, or summed up.
+    // The dimension is a batch, is in one operand only, or is summed.
     const int role = below(8);
     if (role <= 2 || role >= 5)
       lhs.insert(lhs.begin() + below(lhs.size() + 1), d);
@@ -77,8 +77,8 @@ bool KernelGenerator::contraction() {
   });
 }
 
-/// A reduction of what is computed from elements, over any dimensions, into a
-/// result whose dimensions are in any order.
+/// Reduces values computed from elements over any dimensions, into a result
+/// whose dimensions are in any order.
 bool KernelGenerator::reduceInBody() {
   int x = anyValue();
   Element e = values[x].element;
@@ -134,7 +134,7 @@ bool KernelGenerator::reduceInBody() {
   });
 }
 
-/// Values one behind the other along a dimension.
+/// Concatenates values along a dimension.
 bool KernelGenerator::concatenate() {
   int x = anyValue();
   Element e = values[x].element;
@@ -176,8 +176,8 @@ bool KernelGenerator::concatenate() {
               });
 }
 
-/// Rows written to a table by number; of several with the same number the last
-/// one stays.
+/// Writes rows to a table by number. Of several rows with the same number, the
+/// last one remains.
 bool KernelGenerator::scatter() {
   int table = anyValue();
   Element e = values[table].element;
@@ -204,7 +204,7 @@ bool KernelGenerator::scatter() {
               });
 }
 
-/// The gradient of a look-up: rows are added to a table by number, one after
+/// Writes the gradient of a lookup: adds rows to a table by number, one after
 /// the other.
 bool KernelGenerator::addRows() {
   int table = anyValue();

@@ -15,9 +15,9 @@ using namespace kernel_test;
 
 namespace {
 
-constexpr int kCount = 70; // inputs, and as many results
+constexpr int kCount = 70; // number of inputs and of results
 
-/// A function of kCount inputs: `line(i)` makes %r<i> from them.
+/// Returns a function of kCount inputs. `line(i)` makes %r<i> from them.
 template <typename Line>
 std::string function(const std::string &type, const std::string &before,
                      const Line &line, const std::string &attributes = "") {
@@ -35,7 +35,7 @@ std::string function(const std::string &type, const std::string &before,
 
 std::string at(int i) { return std::to_string((i + kCount) % kCount); }
 
-/// Runs the kernel on inputs {i, i + 1, i + 2, i + 3}, and returns results.
+/// Runs the kernel on inputs {i, i + 1, i + 2, i + 3} and returns its results.
 template <typename T>
 std::vector<std::vector<T>> runOn(Kernel &kernel, int32_t expected = 0,
                                   std::vector<int32_t> coordinates = {},
@@ -68,7 +68,8 @@ TEST(ManyBuffers, EachIsItsOwn) {
       EXPECT_EQ(results[i][e], (i + e) + ((i + 1) % kCount + e)) << i;
 }
 
-/// A check, which is in no part, and temporaries, which are scratch memory.
+/// Tests checks, which are in no part, and temporaries, which are scratch
+/// memory.
 TEST(ManyBuffers, ChecksAndTemporaries) {
   const std::string text = function("tensor<4xi32>", "", [](int i) {
     return "%t" + at(i) + " = arith.addi %a" + at(i) + ", %a" + at(i + 2) +
@@ -77,12 +78,12 @@ TEST(ManyBuffers, ChecksAndTemporaries) {
   });
   Kernel kernel;
   ASSERT_TRUE(kernel.compile(text)) << kernel.errors();
-  // %a0 has a 0, by which the last one divides. Each division has two checks,
-  // the first of which is for that.
+  // %a0 has a 0, and the last division divides by it. Each division has two
+  // checks; the first one is for zero.
   runOn<int32_t>(kernel, /*expected=*/2 * kCount - 1);
 }
 
-/// A loop that uses all of them, and one that uses few of them.
+/// One loop uses all buffers, and one uses few of them.
 TEST(ManyBuffers, Loops) {
   std::string carried, types, sums, sources;
   for (int i = 0; i < kCount; ++i) {
@@ -114,7 +115,7 @@ TEST(ManyBuffers, Loops) {
           << i;
 }
 
-/// Buffers that branches choose from are not pointers before the conversion to
+/// Buffers between which branches choose stay buffers until the conversion to
 /// LLVM.
 TEST(ManyBuffers, Branches) {
   const std::string before = R"(

@@ -1,4 +1,4 @@
-//===- math_test.cc - Functions of f32 next to those of f64 ---------------===//
+//===- math_test.cc - Errors of functions of f32 --------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// How far functions in kernels are from the truth, in units in the last place:
-// of a sample that is new each time, or, with PATHWAYS_TEST_ALL_FLOATS=1, of
-// all f32. PATHWAYS_TEST_SEED repeats a sample.
+// Measures the errors of functions in kernels in units in the last place, on a
+// sample that is new each time, or, with PATHWAYS_TEST_ALL_FLOATS=1, on all
+// f32. PATHWAYS_TEST_SEED repeats a sample.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,13 +28,13 @@ constexpr uint32_t kBatch = 1 << 16;
 constexpr uint64_t kFloats = uint64_t{1} << 32;
 constexpr uint64_t kSample = uint64_t{1} << 21;
 
-/// The bounds that docs/kernels.md states.
+/// A function with the bound that docs/kernels.md states.
 struct Function {
   const char *name;
-  const char *body; ///< from %x to %r
+  const char *body; ///< body that computes %r from %x
   double (*truth)(double);
-  double bound; ///< in units in the last place
-  /// Smaller operands are left out: there the bound is not stated.
+  double bound; ///< units in the last place
+  /// Operands below this are skipped: the bound is not stated for them.
   double least = -INFINITY;
 };
 
@@ -71,7 +71,7 @@ float ofBits(uint32_t bits) {
   return value;
 }
 
-/// A function of tensors of kBatch elements of `element`.
+/// Returns a function on tensors of kBatch elements of `element`.
 std::string textOf(const Function &function, const std::string &element) {
   std::string type = "tensor<" + std::to_string(kBatch) + "x" + element + ">";
   std::string text = std::string("func.func @") + function.name +
@@ -81,26 +81,28 @@ std::string textOf(const Function &function, const std::string &element) {
   return text + "return %r : " + type + "\n}\n";
 }
 
-/// Of a number that has `digits` bits and least exponent `least`.
+/// Returns the unit in the last place of a number that has `digits` bits and
+/// the least exponent `least`.
 double unitOf(double value, int digits, int least) {
   int exponent = value == 0 ? least : std::ilogb(value);
   return std::ldexp(1.0, std::max(exponent, least) - digits + 1);
 }
 
-/// How far `got` is from `truth`; infinite where one is NaN and the other is
-/// not, or where it should be exactly what it is not.
+/// Returns the distance of `got` from `truth`. It is infinite if only one is
+/// NaN, or if an exact result is required and `got` differs.
 double errorOf(float got, double truth) {
   if (std::isnan(truth) || std::isnan(got))
     return std::isnan(truth) && std::isnan(got) ? 0 : INFINITY;
   float rounded = static_cast<float>(truth);
   if (got == rounded)
-    // The sign of zeros, too.
+    // The sign of zeros must match, too.
     return got != 0 || std::signbit(got) == std::signbit(truth)
                ? std::isinf(got)
                      ? 0
                      : std::fabs(got - truth) / unitOf(truth, 24, -126)
                : INFINITY;
-  if (std::isinf(got) || std::isinf(rounded)) // next to each other they may be
+  // infinity and the largest number may be neighbors
+  if (std::isinf(got) || std::isinf(rounded))
     return std::fabs(truth) > 0x1.fffffp127 && std::fabs(got) > 0x1.fffffp127
                ? 1
                : INFINITY;
@@ -153,7 +155,7 @@ TEST_P(KernelMathOfF32, IsWithinItsBoundOfTheTruth) {
       for (uint64_t batch = t; batch < batches; batch += numThreads) {
         for (uint32_t i = 0; i < kBatch; ++i)
           xs[i] = ofBits(isAll ? uint32_t(batch * kBatch + i) : random());
-        // Where something ends or begins, and what is next to it.
+        // Include the ends of ranges and their neighbors.
         const float ends[] = {0.0f, 1.0f, INFINITY, 0x1p-126f, 0x1p127f, NAN};
         if (!isAll && batch == 0)
           for (uint32_t i = 0; i < 6 * 16; ++i) {
@@ -183,11 +185,12 @@ INSTANTIATE_TEST_SUITE_P(, KernelMathOfF32, testing::ValuesIn(kFunctions),
                          [](const testing::TestParamInfo<Function> &info)
                              -> std::string { return info.param.name; });
 
-/// All numbers of a format of 16 bits, computed in f32 and rounded once.
+/// Tests all numbers of a format of 16 bits, computed in f32 and rounded once.
 TEST(KernelMath, NarrowFloatsAreRoundedOnce) {
   struct Format {
     const char *name;
-    int digits, least; ///< bits of the significand, exponent of the least
+    /// bits of the significand, exponent of the least number
+    int digits, least;
   };
   for (Format format : {Format{"f16", 11, -14}, Format{"bf16", 8, -126}}) {
     SCOPED_TRACE(format.name);
@@ -217,7 +220,7 @@ TEST(KernelMath, NarrowFloatsAreRoundedOnce) {
       Buffer x = Buffer::of(xs), y(kBatch * 2);
       ASSERT_EQ(kernel.run(f, {&x, &y}), 0);
       std::vector<uint16_t> ys = y.as<uint16_t>();
-      // Half a unit, and what f32 may be off: its units are so much smaller.
+      // Half a unit, plus the error of f32 in these larger units.
       double bound =
           0.5 + function.bound * std::ldexp(1, format.digits - 24) * 2;
       for (uint32_t i = 0; i < kBatch; ++i) {
@@ -263,11 +266,11 @@ TEST(KernelMath, PowIsRoundedOnce) {
   for (int batch = 0; batch < (isAll ? 10000 : 32); ++batch) {
     std::vector<float> xs(kBatch), ys(kBatch);
     for (uint32_t i = 0; i < kBatch; ++i) {
-      if (batch == 0) { // all pairs of special ones, with all signs
+      if (batch == 0) { // all pairs of special numbers, with all signs
         uint32_t signs = i >> 8 & 3;
         xs[i] = special[i & 15] * (signs & 1 ? -1.0f : 1.0f);
         ys[i] = special[i >> 4 & 15] * (signs & 2 ? -1.0f : 1.0f);
-      } else if (batch % 4 == 1) { // any two
+      } else if (batch % 4 == 1) { // any two numbers
         xs[i] = ofBits(random()), ys[i] = ofBits(random());
       } else if (batch % 4 == 2) { // small integer powers of either sign
         xs[i] = ofBits(random());

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Kernels are compiled, loaded, run and compared with plain C++.
+// Compiles, loads and runs kernels and compares them with plain C++.
 //
 //===----------------------------------------------------------------------===//
 
@@ -63,7 +63,7 @@ void checkMatmul(int m, int k, int n, const char *type, const char *op) {
   auto cs = c.as<T>();
   bool ta = std::string(op) == "ta", tb = std::string(op) == "tb";
   double worst = 0;
-  // All elements of small ones, a sample of large ones.
+  // Compare all elements of small results, a sample of large ones.
   int step = size_t(m) * n * k > 4000000 ? 7 : 1;
   for (int i = 0; i < m; i += step)
     for (int j = 0; j < n; ++j) {
@@ -84,19 +84,20 @@ TEST(KernelMatmul, Shapes) {
     checkMatmul<float>(1, 300, 63, "f32", op);
     checkMatmul<float>(129, 3, 1, "f32", op);
   }
-  // Operands that are turned first: tiles of that, whole and cut.
+  // Operands that are transposed first, with full and partial tiles.
   checkMatmul<float>(5, 47, 33, "f32", "tb");
   checkMatmul<float>(8, 16, 160, "f32", "tb");
   checkMatmul<double>(33, 258, 47, "f64", "");
   checkMatmul<double>(9, 4, 17, "f64", "tb");
   checkMatmul<float>(511, 509, 507, "f32", "");
-  // Rows that are far apart are packed: of B, of A, of both; several blocks of
+  // Distant rows are packed: those of B, of A, of both; with several blocks of
   // all three dimensions, and edges of each.
   checkMatmul<float>(37, 401, 801, "f32", "");
   checkMatmul<float>(135, 770, 131, "f32", "");
   checkMatmul<float>(801, 9, 131, "f32", "ta");
   checkMatmul<float>(139, 801, 523, "f32", "tb");
-  // Turned by blocks: whose length is made of whole turns, or not.
+  // Operands that are transposed in blocks, whose length is or is not a
+  // multiple of the unrolling.
   checkMatmul<float>(530, 1000, 300, "f32", "tb");
   checkMatmul<float>(8, 756, 64, "f32", "tb");
   checkMatmul<float>(37, 768, 130, "f32", "tb");
@@ -105,7 +106,7 @@ TEST(KernelMatmul, Shapes) {
   checkMatmul<double>(401, 197, 129, "f64", "ta");
 }
 
-/// An element does not depend on where in the matrix it is.
+/// An element does not depend on its position in the matrix.
 TEST(KernelMatmul, TilesAgree) {
   const int k = 513, n = 61, m = 19;
   Kernel kernel;
@@ -176,8 +177,9 @@ TEST(KernelMatmul, BatchesAndVectors) {
   EXPECT_NEAR(d.as<float>()[0], sum, 1e-4);
 }
 
-/// Each of several inner dimensions adds to what the others began, from the
-/// number that the result is filled with: also one that only one operand has.
+/// Each of several inner dimensions adds to the sums of the others, starting
+/// from the number that the result is filled with. This also holds for an inner
+/// dimension of only one operand.
 TEST(KernelMatmul, SeveralInnerDimensions) {
   const int m = 5, n = 9, k = 3, l = 6;
   for (bool isInBoth : {true, false}) {
@@ -223,7 +225,7 @@ TEST(KernelMatmul, SeveralInnerDimensions) {
   }
 }
 
-/// Products of integers wrap, and are the same in any order and by any
+/// Products of integers wrap, and are the same in any order and with any
 /// instruction.
 template <typename In, typename Out>
 void checkIntegers(int m, int k, int n, const char *in, const char *out,
@@ -260,7 +262,7 @@ void checkIntegers(int m, int k, int n, const char *in, const char *out,
        high = static_cast<double>(std::numeric_limits<In>::max());
   auto as = numbers<In>(size_t(m) * k, 31, low, high),
        bs = numbers<In>(size_t(k) * n, 32, low, high);
-  // The ends of the range, in both operands of a product too.
+  // Use the ends of the range, also in both operands of a product.
   for (int i = 0; i < std::min(k, 5); ++i)
     as[turnsA ? i * m : i] = bs[turnsB ? i : i * n] =
         std::numeric_limits<In>::min();

@@ -1,4 +1,4 @@
-//===- movement_statements.cc - Elements that go elsewhere ----------------===//
+//===- movement_statements.cc - Statements that move elements -------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -51,7 +51,7 @@ bool KernelGenerator::move() {
   });
 }
 
-/// Parts of a tensor taken out, put in, and a border around it.
+/// Extracts and inserts parts of a tensor, and adds a border around it.
 bool KernelGenerator::slice() {
   int x = anyValue();
   Element e = values[x].element;
@@ -129,7 +129,7 @@ bool KernelGenerator::slice() {
               });
 }
 
-/// Two dimensions become one, or one becomes two.
+/// Joins two dimensions to one, or splits one into two.
 bool KernelGenerator::reshape() {
   int x = anyValue();
   Element e = values[x].element;
@@ -138,7 +138,7 @@ bool KernelGenerator::reshape() {
     return false;
   size_t at = below(in.size());
   bool isSplit = at + 1 == in.size() || chance(50);
-  // Groups of dimensions of the longer shape.
+  // Group the dimensions of the longer shape.
   std::string groups;
   size_t longer = 0;
   for (size_t d = 0; d < in.size(); ++d) {
@@ -171,7 +171,7 @@ bool KernelGenerator::reshape() {
               {r}, [=](Env &env) { env[r].cells = env[x].cells; });
 }
 
-/// The row of a tensor that belongs to the shard.
+/// Extracts the row of a tensor that belongs to the shard.
 bool KernelGenerator::shardIndex() {
   int x = anyValue();
   Element e = values[x].element;

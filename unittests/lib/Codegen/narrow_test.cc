@@ -16,7 +16,8 @@ using namespace kernel_test;
 
 namespace {
 
-/// A format: `fraction` bits below the leading one, exponents from `least`.
+/// A format with `fraction` bits below the leading one and exponents from
+/// `least` on.
 struct Format {
   const char *name;
   int fraction, least, exponentBits;
@@ -36,7 +37,7 @@ double valueOf(const Format &format, uint16_t bits) {
                            format.least + exponent - 1 - format.fraction);
 }
 
-/// To nearest even, worked out in double.
+/// Rounds to nearest even, computed in double.
 uint16_t roundTo(const Format &format, double value) {
   uint16_t sign = std::signbit(value) ? 0x8000 : 0;
   double size = std::fabs(value);
@@ -46,7 +47,7 @@ uint16_t roundTo(const Format &format, double value) {
   int exponent = format.least;
   if (size >= std::ldexp(1.0, format.least))
     exponent = std::ilogb(size);
-  // In units of the last place. A carry moves on to the next exponent.
+  // Round in units of the last place. A carry increments the exponent.
   int units = std::nearbyint(std::ldexp(size, format.fraction - exponent));
   int bits = ((exponent - format.least) << format.fraction) + units;
   return sign | std::min(bits, infinity);
@@ -69,7 +70,8 @@ std::string conversions(const std::string &type) {
          type + ">\n}\n";
 }
 
-/// This machine's kind with another `cpu`; the usual target where it is empty.
+/// Returns this machine's kind with another `cpu`; the usual target if it is
+/// empty.
 pathways::proto::Target targetOf(const std::string &cpu) {
   pathways::proto::Target target;
   if (!cpu.empty()) {
@@ -79,7 +81,7 @@ pathways::proto::Target targetOf(const std::string &cpu) {
   return target;
 }
 
-/// Every number there is, and what lies between it and the next.
+/// Tests every number of the format, and a number between it and the next.
 void checkConversions(const Format &format, const std::string &cpu) {
   SCOPED_TRACE(testing::Message() << format.name << " on '" << cpu << "'");
   Kernel kernel;
@@ -122,7 +124,7 @@ TEST(KernelNarrow, EveryNumber) {
   checkConversions(kHalf, "");
   checkConversions(kBrain, "");
 #if defined(__x86_64__)
-  // Without instructions for it.
+  // This target has no instructions for the conversions.
   checkConversions(kHalf, "x86-64");
   checkConversions(kBrain, "x86-64");
 #endif
@@ -136,7 +138,7 @@ std::vector<uint16_t> narrowNumbers(const Format &format, size_t count,
   return bits;
 }
 
-/// One rounding for a whole chain, unless the body asks for another.
+/// A whole chain rounds once, unless the body asks for more roundings.
 TEST(KernelNarrow, RoundsWhenStored) {
   for (const Format &format : {kHalf, kBrain}) {
     SCOPED_TRACE(format.name);
@@ -195,8 +197,8 @@ TEST(KernelNarrow, RoundsWhenStored) {
   }
 }
 
-/// Rounding to an integer type is all that is done: one operation is left of it
-/// and of the rounding when it is stored.
+/// A conversion to an integer type and the rounding when the result is stored
+/// become one operation.
 TEST(KernelNarrow, Integers) {
   for (const char *type : {"f16", "bf16"}) {
     std::string text = R"(
@@ -231,8 +233,8 @@ TEST(KernelNarrow, Integers) {
   }
 }
 
-/// What is rounded from f64 to f32 gives its sign to what is rounded to f16:
-/// two roundings, also of numbers by themselves.
+/// A number that was rounded from f64 to f32 gives its sign to a number that is
+/// rounded to f16. There are two roundings, for scalars too.
 TEST(KernelNarrow, SignsOfWhatWasRounded) {
   auto textOf = [](const std::string &type) {
     return "func.func @f(%x: tensor<" + type + "f16>) -> (tensor<" + type +
@@ -266,7 +268,7 @@ TEST(KernelNarrow, SignsOfWhatWasRounded) {
   }
 }
 
-/// Sums are of f32, whatever the operands are stored in.
+/// Sums are computed in f32, whatever type the operands are stored in.
 TEST(KernelNarrow, Products) {
   const int m = 37, k = 700, n = 45;
   for (const Format &format : {kHalf, kBrain}) {

@@ -23,8 +23,8 @@ std::string replaceAll(std::string text, const std::string &from,
   return text;
 }
 
-/// v[i+1] = max(v[i] * w + b, 0), `layers` times; the last one is twice a
-/// result. `element` is that of all tensors.
+/// Returns v[i+1] = max(v[i] * w + b, 0), `layers` times. The last value is
+/// returned twice. `element` is the type of all elements.
 std::string network(int layers, const std::string &element,
                     const std::string &attributes = "") {
   std::string text = R"(
@@ -92,13 +92,12 @@ TEST(KernelParts, EqualLayersAreOne) {
     EXPECT_EQ(y.as<float>(), w);
     if (layers == 40)
       bytes = objectBytes(kernel);
-    else if (layers == 80) // calls alone
+    else if (layers == 80) // only calls are added
       EXPECT_LT(objectBytes(kernel), bytes * 1.5);
   }
 }
 
-/// Inputs that are the memory of outputs, and elements that are not stored as
-/// what they are.
+/// Inputs share memory with outputs, and some elements are stored as integers.
 TEST(KernelParts, SharedMemoryAndNarrowElements) {
   const std::string shares =
       "attributes {segment_may_alias = array<i64: 0, 0, 1, 1>}";
@@ -108,7 +107,7 @@ TEST(KernelParts, SharedMemoryAndNarrowElements) {
     ASSERT_TRUE(shared.compile(network(40, element, shares)))
         << shared.errors();
     const size_t width = element == std::string("f32") ? 4 : 2;
-    // About 0.01 to 1 in each of them.
+    // The numbers are about 0.01 to 1.
     std::vector<uint8_t> v, w, b;
     for (int i = 0; i < 81 * int(width); ++i) {
       v.push_back(i % width == width - 1 ? 0x3c + i % 3 : i * 37);
@@ -126,7 +125,7 @@ TEST(KernelParts, SharedMemoryAndNarrowElements) {
   }
 }
 
-/// Where one of many loops fails, its place is known.
+/// If one of many loops fails, its location is reported.
 TEST(KernelParts, ChecksStay) {
   std::string text = R"(
     func.func @f(%x: tensor<8xi32>, %n: tensor<i64>) -> tensor<8xi32> {

@@ -1,4 +1,4 @@
-//===- poison_test.cc - Results that arith leaves open --------------------===//
+//===- poison_test.cc - Results that arith leaves undefined ---------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Sizes are such that loops have a vector body and a tail; what is constant is
-// folded. All must give the same.
+// Loops have a vector body and a tail, and constants are folded. All of them
+// must give the same results.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,7 +30,7 @@ std::string typeOf(int bits) {
   return "tensor<" + std::to_string(kCount) + "xi" + std::to_string(bits) + ">";
 }
 
-/// The message of the check with number `status` of `segment`.
+/// Returns the message of the check with number `status` of `segment`.
 std::string messageOf(Kernel &kernel, unsigned segment, int32_t status) {
   const auto &locations = kernel.code().segments[segment].locations;
   if (status < 1 || static_cast<size_t>(status) > locations.size())
@@ -63,7 +63,7 @@ template <typename T> void checkShifts() {
                       T(Unsigned(xs[i]) >> ns[i])};
       ASSERT_EQ(y.as<T>()[i], expected[segment]) << i;
     }
-    // Too far, at each place by itself.
+    // Shift too far at each place in turn.
     for (int i = 0; i < kCount; ++i)
       for (T bad :
            {T(bits), T(bits + 1), T(-1), std::numeric_limits<T>::min()}) {
@@ -85,8 +85,7 @@ TEST(KernelPoison, ShiftsByTheWidthFail) {
   checkShifts<int64_t>();
 }
 
-/// What is known before the code runs is no exception; nor is it a check that
-/// could be left out.
+/// Constant shifts are no exception, and their check cannot be removed.
 TEST(KernelPoison, ConstantShifts) {
   Kernel kernel;
   ASSERT_TRUE(kernel.compile(R"(
@@ -143,10 +142,7 @@ TEST(KernelPoison, ConstantShifts) {
     EXPECT_TRUE(kernel.code().segments[segment].locations.empty()) << segment;
 }
 
-/// Of several shifts in one loop the first in the text is named, of a division
-/// that fails earlier the division, and in bodies of named ops shifts are
-/// checked too.
-/// An amount that is the same everywhere is looked at once, whatever the size.
+/// A constant amount is checked once, whatever the size of the tensor.
 TEST(KernelPoison, ConstantShiftsOfAnySize) {
   for (int amount : {7, 8}) {
     const std::string type = "tensor<1099511627776xi8>";
@@ -161,6 +157,9 @@ TEST(KernelPoison, ConstantShiftsOfAnySize) {
   }
 }
 
+/// If several shifts in one loop fail, the first one in the text is reported.
+/// If a division fails before them, the division is reported. Shifts in bodies
+/// of named ops are checked too.
 TEST(KernelPoison, WhichShiftIsNamed) {
   Kernel kernel;
   ASSERT_TRUE(kernel.compile(R"(
@@ -210,7 +209,7 @@ TEST(KernelPoison, WhichShiftIsNamed) {
 // Conversions
 //===----------------------------------------------------------------------===//
 
-/// Integers of `bits` bits, as they lie in memory.
+/// Returns an integer of `bits` bits, as it is stored in memory.
 int64_t saturated(long double value, int bits, bool isSigned) {
   if (std::isnan(value))
     return 0;
@@ -297,7 +296,8 @@ TEST(KernelPoison, FloatsToIntegersSaturate) {
   checkConversions<double>("f64", 53);
 }
 
-/// Inside, these are f32; in the body of a named op too.
+/// Inside a kernel these are conversions of f32, also in the body of a named
+/// op.
 TEST(KernelPoison, OtherConversionsSaturateToo) {
   Kernel kernel;
   ASSERT_TRUE(kernel.compile(R"(
@@ -326,7 +326,7 @@ TEST(KernelPoison, OtherConversionsSaturateToo) {
   EXPECT_THAT(p.as<int32_t>(), ElementsAre(INT32_MAX));
 }
 
-/// A promise not to overflow that is broken changes nothing.
+/// A broken promise not to overflow changes nothing.
 TEST(KernelPoison, PromisesAreDropped) {
   Kernel kernel;
   ASSERT_TRUE(kernel.compile(R"(

@@ -1,4 +1,4 @@
-//===- random_kernel.cc - Random functions and what they give -------------===//
+//===- random_kernel.cc - Random functions and their results --------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -54,7 +54,7 @@ std::vector<uint8_t> Tensor::bytes() const {
   return bytes;
 }
 
-/// The number in memory at `at`.
+/// Returns the number in memory at `at`.
 static long double valueOf(Element e, const uint8_t *at) {
   if (isNarrow(e)) {
     uint16_t bits;
@@ -71,13 +71,14 @@ static long double valueOf(Element e, const uint8_t *at) {
   return value;
 }
 
-/// Whether `got` is in memory when `real` is what is expected there, or
-/// something that is no further from it than `error`.
+/// Returns true if the stored number `got` can be the result of rounding
+/// `real`, or a number within `error` of it.
 static bool isWithin(Element e, long double real, long double error,
                      long double got) {
   if (std::isnan(real))
     return std::isnan(got);
-  if (isNarrow(e)) { // One more rounding, to where it is stored.
+  // narrow numbers are rounded once more when they are stored
+  if (isNarrow(e)) {
     const long double low = narrowed(e, real - error),
                       high = narrowed(e, real + error);
     if (error != 0)

@@ -1,4 +1,4 @@
-//===- random_kernel.h - Random functions and what they give ----*- C++ -*-===//
+//===- random_kernel.h - Random functions and their results -----*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A random function as text, together with its operands and what it gives for
-// them, worked out element by element in plain C++ that knows nothing of MLIR.
+// A random function as text, its operands, and its results for them, computed
+// element by element in plain C++ that does not use MLIR.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,9 +25,9 @@ enum class Element { I1, I8, I32, I64, F16, BF16, F32, F64 };
 
 using Shape = std::vector<int64_t>;
 
-/// One element. Of a number with a fraction: `real` and a bound on how far from
-/// it a correct kernel may be, whatever the order of its sums; where that is 0,
-/// a zero has the same sign. Of others: `integer`.
+/// One element. For a number with a fraction: `real`, and a bound on the error
+/// of a correct kernel, whatever the order of its sums. If the bound is 0, the
+/// sign of a zero is known too. For other numbers: `integer`.
 struct Cell {
   long double real = 0, error = 0;
   int64_t integer = 0;
@@ -38,7 +38,8 @@ struct Tensor {
   Shape shape;
   std::vector<Cell> cells; ///< row-major
 
-  /// As it lies in memory; numbers with a fraction are rounded.
+  /// Returns the bytes as stored in memory; numbers with a fraction are
+  /// rounded.
   std::vector<uint8_t> bytes() const;
 };
 
@@ -46,25 +47,24 @@ struct RandomKernel {
   std::string text; ///< of one function, @NAME
   std::vector<Tensor> operands, results;
   std::vector<int32_t> coordinates;
-  /// Operand and result that have the same memory.
+  /// Pairs of an operand and a result that share memory.
   std::vector<std::pair<int, int>> shared;
 };
 
-/// How a function is written: for one shard, or for whole arrays. The latter
-/// asks for no coordinates and shares no memory.
+/// The view in which a function is written: for one shard, or for whole arrays.
+/// A function for whole arrays uses no coordinates and shares no memory.
 enum class View { Local, Global };
 
-/// Which statements a function has: all, those without collectives of any kind;
-/// or mostly those that layers of networks are made of, at odd sizes, and in
-/// every other one operands with zeros of both signs, subnormals, infinities
-/// and NaN.
+/// The statements of a function. Usual: all kinds without collectives. Layers:
+/// mostly those of layers of networks, at odd sizes; every other function has
+/// zeros of both signs, subnormals, infinities and NaN among its operands.
 enum class Mix { Usual, Layers };
 
-/// Equal seeds give equal kernels on every machine.
+/// Returns a random kernel. Equal seeds give equal kernels on every machine.
 RandomKernel makeRandomKernel(const std::string &name, uint64_t seed,
                               View view = View::Local, Mix mix = Mix::Usual);
 
-/// Says which element of `bytes` is not what `expected` has, or "".
+/// Describes an element of `bytes` that differs from `expected`, or returns "".
 std::string difference(const Tensor &expected,
                        const std::vector<uint8_t> &bytes);
 

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Kernels are compiled, loaded, run and compared with plain C++.
+// Compiles, loads and runs kernels and compares them with plain C++.
 //
 //===----------------------------------------------------------------------===//
 
@@ -71,7 +71,7 @@ TEST(KernelReduce, RowsColumnsAll) {
   EXPECT_EQ(all.as<int32_t>()[0], total);
 }
 
-/// Rows that are equal have equal sums: there is one rule for all of them.
+/// Equal rows have equal sums: one order applies to all rows.
 TEST(KernelReduce, OneOrderForAllRows) {
   Kernel kernel;
   ASSERT_TRUE(kernel.compile(R"(
@@ -92,7 +92,7 @@ TEST(KernelReduce, OneOrderForAllRows) {
     EXPECT_EQ(value, y.as<float>()[0]);
 }
 
-/// Targets of this machine, with the bytes of a vector.
+/// Returns targets that this machine can run, with the bytes of a vector.
 std::vector<std::pair<std::string, int>> targetsHere() {
   std::vector<std::pair<std::string, int>> targets;
 #if defined(__x86_64__)
@@ -105,8 +105,8 @@ std::vector<std::pair<std::string, int>> targetsHere() {
   return targets;
 }
 
-/// The sum of terms x[i], or x[i] * y[i], in the order that docs/kernels.md
-/// promises.
+/// Returns the sum of terms x[i], or x[i] * y[i], in the order that
+/// docs/kernels.md promises.
 float orderedSum(const std::vector<float> &x, const std::vector<float> *y,
                  int bytes, float before) {
   size_t n = x.size(), lanes = bytes / 4, sums = 8;
@@ -151,8 +151,8 @@ void expectSameBits(float expected, float got) {
         << expected << " " << got;
 }
 
-/// Of rows, of whole arrays whose rows are shorter, and of products, with
-/// everything that a float can be.
+/// Tests rows, whole arrays whose rows are shorter, and products, with all
+/// kinds of floats.
 TEST(KernelReduce, SumsInTheWrittenOrder) {
   const float specials[] = {-0.0f,    0.0f,      1e-45f, -1e-40f,
                             INFINITY, -INFINITY, NAN,    3e38f};
@@ -194,7 +194,8 @@ TEST(KernelReduce, SumsInTheWrittenOrder) {
     Kernel kernel;
     ASSERT_TRUE(kernel.compile(text, {target})) << kernel.errors();
     for (size_t l = 0; l < lengths.size(); ++l)
-      // Numbers alone, then with one of the specials somewhere, then with two.
+      // Use usual numbers alone, then with one special number somewhere, then
+      // with two.
       for (int round = 0; round < 25; ++round) {
         const int n = lengths[l];
         SCOPED_TRACE(testing::Message() << n << ", round " << round);
@@ -204,7 +205,7 @@ TEST(KernelReduce, SumsInTheWrittenOrder) {
           xs[n + (round * 11) % n] = specials[round / 8];
           xs[n + (round * 7) % n] = specials[round % 8];
         }
-        if (round == 24) // A sum that is -0.
+        if (round == 24) // a sum that is -0
           std::fill(xs.begin(), xs.end(), -0.0f);
         auto row = [&](int i) {
           return std::vector<float>(xs.begin() + i * n,
@@ -227,7 +228,7 @@ TEST(KernelReduce, SumsInTheWrittenOrder) {
   }
 }
 
-/// Lanes may not lose a NaN, nor find one that maxnum is to pass over.
+/// Lanes must not lose a NaN, nor return one that maxnum must ignore.
 void checkMaxima(const std::string &cpu) {
   SCOPED_TRACE(cpu);
   const int n = 517;
@@ -272,12 +273,13 @@ void checkMaxima(const std::string &cpu) {
 TEST(KernelReduce, MaximaWithNaN) {
   checkMaxima("");
 #if defined(__x86_64__)
-  checkMaxima("x86-64"); // Where no one instruction does it.
+  // No single instruction of this target computes the maximum.
+  checkMaxima("x86-64");
 #endif
 }
 
-/// What a softmax along any but the last dimension begins with: all rows count,
-/// also those behind the last full vector of them.
+/// A softmax along any but the last dimension begins with this: all rows count,
+/// also those after the last full vector of them.
 TEST(KernelReduce, MaximaOfColumnsBeginWithNaN) {
   for (int columns : {1, 2, 8, 15, 16, 17, 40})
     for (int rows : {8, 9, 10, 23}) {
@@ -312,8 +314,8 @@ TEST(KernelReduce, MaximaOfColumnsBeginWithNaN) {
     }
 }
 
-/// Every pair of what a float can be, one in each lane: -0 is less than 0, and
-/// NaN stays.
+/// Tests every pair of kinds of floats, one in each lane: -0 is less than 0,
+/// and NaN propagates.
 TEST(KernelReduce, MaximaOfPairs) {
   const std::vector<float> all = {0.0f,    -0.0f,    1.0f,      -1.0f, 1e-45f,
                                   -1e-45f, INFINITY, -INFINITY, NAN,   3e38f};
@@ -416,8 +418,8 @@ TEST(KernelModels, SoftmaxAndLayerNorm) {
   }
 }
 
-/// A sum of no terms is what it began with, also where its body uses neither
-/// that nor the terms.
+/// A sum of no terms is its initial value, even if its body uses neither that
+/// nor the terms.
 TEST(KernelReduce, OfNoTerms) {
   Kernel kernel;
   ASSERT_TRUE(kernel.compile(R"(

@@ -1,4 +1,4 @@
-//===- result_test.cc - Where results and temporaries lie -----------------===//
+//===- result_test.cc - Placement of results and temporaries --------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Kernels are compiled, loaded, run and compared with plain C++.
+// Compiles, loads and runs kernels and compares them with plain C++.
 //
 //===----------------------------------------------------------------------===//
 
@@ -57,7 +57,7 @@ TEST(KernelShards, CoordinatesAndAliases) {
   EXPECT_THAT(t.as<int64_t>(), ElementsAre(5, 3));
   auto xs = numbers<float>(64, 1);
   Buffer x = Buffer::of(xs);
-  ASSERT_EQ(kernel.run(1, {&x, &x}), 0); // In place.
+  ASSERT_EQ(kernel.run(1, {&x, &x}), 0); // in place
   for (int i = 0; i < 64; ++i)
     EXPECT_EQ(x.as<float>()[i], xs[63 - i]);
   Buffer a = Buffer::of(std::vector<float>{1, 2, 3, 4, 5}),
@@ -67,9 +67,10 @@ TEST(KernelShards, CoordinatesAndAliases) {
   EXPECT_THAT(b.as<float>(), ElementsAre(1, 2, 3, 4, 5));
 }
 
-/// An output in the memory of an input is written there where that is read for
-/// the last time, element by element, and takes no scratch; where other
-/// elements are read later it is computed aside.
+/// An output that shares memory with an input is written in place, without
+/// scratch memory, if the input is read for the last time there, element by
+/// element. If other elements are read later, the output is computed in a
+/// separate buffer.
 TEST(KernelShards, UpdatesInPlace) {
   struct Case {
     const char *body;
@@ -119,8 +120,8 @@ TEST(KernelShards, UpdatesInPlace) {
   }
 }
 
-/// Results may come from one beginning, or one from the other, in any order:
-/// none is computed where another still lies.
+/// Results may start from one value, or one from the other, in any order: none
+/// is computed where another is still live.
 TEST(KernelResults, OfOneBeginning) {
   auto sum = [](std::string from, std::string to) {
     return "  %" + to + " = linalg.reduce { arith.addf } ins(%" + to[0] +
@@ -150,7 +151,7 @@ TEST(KernelResults, OfOneBeginning) {
                    {"x4", "y2", "x1"}});
   Buffer x = Buffer::of(std::vector<float>(32, 1)),
          y = Buffer::of(std::vector<float>(32, 10));
-  // Four rows of ones or tens, on top of what a value starts from.
+  // Four rows of ones or tens are added to the initial value.
   const std::map<std::string, float> values = {
       {"zero", 0}, {"x1", 4}, {"y1", 40}, {"y2", 44}, {"x3", 8}, {"x4", 48}};
   for (const Case &test : cases) {
@@ -181,7 +182,7 @@ TEST(KernelResults, OfOneBeginning) {
   }
 }
 
-/// A chain of matrices needs temporaries, but only as many as live together.
+/// A chain of matrices needs only as many temporaries as are live together.
 TEST(KernelScratch, SharedByThoseNotLiveTogether) {
   std::string body, last = "%x";
   for (int i = 0; i < 12; ++i) {
@@ -202,7 +203,7 @@ TEST(KernelScratch, SharedByThoseNotLiveTogether) {
                              " : tensor<64x64xf32>\n}\n"))
       << kernel.errors();
   EXPECT_LE(kernel.code().segments[0].scratchBytes, 2u * 64 * 64 * 4);
-  // y shifts columns by one: twelve times.
+  // y shifts columns by one, and twelve products do so twelve times.
   std::vector<float> xs = numbers<float>(4096, 1), ys(4096, 0.0f);
   for (int i = 0; i < 64; ++i)
     ys[i * 64 + (i + 1) % 64] = 1;

@@ -1,4 +1,4 @@
-//===- rewrite_test.cc - Rewriting that ends well or says why -------------===//
+//===- rewrite_test.cc - Rewriting that reports its failures --------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -44,7 +44,7 @@ protected:
   std::vector<std::string> errors;
 };
 
-/// Fails at every function; says why where it is asked to.
+/// Fails at every function, with a diagnostic if it is asked for one.
 struct FailingPass : PassWrapper<FailingPass, OperationPass<func::FuncOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(FailingPass)
   explicit FailingPass(bool saysWhy) : saysWhy(saysWhy) {}
@@ -87,8 +87,8 @@ TEST_F(RewriteTest, ErrorsOfOtherThreadsDoNotCount) {
   EXPECT_EQ(errors.size(), 3u);
 }
 
-/// Marks an op once the op in front of it is marked. Ops are visited from the
-/// last to the first, so each round marks one.
+/// Marks an op once the previous op is marked. Ops are visited from the last to
+/// the first, so each round marks one.
 struct MarkNext : RewritePattern {
   explicit MarkNext(MLIRContext *context)
       : RewritePattern("test.op", /*benefit=*/1, context) {}

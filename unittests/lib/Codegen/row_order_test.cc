@@ -1,4 +1,4 @@
-//===- row_order_test.cc - Sums have one order in any loop ----------------===//
+//===- row_order_test.cc - Order of sums in row loops ---------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -25,8 +25,9 @@ using namespace kernel_test;
 
 namespace {
 
-/// A sum over k and l of `a`, or of products of `a` and `b`: the sizes of each,
-/// and its dimensions, of (b, m, n, k, l), by their letters.
+/// A sum over k and l of `a`, or of products of `a` and `b`. Has the size of
+/// each operand and the letters of its dimensions, which are among b, m, n, k,
+/// l.
 struct Form {
   std::vector<int> a, b, c;
   std::string dimsOfA, dimsOfB, dimsOfC;
@@ -44,7 +45,7 @@ size_t countOf(llvm::ArrayRef<int> shape) {
   return llvm::product_of(shape, size_t(1));
 }
 
-/// The op that makes %p of %a, %b and %z.
+/// Returns the op that computes %p from %a, %b and %z.
 std::string sumOf(const Form &form) {
   std::string loops, kinds;
   for (char c : {'b', 'm', 'n', 'k', 'l'})
@@ -73,8 +74,8 @@ std::string sumOf(const Form &form) {
          " : f32\n    linalg.yield %s : f32\n  } -> " + C + "\n";
 }
 
-/// Makes a value equal to %`from` row by row: no element is above the largest
-/// of its row.
+/// Writes a value equal to %`from` row by row: no element exceeds the largest
+/// one of its row.
 std::string rowsOf(const std::string &to, const std::string &from,
                    llvm::ArrayRef<int> shape) {
   const std::string T = tensorOf(shape), R = tensorOf(shape.drop_back()),
@@ -88,7 +89,7 @@ std::string rowsOf(const std::string &to, const std::string &from,
          to + " = arith.minimumf %" + from + ", %wide" + to + " : " + T + "\n";
 }
 
-/// In blocks of so many rows whatever can be, or nothing if that is 0.
+/// Makes row loops in blocks of `rows` rows wherever possible; 0 makes none.
 void limitRows(int64_t rows) {
   mlir::pathways::kernel::rowLimits() = {
       .leastBytes = rows > 0 ? 1 : std::numeric_limits<int64_t>::max(),
@@ -97,10 +98,10 @@ void limitRows(int64_t rows) {
       .fewRows = rows};
 }
 
-/// A sum has the bits that it has by itself where a loop makes some of its rows
-/// at a time, or some of the rows that are summed up. (One that is no product
-/// has what is in front of it computed in its own loop, where operands that are
-/// broadcast keep dimensions apart.)
+/// A sum has the same bits by itself as in a loop that computes some of its
+/// rows, or some of the summed rows, at a time. (A sum that is no product has
+/// the ops before it computed in its own loop, where broadcast operands keep
+/// dimensions apart.)
 void expectSameBits(const Form &form, int64_t rows) {
   const std::string A = tensorOf(form.a), B = tensorOf(form.b),
                     C = tensorOf(form.c);
@@ -137,7 +138,7 @@ void expectSameBits(const Form &form, int64_t rows) {
         << "in function " << i;
 }
 
-/// Whatever the shapes, a row alone or many.
+/// The bits are the same for all shapes, with a single row or many.
 TEST(KernelRowOrder, ProductsInALoopHaveTheBitsOfThoseAlone) {
   const Form forms[] = {
       {{64, 1, 128}, {64, 96, 128}, {64, 1, 96}, "bmk", "bnk", "bmn"},
@@ -152,7 +153,7 @@ TEST(KernelRowOrder, ProductsInALoopHaveTheBitsOfThoseAlone) {
   mlir::pathways::kernel::rowLimits() = {};
 }
 
-/// The same for dimensions in any order, of one element too, cut into few rows.
+/// Tests dimensions in any order, also of one element, cut into few rows.
 TEST(KernelRowOrder, SumsOfAnyForm) {
   const char *text = std::getenv("PATHWAYS_TEST_SEED");
   const unsigned seed = text ? std::strtoul(text, nullptr, 10) : 20261126;

@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Functions that compute every row of a batch by itself, whatever dimension the
-// batch is, are compiled for two sizes of it. The second one gets some rows of
-// the first one, in another order and at other places: bodies of vectors and
-// their tails, blocks and what is left of them give the same bits.
+// Compiles functions that compute every row of a batch independently, whatever
+// dimension the batch is, for two sizes of the batch. The second run gets some
+// rows of the first one, in another order and at other places. Bodies of
+// vectors and their tails, full blocks and remainders give the same bits.
 // PATHWAYS_TEST_SEED chooses other functions.
 //
 //===----------------------------------------------------------------------===//
@@ -53,8 +53,8 @@ public:
   }
 
   std::string text(int64_t batch);
-  /// Sizes of 1 of the batch would make rows of columns, which are added in
-  /// another order.
+  /// With a batch of 1, columns would be rows, which are added in another
+  /// order.
   int64_t leastBatch() const { return hasSums ? 2 : 1; }
   const std::vector<Value> &operands() const { return arguments; }
   const Value &result() const { return values[last]; }
@@ -89,13 +89,13 @@ private:
     arguments.push_back(values[v]);
     return v;
   }
-  /// A value of that shape, perhaps one that is there.
+  /// Returns a value of the given shape, perhaps an existing one.
   int operand(const Shape &shape);
   int batchOf(const Shape &shape) {
     return std::find(shape.begin(), shape.end(), kBatch) - shape.begin();
   }
   std::string scalar() { return nameOf(element); }
-  /// What a statement begins with, for results that are not read.
+  /// Returns the destination of a statement, for results that are not read.
   std::string empty(int r) {
     return values[r].name + "_e = tensor.empty() : $" + std::to_string(r) +
            "$\n  ";
@@ -166,7 +166,8 @@ void RowGenerator::elementwise() {
   last = r;
 }
 
-/// With something that has only some of the dimensions, the batch or others.
+/// Combines the value with one that has only some of its dimensions, the batch
+/// or others.
 void RowGenerator::broadcastInBody() {
   const Shape shape = values[last].shape;
   Map all, some;
@@ -229,14 +230,14 @@ void RowGenerator::reduce() {
   last = r;
 }
 
-/// One dimension is summed up with a matrix, or with one for each row.
+/// Contracts one dimension with a matrix, or with one matrix for each row.
 void RowGenerator::contract() {
   const Shape shape = values[last].shape;
   const int batch = batchOf(shape), rank = shape.size();
   const int k = below(rank);
   if (k == batch || rank > 3)
     return;
-  // Loops: the dimensions of the value, then the new one.
+  // The loops are the dimensions of the value, then the new one.
   Shape loops = shape;
   loops.push_back(anySize());
   Map left, right = {k}, out;
@@ -298,7 +299,7 @@ void RowGenerator::softmax() {
   last = r;
 }
 
-/// Of images that are the rows, with a border of zeros.
+/// Convolves images, which are the rows, with a border of zeros.
 void RowGenerator::convolve() {
   const int64_t height = 1 + below(4), width = 1 + below(12),
                 channels = anySize(), filters = anySize();
@@ -351,7 +352,7 @@ void RowGenerator::statement() {
   }
 }
 
-/// Elements of `from`, of which row `rows[i]` becomes row i.
+/// Returns elements of `from`: row `rows[i]` becomes row i.
 std::vector<Cell> rowsOf(const std::vector<Cell> &from, const Shape &shape,
                          int64_t batch, const std::vector<int64_t> &rows) {
   Shape in = shape, out = shape;
@@ -374,7 +375,8 @@ Shape sizedAs(Shape shape, int64_t batch) {
   return shape;
 }
 
-/// What the function gives for `batch` rows, as numbers of its bytes.
+/// Returns the results of the function for `batch` rows, as the numbers of
+/// their bits.
 std::vector<uint64_t> run(RowGenerator &function, int64_t batch,
                           const std::vector<std::vector<Cell>> &operands) {
   Kernel kernel;
@@ -397,7 +399,7 @@ std::vector<uint64_t> run(RowGenerator &function, int64_t batch,
   use(Buffer(count * width));
   EXPECT_EQ(kernel.run(0, buffers), 0);
   const std::vector<uint8_t> bytes = buffers.back()->as<uint8_t>();
-  // All NaN are one.
+  // All NaN count as equal.
   const uint64_t infinity = e == Element::F64    ? 0x7ff0000000000000
                             : e == Element::F32  ? 0x7f800000
                             : e == Element::BF16 ? 0x7f80
@@ -436,7 +438,7 @@ void check(uint64_t seed) {
                               got = run(function, few, some);
   if (testing::Test::HasFailure())
     return;
-  // Numbers of elements go through the same choice of rows.
+  // Apply the same choice of rows to the numbers of elements.
   std::vector<Cell> places(of.size());
   for (size_t i = 0; i < of.size(); ++i)
     places[i] = integer(i);

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Bodies are cut, all their segments compiled, and run on a few shards with
-// the collectives done here.
+// Cuts bodies, compiles all their segments, and runs them on a few shards. The
+// test performs the collectives itself.
 //
 //===----------------------------------------------------------------------===//
 
@@ -55,7 +55,7 @@ public:
   bool ok() const { return cut.has_value(); }
   SegmentedBody &body() { return *cut; }
 
-  /// Steps in short, e.g. "part.0(A0)->T0; all_reduce T0->R0".
+  /// Returns the steps in short, e.g. "part.0(A0)->T0; all_reduce T0->R0".
   std::string steps() {
     auto name = [](SegmentValue value) {
       return std::string(value.kind == Kind::Argument ? "A"
@@ -82,7 +82,7 @@ public:
     return text;
   }
 
-  /// Runs all shards of f32 arrays; all_reduce add is the only collective.
+  /// Runs all shards of f32 arrays. The only collective is all_reduce add.
   std::vector<std::vector<std::vector<float>>>
   run(std::vector<std::vector<std::vector<float>>> arguments,
       std::vector<size_t> resultSizes) {
@@ -189,9 +189,9 @@ TEST(Segments, ValuesCrossCuts) {
   EXPECT_EQ(results[1][0], (std::vector<float>{4, 98}));
 }
 
-/// Collectives that do not need each other's results have no segment between
-/// them: what the second one needs is computed before both, and what the first
-/// one gives is used behind both.
+/// Collectives that do not depend on each other have no segment between them:
+/// the operand of the second one is computed before both, and the result of the
+/// first one is used after both.
 TEST(Segments, CollectivesFollowEachOther) {
   Cut cut(R"(
     func.func @body(%x: tensor<2xf32>, %y: tensor<2xf32>)
@@ -207,7 +207,7 @@ TEST(Segments, CollectivesFollowEachOther) {
   ASSERT_TRUE(cut.ok()) << cut.kernel.errors();
   EXPECT_EQ(cut.steps(), "part.0(A0A1)->T0T2; all_reduce T0->T1; "
                          "all_reduce T2->T3; part.1(A1T1A0T3)->R0R1");
-  // In the place of %y: nobody reads that behind the first result.
+  // It may be written over %y: nothing reads that after the first result.
   EXPECT_TRUE(SegmentAliases(cut.body()).canAlias(1, 0));
   auto results = cut.run({{{1, 2}, {3, 4}}, {{5, 6}, {7, 8}}}, {2, 2});
   // b = {12,16}; e = {58,80}.
@@ -217,8 +217,8 @@ TEST(Segments, CollectivesFollowEachOther) {
   EXPECT_EQ(results[1][1], (std::vector<float>{-53, -74}));
 }
 
-/// One that needs what follows from another one comes behind a segment of its
-/// own, and so do those after it, in the order in which they are written.
+/// A collective that depends on another one comes after a separate segment, and
+/// so do those after it, in their order in the body.
 TEST(Segments, CollectivesOfWhatOthersGave) {
   Cut cut(R"(
     func.func @body(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>)
@@ -271,7 +271,7 @@ TEST(Segments, ResultsThatAreTheSame) {
     EXPECT_EQ(results[s][3], results[s][2]);
     EXPECT_EQ(results[s][4], (std::vector<float>{1.f + 2 * s, 2.f + 2 * s}));
   }
-  // The argument is read after result 0 was written; result 4 comes last.
+  // The argument is read after result 0 was written; result 4 is written last.
   EXPECT_FALSE(SegmentAliases(cut.body()).canAlias(0, 0));
   EXPECT_TRUE(SegmentAliases(cut.body()).canAlias(0, 4));
 }
@@ -316,7 +316,8 @@ TEST(Segments, ValidExtentFollowsTheLayout) {
   EXPECT_EQ(results[3][0][0], 0);
 }
 
-/// Loops and branches around collectives are written out, those without stay.
+/// Loops and branches around collectives are unrolled or resolved; all others
+/// stay.
 TEST(Segments, LoopsAroundCollectives) {
   Cut cut(R"(
     func.func @body(%x: tensor<4xf32>) -> tensor<4xf32> attributes {pw.local_view} {
@@ -363,7 +364,7 @@ TEST(Segments, Refusals) {
   struct Case {
     std::string text, error;
   };
-  // Each function calls the one before it twice.
+  // Each function calls the previous one twice.
   std::string many =
       "func.func private @f0(%x: tensor<2xf32>) -> tensor<2xf32> { return %x : "
       "tensor<2xf32> }\n";

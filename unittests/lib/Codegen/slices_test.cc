@@ -1,4 +1,4 @@
-//===- slices_test.cc - Slices with all sizes and steps -------------------===//
+//===- slices_test.cc - Slices of all sizes and steps ---------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Kernels take slices out and put them in, with sizes from 0 and steps from 1
-// on, at offsets that are known or computed, and with dimensions of one element
-// left out or not; they are compared with plain C++. PATHWAYS_TEST_SEED and
-// PATHWAYS_TEST_SLICES choose others than the usual ones.
+// Kernels extract and insert slices, with sizes from 0 and steps from 1 on, at
+// offsets that are constant or computed, with or without dropping dimensions of
+// one element. They are compared with plain C++. PATHWAYS_TEST_SEED and
+// PATHWAYS_TEST_SLICES choose other slices than the usual ones.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,8 +24,8 @@ using namespace kernel_test;
 
 namespace {
 
-/// A function that takes a slice out of its first argument and adds its second
-/// one, or puts the second one into the first and adds the result to itself.
+/// A function that extracts a slice of its first argument and adds its second
+/// one, or inserts the second one into the first and adds the result to itself.
 class RandomSlice {
 public:
   RandomSlice(const std::string &name, std::mt19937_64 &random)
@@ -33,7 +33,8 @@ public:
     isInsert = below(2);
     const int rank = 1 + below(4);
     for (int d = 0; d < rank; ++d) {
-      // Many of one element: which of them is left out is what matters.
+      // Many dimensions have one element, because it matters which of them are
+      // dropped.
       large.push_back(below(2) ? 1 : 1 + below(6));
       const int64_t offset = below(large[d]);
       int64_t step = 1 + below(3), size = 1;
@@ -41,7 +42,7 @@ public:
         size = 1 + below((large[d] - 1 - offset) / step + 1);
       if (below(40) == 0)
         size = 0;
-      // A step nowhere is as good as any.
+      // A step that is never taken may have any size.
       if (size <= 1 && below(8) == 0)
         step = below(2) ? INT64_MAX : 1000000007;
       offsets.push_back(offset), sizes.push_back(size), steps.push_back(step);
@@ -53,7 +54,7 @@ public:
     write(name);
   }
 
-  /// Compares what `kernel` gives with plain C++.
+  /// Compares the results of `kernel` with plain C++.
   void check(Kernel &kernel, unsigned segment) {
     std::vector<int32_t> whole(countOf(large)), part(countOf(small));
     for (int32_t &value : whole)
@@ -136,7 +137,7 @@ TEST(SlicesTest, AgreeWithPlainCode) {
   const uint64_t count = fromEnvironment("PATHWAYS_TEST_SLICES", 1000);
   std::printf("seed %llu\n", (unsigned long long)seed);
   std::mt19937_64 random(seed);
-  constexpr uint64_t kTogether = 25; // as segments of one kernel
+  constexpr uint64_t kTogether = 25; // segments of one kernel
   for (uint64_t first = 0; first < count; first += kTogether) {
     std::vector<std::unique_ptr<RandomSlice>> slices;
     std::string text;
@@ -154,8 +155,8 @@ TEST(SlicesTest, AgreeWithPlainCode) {
   }
 }
 
-/// A step that is not taken may be as large as there are numbers: times the
-/// stride of its dimension it would be one that no buffer has.
+/// A step that is never taken may be the largest number: times the stride of
+/// its dimension it would exceed any valid stride.
 TEST(SlicesTest, StepsThatAreNotTaken) {
   Kernel kernel;
   ASSERT_TRUE(kernel.compile(R"(
@@ -174,8 +175,8 @@ TEST(SlicesTest, StepsThatAreNotTaken) {
   EXPECT_EQ(z.as<int32_t>(), (std::vector<int32_t>{15}));
 }
 
-/// Of several dimensions of one element some are left out, while the steps of
-/// others change their strides.
+/// Some of several dimensions of one element are dropped, while the steps of
+/// other dimensions change their strides.
 TEST(SlicesTest, StepsBesideDimensionsOfOneElement) {
   Kernel kernel;
   ASSERT_TRUE(kernel.compile(R"(

@@ -10,8 +10,8 @@
 
 using namespace kernel_test;
 
-/// Loops over parallel dimensions in any order, operands that have some of
-/// them.
+/// Writes loops over parallel dimensions in any order, with operands that have
+/// some of them.
 bool KernelGenerator::generic() {
   int first = anyValue();
   Element e = values[first].element;
@@ -38,7 +38,7 @@ bool KernelGenerator::generic() {
     inputs.push_back(operand(e, select(some, loops)));
     maps.push_back(some);
   }
-  int count = chance(15) ? 2 : 1; // of results
+  int count = chance(15) ? 2 : 1; // number of results
   std::vector<Map> outMaps;
   std::vector<int> results, empties;
   std::string text;
@@ -51,7 +51,7 @@ bool KernelGenerator::generic() {
                                   /*isRead=*/false, text, before));
     results.push_back(addValue(fresh("v"), e, select(outMaps.back(), loops)));
   }
-  // The body: a chain of scalar operations over the arguments and a loop index.
+  // The body is a chain of scalar operations on the arguments and a loop index.
   struct Step {
     const UnaryOp *unary;
     const BinaryOp *binary;
@@ -77,7 +77,7 @@ bool KernelGenerator::generic() {
   }
   for (int i = 1 + below(4); i > 0; --i) {
     int other = below(available);
-    if (other == available - 1) // Twice the same only now and then.
+    if (other == available - 1) // use a value twice only sometimes
       other = below(available);
     Step step{nullptr, nullptr, available - 1, other};
     if (isFloat(e) && chance(35))
@@ -182,17 +182,17 @@ bool KernelGenerator::reduce() {
   });
 }
 
-/// Matrix products of all forms.
+/// Writes matrix products of all forms.
 bool KernelGenerator::product() {
   Element e = main == Element::I1 ? Element::F32 : main;
   bool isBatch = chance(30), isLeft = chance(30), isRight = chance(30);
-  // A vector is a matrix of one row, a batch is one dimension more in front.
+  // A vector is a matrix of one row; a batch is one more leading dimension.
   int form = below(10); // 0: dot, 1: matvec, 2: vecmat, others: matrices
   int64_t m = sizeUpTo(40), n = sizeUpTo(70), k = sizeUpTo(50),
           batch = sizeUpTo(4);
-  if (chance(6)) // More than one block of rows.
+  if (chance(6)) // more than one block of rows
     m = 130 + below(150), n = 1 + below(40), k = 1 + below(20);
-  if (chance(6)) { // Rows so far apart that they are packed.
+  if (chance(6)) { // rows so far apart that they are packed
     k = 4 + below(9), m = 32 + below(8), n = 768 + below(30);
     if (chance(40))
       m = 768 + below(30), n = 128, k = 4, isLeft = true;
@@ -224,7 +224,7 @@ bool KernelGenerator::product() {
     rhs = isRight ? Map{1, 2} : Map{2, 1};
     out = {0, 1};
   }
-  // With a value that is there on the left, if one has the rank.
+  // Use an existing value on the left if one has this rank.
   for (int v : scope)
     if (values[v].element == e && values[v].shape.size() == lhs.size() &&
         countOf(values[v].shape) > 0 && countOf(values[v].shape) < 20000 &&

@@ -1,4 +1,4 @@
-//===- targets_test.cc - What targets are asked to select -----------------===//
+//===- targets_test.cc - Code selection for all targets -------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,9 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Code for machines other than this one is only made, not run.
-// PATHWAYS_TEST_SEED and PATHWAYS_TEST_KERNELS choose other random kernels than
-// the usual ones.
+// Generates code for other machines without running it. PATHWAYS_TEST_SEED and
+// PATHWAYS_TEST_KERNELS choose other random kernels than the usual ones.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,7 +36,7 @@ pathways::proto::Target target(const std::string &arch, const std::string &cpu,
   return target;
 }
 
-/// One for each width of vectors, with and without f16 and bf16.
+/// Returns one target for each width of vectors, with and without f16 and bf16.
 std::vector<pathways::proto::Target> targets() {
   return {pathways::HostTarget(),
           target("x86_64", "x86-64"),         // 128 bits, SSE2
@@ -79,7 +78,7 @@ TEST(Targets, EveryTypeCanBeTransposed) {
   }
 }
 
-/// What moves has all its bits afterwards: of NaNs too.
+/// Moved elements keep all their bits, also those of NaNs.
 TEST(Targets, TransposesKeepBits) {
   for (const char *type : {"bf16", "f16"}) {
     Kernel kernel;
@@ -120,7 +119,7 @@ func.func @largest(%x: tensor<7xf32>, %y: tensor<7xf32>) -> tensor<7xf32> {
   return %r : tensor<7xf32>
 })";
 
-/// LLVM has code generators that do not know all that it asks of them.
+/// Returns a target for which LLVM's code generator is incomplete.
 pathways::proto::Target unfinished(const char *triple) {
   pathways::proto::Target target;
   target.set_triple(triple);

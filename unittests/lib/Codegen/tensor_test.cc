@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Kernels are compiled, loaded, run and compared with plain C++.
+// Compiles, loads and runs kernels and compares them with plain C++.
 //
 //===----------------------------------------------------------------------===//
 
@@ -167,12 +167,12 @@ TEST(KernelTensor, Constants) {
   EXPECT_THAT(b.as<float>(), ElementsAre(1, 2, 3));
   EXPECT_THAT(c.as<uint8_t>(), ElementsAre(1, 0, 1));
   EXPECT_THAT(d.as<float>(), testing::Each(2.5f));
-  // A splat is not spelled out in the code.
+  // A splat is not written out in the code.
   EXPECT_LT(kernel.code().objects[0].size(), 40000u);
 }
 
-/// Blocks of whole tiles, what is left over on either side, and dimensions
-/// around.
+/// Tests blocks of whole tiles, the remainder on either side, and dimensions
+/// around them.
 template <typename T>
 void checkTranspose(const std::string &type, int a = 3, int b = 149,
                     int c = 50) {
@@ -206,16 +206,15 @@ TEST(KernelTranspose, AllWidths) {
   checkTranspose<double>("f64");
 }
 
-/// Results past the caches: whole lines, also with rows and columns left over,
-/// and such as begin in the middle of a line.
+/// Tests results that bypass the caches: whole lines, also with remaining rows
+/// and columns, and rows that begin in the middle of a line.
 TEST(KernelTranspose, LargeResults) {
   checkTranspose<float>("f32", 2, 520, 1010);
   checkTranspose<double>("f64", 1, 724, 725);
   checkTranspose<int32_t>("i32", 1, 1030, 1031);
 }
 
-/// Of two operands one is turned around: tile by tile, with the work in
-/// between.
+/// One of two operands is transposed tile by tile, with the work in between.
 TEST(KernelTranspose, Indices) {
   Kernel kernel;
   ASSERT_TRUE(kernel.compile(R"(
@@ -274,7 +273,8 @@ TEST(KernelTranspose, AmongOtherOperands) {
       ASSERT_EQ(zs[i * 70 + j], xs[i * 70 + j] - ys[j * 45 + i] + j);
 }
 
-/// A part without elements begins where the other ends, behind the last place.
+/// A part without elements begins where the other one ends, after the last
+/// place.
 TEST(KernelTensor, PartsWithoutElements) {
   Kernel kernel;
   ASSERT_TRUE(kernel.compile(R"(
@@ -303,8 +303,8 @@ TEST(KernelTensor, PartsWithoutElements) {
   EXPECT_EQ(kernel.run(2, {&none, &nothing}), 0);
 }
 
-/// Where a slice begins is checked, though it takes nothing from there. (Where
-/// nothing is put is nobody's to know.)
+/// The offset of a slice is checked even if it extracts nothing. (The offset of
+/// an insertion of nothing is not checked.)
 TEST(KernelTensor, PlacesOfPartsWithoutElements) {
   Kernel kernel;
   ASSERT_TRUE(kernel.compile(R"(

@@ -1,4 +1,4 @@
-//===- tile_order.h - How matrix units add products of bf16 -----*- C++ -*-===//
+//===- tile_order.h - Order of sums of bf16 on matrix units -----*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -22,7 +22,7 @@
 
 namespace kernel_test {
 
-/// Whether this machine has them, and Linux lets us use them.
+/// Returns true if this machine has matrix units and Linux grants access.
 inline bool hasTiles(const std::string &wanted = "+amx-int8") {
   for (const std::string &feature : pathways::HostTarget().features())
     if (feature == wanted)
@@ -30,7 +30,7 @@ inline bool hasTiles(const std::string &wanted = "+amx-int8") {
   return false;
 }
 
-/// A machine that has them, which need not be this one.
+/// Returns a target with matrix units, which need not be this machine.
 inline pathways::proto::Target tileTarget() {
   pathways::proto::Target target;
   target.set_triple("x86_64-unknown-linux-gnu");
@@ -38,7 +38,7 @@ inline pathways::proto::Target tileTarget() {
   return target;
 }
 
-/// The way of the first op called `name`.
+/// Returns the code path of the first op called `name`.
 inline std::string pathOf(const std::string &text,
                           const pathways::proto::Target &target,
                           const std::string &name = "linalg.generic") {
@@ -64,7 +64,7 @@ inline float valueOf(uint16_t bits) {
   return flushed(value);
 }
 
-/// In the order that docs/kernels.md states, from `sum` on.
+/// Adds terms to `sum` in the order that docs/kernels.md states.
 inline float sumOf(float sum, int k, llvm::function_ref<uint16_t(int)> a,
                    llvm::function_ref<uint16_t(int)> b) {
   sum = flushed(sum);
@@ -78,7 +78,7 @@ inline float sumOf(float sum, int k, llvm::function_ref<uint16_t(int)> a,
   return sum;
 }
 
-/// Numbers of all sizes, and some that are subnormal.
+/// Returns numbers of all sizes, some of them subnormal.
 inline std::vector<uint16_t> brains(size_t count, unsigned seed) {
   std::vector<uint16_t> values;
   for (double value : numbers<double>(count, seed, 0, 1 << 16)) {

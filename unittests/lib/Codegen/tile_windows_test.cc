@@ -34,7 +34,7 @@ std::string tensor(std::vector<int64_t> shape, const std::string &type) {
   return text + type + ">";
 }
 
-/// Adds to %c; images are nhwc, filters hwcf.
+/// Returns a convolution that adds to %c. Images are nhwc, filters hwcf.
 std::string textOf(const Window &w, const std::string &element,
                    const std::string &sum) {
   const std::string x = tensor({w.batch, w.size, w.size, w.channels}, element),
@@ -59,7 +59,7 @@ std::string textOf(const Window &w, const std::string &element,
 }
 
 /// Calls `check(image, filter, place)` for each element of the result, with
-/// functions from (ky, kx, c) to places of its operands; -1: padding.
+/// functions from (ky, kx, c) to places of the operands; -1 is padding.
 template <typename Check> void forEachSum(const Window &w, Check check) {
   for (int64_t b = 0; b < w.batch; ++b)
     for (int64_t y = 0; y < w.out(); ++y)
@@ -152,7 +152,7 @@ TEST(KernelTileWindows, OrderOfBf16AndSumsOfBytes) {
   }
 }
 
-/// What the sums begin with is copied.
+/// The initial value of the sums is copied.
 TEST(KernelTileWindows, AreTakenOfManyChannels) {
   auto path = [](const Window &w, const std::string &element,
                  const std::string &sum) {

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Which products they take is asked of any machine; they run where this one has
-// AMX, and Linux lets us use it.
+// Checks on any machine which products use matrix units. Runs them if this
+// machine has AMX and Linux grants access.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,11 +26,11 @@ using namespace kernel_test;
 
 namespace {
 
-/// How the operands of a product are stored and read.
+/// Storage and reading of the operands of a product.
 struct Form {
   bool turnsA = false, turnsB = false;
   bool isUnsignedA = false, isUnsignedB = false;
-  int start = 0; ///< of the sums
+  int start = 0; ///< initial value of the sums
   int batch = 1;
 };
 
@@ -41,7 +41,7 @@ std::string tensor(std::vector<int> shape, const char *type) {
   return text + type + ">";
 }
 
-/// Of a batch of products, as the body of @mm.
+/// Returns a batch of products, as the body of @mm.
 std::string productText(int m, int k, int n, const Form &form) {
   std::string A = tensor({form.batch, form.turnsA ? k : m, form.turnsA ? m : k},
                          "i8"),
@@ -106,15 +106,15 @@ TEST(KernelTiles, Bytes) {
     GTEST_SKIP() << "no matrix unit for us";
   for (bool turnsA : {false, true})
     for (bool turnsB : {false, true}) {
-      // One tile in part; edges of all kinds, k less than a step, a step and
-      // no rest, a rest of each number of a group; blocks of steps.
+      // A partial tile; edges of all kinds; k less than a step, a step without
+      // remainder, remainders of each size of a group; blocks of steps.
       for (int k : {17, 19, 64, 102, 1095}) {
         checkProduct(9, k, 11, {turnsA, turnsB});
         checkProduct(37, k, 70, {turnsA, turnsB, false, false, 7});
       }
       checkProduct(16, 64, 16, {turnsA, turnsB});
       checkProduct(32, 1024, 64, {turnsA, turnsB});
-      // Several blocks of k; and of rows.
+      // Several blocks of k, and of rows.
       checkProduct(35, 4170, 40, {turnsA, turnsB});
       checkProduct(293, 130, 45, {turnsA, turnsB});
       checkProduct(21, 67, 39, {turnsA, turnsB, false, false, 3, 5});
@@ -129,7 +129,8 @@ TEST(KernelTiles, Signs) {
       checkProduct(35, 70, 33, {false, false, isUnsignedA, isUnsignedB});
 }
 
-/// `map` of both operands and the result, of (m, n, k).
+/// `a`, `b` and `c` are the maps of both operands and the result, in terms of
+/// (m, n, k).
 void checkOrder(int m, int k, int n, const std::string &a, const std::string &b,
                 const std::string &c, const std::string &iterators) {
   SCOPED_TRACE(testing::Message() << m << "x" << k << "x" << n << ": (" << a
@@ -213,8 +214,8 @@ TEST(KernelTiles, OrderOfBf16InAnyForm) {
   const std::string p = "\"parallel\"", s = "\"reduction\"",
                     all = p + "," + p + "," + s;
   for (int k : {1, 7, 40, 200}) {
-    // A batch of dot products, whose dimension is innermost or outermost; and
-    // of matrices times vectors.
+    // A batch of dot products, whose dimension is innermost or outermost, and
+    // matrices times vectors.
     checkOrder(1, k, 21, "m,n,k", "m,n,k", "m,n", all);
     checkOrder(3, k, 21, "k,m,n", "n,m,k", "n,m", all);
     checkOrder(13, k, 21, "n,m,k", "n,k", "n,m", all);
@@ -235,7 +236,8 @@ TEST(KernelTiles, AreTakenWhereTheyPayOff) {
   EXPECT_EQ(pathOf(productText(64, 64, 64, {}), lesser), "product");
 }
 
-/// A product of 4 rows, with what comes before and the types of its operands.
+/// Returns a product of 4 rows with the ops before it and the types of its
+/// operands.
 std::string brainText(const std::string &arguments, const std::string &before,
                       const std::string &lhs, const std::string &rhs,
                       const char *sum) {
@@ -256,7 +258,7 @@ TEST(KernelTiles, ProductsOfBf16AreThoseOfArraysOfIt) {
             "product of tiles");
   EXPECT_EQ(path(brainText(x + ", " + y, "", "bf16", "bf16", "f32")),
             "product of tiles");
-  // Turned around and cut.
+  // The operand is transposed and cut.
   EXPECT_EQ(path(brainText(x + ", %w: tensor<9x40xbf16>",
                            "  %c = tensor.extract_slice %w[1, 0] [8, 40] [1, "
                            "1] : tensor<9x40xbf16> to tensor<8x40xbf16>\n"
@@ -266,14 +268,14 @@ TEST(KernelTiles, ProductsOfBf16AreThoseOfArraysOfIt) {
                            "permutation = [1, 0]\n",
                            "bf16", "bf16", "bf16")),
             "product of tiles");
-  // Computed, and rounded.
+  // The operand is computed and rounded.
   const std::string twice = "  %d = arith.addf %w, %w : tensor<4x40xf32>\n";
   EXPECT_EQ(path(brainText("%w: tensor<4x40xf32>, " + y,
                            twice + "  %x = arith.truncf %d : tensor<4x40xf32> "
                                    "to tensor<4x40xbf16>\n",
                            "bf16", "bf16", "f32")),
             "product of tiles");
-  // Computed, but not rounded; f32; f16.
+  // One operand is computed but not rounded; then f32; then f16.
   EXPECT_EQ(path(brainText("%w: tensor<4x40xbf16>, " + y,
                            "  %x = arith.addf %w, %w : tensor<4x40xbf16>\n",
                            "bf16", "bf16", "f32")),
@@ -291,8 +293,7 @@ TEST(KernelTiles, ProductsOfBf16AreThoseOfArraysOfIt) {
             "product");
 }
 
-/// What comes behind a product is computed row by row with it, and changes no
-/// bit of it.
+/// Ops after a product are computed row by row with it and change no bit of it.
 TEST(KernelTiles, FusedProductsOfBf16) {
   if (!hasTiles("+amx-bf16"))
     GTEST_SKIP() << "no matrix unit for us";
@@ -307,7 +308,7 @@ TEST(KernelTiles, FusedProductsOfBf16) {
       return %r : tensor<301x90xf32>
     })"))
       << kernel.errors();
-  // Blocks of rows are handed over, not the whole product.
+  // Scratch memory holds blocks of rows, not the whole product.
   EXPECT_LT(kernel.code().segments[0].scratchBytes, 301u * 90 * 4);
   auto as = brains(m * k, 51), bs = brains(k * n, 52);
   Buffer a = Buffer::of(as), b = Buffer::of(bs), r(m * n * 4);
@@ -322,8 +323,8 @@ TEST(KernelTiles, FusedProductsOfBf16) {
     }
 }
 
-/// Sums that tiles add to in a loop are an operand of the product behind them,
-/// which turns them around anew each time.
+/// Returns a loop whose sums on tiles are an operand of the next product, which
+/// transposes them again in each iteration.
 std::string sumsAndTheirProduct(const std::string &from,
                                 const std::string &to) {
   const bool areFloats = to == "f32";
@@ -387,7 +388,7 @@ TEST(KernelTiles, SumsAreOperandsOfOthersInALoop) {
             std::vector<float>(16 * 32, 48 * 64 * (1 + 2 + 3)));
 }
 
-/// Where the sums are one of two slices, their strides are known when it runs.
+/// The sums are one of two slices, so their strides are known only at run time.
 TEST(KernelTiles, SumsInOneOfTwoSlices) {
   if (!hasTiles("+amx-bf16"))
     GTEST_SKIP() << "no AMX here";

@@ -1,4 +1,4 @@
-//===- turned_test.cc - How often an operand is turned around -------------===//
+//===- turned_test.cc - Number of transposed operands ---------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Functions on buffers in which rows of C = A B^T are made in a loop, and the
-// last ones behind it.
+// Functions on buffers in which a loop computes rows of C = A B^T, and the last
+// rows are computed after it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,7 +26,7 @@ using namespace mlir::pathways;
 
 namespace {
 
-/// Rows from `first` on of the product with %`right`.
+/// Returns the rows from `first` on of the product with %`right`.
 std::string rowsFrom(const std::string &first, const std::string &right) {
   const std::string rows = "strided<[64, 1], offset: ?>",
                     out = "strided<[96, 1], offset: ?>";
@@ -51,9 +51,9 @@ std::string rowsFrom(const std::string &first, const std::string &right) {
 )";
 }
 
-/// The buffers that the products of all matrices in %bs take, where `between`
-/// stands between the loop over the first rows and the last ones, whose right
-/// operand is the one at `which`.
+/// Returns the number of buffers of the products with all matrices in %bs.
+/// `between` stands between the loop over the first rows and the last rows,
+/// whose right operand is the one at `which`.
 int64_t countBuffers(const std::string &between, const std::string &which) {
   MLIRContext context;
   loadKernelDialects(&context);

@@ -1,4 +1,4 @@
-//===- window_cases.cc - Convolutions by letters --------------------------===//
+//===- window_cases.cc - Convolutions described by letters ----------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -154,7 +154,7 @@ float kernel_test::add(const Layout &layout, float sum, float x, float w,
     return sum + x;
   if (std::isnan(sum) || std::isnan(x))
     return NAN;
-  // Of two zeros the positive one is the larger.
+  // The positive of two zeros is the larger one.
   bool isLess = x < sum || (x == sum && std::signbit(x));
   return op.ends_with("max") == isLess ? sum : x;
 }
@@ -231,7 +231,7 @@ void kernel_test::check(const Layout &layout, const Sizes &sizes,
   ASSERT_TRUE(kernel.compile(text, {target})) << kernel.errors();
   if (!kernel.load(target)) {
     ASSERT_NE(target.cpu(), "") << kernel.errors();
-    return; // It is not for this machine.
+    return; // the code is not for this machine
   }
   for (Values kind : {Values::Usual, Values::Special}) {
     auto x = valuesOf(countOf(inShape(layout, sizes, w, false)), 1, kind),

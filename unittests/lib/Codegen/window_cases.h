@@ -1,4 +1,4 @@
-//===- window_cases.h - Convolutions by letters -----------------*- C++ -*-===//
+//===- window_cases.h - Convolutions described by letters -------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -26,7 +26,7 @@ namespace kernel_test {
 /// taps k and l. In `in`, y stands for y * stride + k * dilation.
 struct Layout {
   const char *op, *in, *filter, *out;
-  const char *terms; ///< summed up in this order
+  const char *terms; ///< letters of the summed dimensions, in their order
 };
 
 constexpr Layout kNhwc = {"conv_2d_nhwc_hwcf", "nyxc", "klcf", "nyxf", "klc"};
@@ -48,49 +48,51 @@ constexpr Layout kMax = {"pooling_nhwc_max", "nyxc", "kl", "nyxc", "kl"};
 constexpr Layout kMin = {"pooling_nhwc_min", "nyxc", "kl", "nyxc", "kl"};
 constexpr Layout kMaxNchw = {"pooling_nchw_max", "ncyx", "kl", "ncyx", "kl"};
 
-using Sizes = std::map<char, int64_t>; ///< y and x of the result
+using Sizes = std::map<char, int64_t>; ///< y and x are those of the result
 
-/// Whether this machine's kernels round a product and its sum once.
+/// Returns true if this machine's kernels round a product and its sum once.
 bool hasFma();
 
 struct Window {
   int64_t strides[2] = {1, 1}, dilations[2] = {1, 1};
   int64_t low[2] = {0, 0}, high[2] = {0, 0};
-  bool hasTail = false; ///< bias and activation behind it
+  bool hasTail = false; ///< bias and activation after it
   float init = 0, padding = 0;
-  bool isFused = hasFma(); ///< terms are rounded once
+  bool isFused = hasFma(); ///< a product and its sum are rounded once
 };
 
-/// Elements that a window reads along y (axis 0) or x, padding included.
+/// Returns the elements that a window reads along y (axis 0) or x, including
+/// padding.
 int64_t paddedSize(const Sizes &sizes, const Window &w, int axis);
 
-/// A function of the image, the filter and, with a tail, the bias.
+/// Returns a function of the image, the filter and, with a tail, the bias.
 std::string textOf(const Layout &layout, const Sizes &sizes, const Window &w);
 
-/// One more term of a sum.
+/// Adds one more term to a sum.
 float add(const Layout &layout, float sum, float x, float w,
           bool isFused = hasFma());
 
-/// What textOf computes.
+/// Computes the results of textOf.
 std::vector<float> plainLoops(const Layout &layout, const Sizes &sizes,
                               const Window &w, const std::vector<float> &x,
                               const std::vector<float> &filter,
                               const std::vector<float> &bias);
 
-enum class Values { Usual, Special }; ///< Special: NaN, infinities, -0 too
+/// Special includes NaN, infinities and -0
+enum class Values { Usual, Special };
 
 std::vector<float> valuesOf(int64_t count, unsigned seed, Values kind);
 
-/// Bit by bit, but for the bits of NaN.
+/// Compares bit by bit, except for the bits of NaN.
 void expectSame(const std::vector<float> &ours,
                 const std::vector<float> &plain);
 
-/// Compiles, loads, runs and compares, with values of both kinds. For another
-/// machine's target that is done as far as this one can.
+/// Compiles, loads, runs and compares, with values of both kinds. For the
+/// target of another machine, runs the steps that this machine can run.
 void check(const Layout &layout, const Sizes &sizes, const Window &w,
            const pathways::proto::Target &target = {});
 
-/// Sizes with the letters' defaults 1.
+/// Returns `sizes` with 1 for all other letters.
 Sizes sized(Sizes sizes);
 
 } // namespace kernel_test

@@ -17,12 +17,13 @@ namespace {
 /// Loops by letters: batch n, group g, channels c and f, places z, y, x and
 /// taps j, k, l. In the image, y stands for y * stride + k * dilation.
 struct WindowOp {
-  const char *name; ///< of an op of linalg; "": a sum of products, as a body
+  /// Name of a linalg op; "" stands for a sum of products, as a body.
+  const char *name;
   const char *image, *filter, *out;
 };
 
 constexpr char kLetters[] = "ngfczyxjkl";
-constexpr int kPlace = 4, kTap = 7; ///< where z and j are
+constexpr int kPlace = 4, kTap = 7; ///< positions of z and j
 
 constexpr WindowOp kOps[] = {
     {"conv_2d_nhwc_hwcf", "nyxc", "klcf", "nyxf"},
@@ -68,12 +69,12 @@ Map mapOf(const char *letters) {
   return map;
 }
 
-/// Of every axis that windows move along, by its place in the image.
+/// Steps of every axis that windows move along, by its place in the image.
 struct Steps {
-  Shape strides, dilations, low; ///< 0 for others
+  Shape strides, dilations, low; ///< 0 for other axes
 };
 
-/// The map of an operand whose loops are `order`, which are all that there are.
+/// Returns the map of an operand. `order` lists all loops.
 std::string subscripts(const std::string &order, const char *letters,
                        const Steps *steps) {
   std::string text = "affine_map<(", results;
@@ -90,14 +91,14 @@ std::string subscripts(const std::string &order, const char *letters,
   return text + ") -> (" + results + ")>";
 }
 
-/// Sizes of the loops of an op, and how windows lie on its image.
+/// Sizes of the loops of an op, and the position of windows on its image.
 struct Windows {
   Map imageMap, filterMap, outMap;
   Shape loops, image, padded, high;
   Steps steps;
   std::vector<int64_t> strides, dilations; ///< of places alone
 
-  /// Where in the image, if not beside it, is what the loops at `index` read.
+  /// Returns whether the loops at `index` read inside of the image, and where.
   std::pair<bool, Shape> placeOf(const Shape &index) const {
     Shape at = select(imageMap, index);
     bool isInside = true;
@@ -112,7 +113,7 @@ struct Windows {
   }
 };
 
-/// `x` with a border of zeros, named `name`.
+/// Returns the text of `x` with a border of zeros, named `name`.
 std::string borderText(const Windows &w, Element e, const std::string &x,
                        const std::string &name, const std::string &pad) {
   const std::string t = nameOf(e);
@@ -127,7 +128,7 @@ std::string borderText(const Windows &w, Element e, const std::string &x,
          typeText(e, w.padded) + "\n" + pad;
 }
 
-/// The body of a sum of products; names begin with `b`.
+/// Returns the body of a sum of products. Names begin with `b`.
 std::string productBody(Element e, const std::string &b,
                         const std::string &pad) {
   const std::string t = nameOf(e), kind = isFloat(e) ? "f " : "i ";
@@ -148,7 +149,7 @@ const BinaryOp &named(const std::string &name) {
   std::abort();
 }
 
-/// What joins the elements of a window.
+/// Returns the operation that joins the elements of a window.
 const BinaryOp &joinOf(const std::string &op, Element e) {
   if (op.ends_with("max"))
     return named(isFloat(e) ? "arith.maximumf" : "arith.maxsi");
@@ -157,7 +158,7 @@ const BinaryOp &joinOf(const std::string &op, Element e) {
   return named(isFloat(e) ? "arith.addf" : "arith.addi");
 }
 
-/// How large a loop may be.
+/// Returns the largest size of a loop.
 int64_t mostOf(char letter) {
   switch (letter) {
   case 'n':
@@ -177,7 +178,7 @@ int64_t mostOf(char letter) {
   }
 }
 
-/// Chooses sizes and steps; `below` gives a number below another.
+/// Chooses sizes and steps. `below` returns a number below its argument.
 template <typename Below> Windows anyWindows(const WindowOp &op, Below below) {
   auto chance = [&](int percent) { return below(100) < percent; };
   Windows w;
@@ -212,7 +213,7 @@ template <typename Below> Windows anyWindows(const WindowOp &op, Below below) {
   return w;
 }
 
-/// The op up to its operands.
+/// Returns the text of the op up to its operands.
 std::string opText(const WindowOp &op, const Windows &w,
                    const std::string &order, const std::string &iterators) {
   if (*op.name == 0)
@@ -230,7 +231,7 @@ std::string opText(const WindowOp &op, const Windows &w,
 
 } // namespace
 
-/// Windows of an image, which may have a border of zeros.
+/// Writes windows of an image, which may have a border of zeros.
 bool KernelGenerator::window() {
   Element e = main == Element::I1 ? Element::F32 : main;
   const WindowOp &op = kOps[below(mix == Mix::Layers ? std::size(kOps) : 7)];

@@ -1,4 +1,4 @@
-//===- action_graph_test.cpp - What a graph notes as it grows -------------===//
+//===- action_graph_test.cpp - Facts that a growing graph records ---------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -34,7 +34,7 @@ TEST_F(ActionGraphTest, ReadersAreAscendingAndThereOnce) {
   uint32_t feed = add(Kind::Feed);
   uint32_t made = write(gang({write(feed)}));
   uint32_t reader = gang({made, made});
-  graph.addRead(feed, made); // as the feed of a carried argument does
+  graph.addRead(feed, made); // the feed of a carried argument does this
   EXPECT_THAT(graph.buffers[made].readers, ElementsAre(feed, reader));
   EXPECT_THAT(graph.actions[reader].operands, ElementsAre(made));
 }

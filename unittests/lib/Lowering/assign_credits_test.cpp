@@ -1,4 +1,4 @@
-//===- assign_credits_test.cpp - How many slots each buffer has -----------===//
+//===- assign_credits_test.cpp - Number of slots of each buffer -----------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- derive_edges_test.cpp - Who waits for whom -------------------------===//
+//===- derive_edges_test.cpp - Edges between actions ----------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -74,7 +74,7 @@ TEST_F(DeriveEdgesTest, TheNextInTurnWaitsForAFetch) {
                                        proto::SAME}));
 }
 
-/// A send lets the next value into the place of another one.
+/// A send lets the next value overwrite another one.
 TEST_F(DeriveEdgesTest, ASendWaitsForTheUsersOfItsPlace) {
   std::vector<uint32_t> sends, recvs, users;
   for (int i = 0; i < 3; ++i) {
@@ -88,7 +88,7 @@ TEST_F(DeriveEdgesTest, ASendWaitsForTheUsersOfItsPlace) {
   std::vector<PlanEdge> edges = derive(2);
   EXPECT_THAT(edges, Contains(PlanEdge{users[0], sends[2], 0, proto::REUSE,
                                        proto::PIECES}));
-  // The way back is by the queue of the gangs.
+  // The way back is ordered by the queue of the gangs.
   EXPECT_THAT(edges, Not(Contains(PlanEdge{recvs[2], users[0], 2, proto::REUSE,
                                            proto::SAME})));
   EXPECT_THAT(edges, Contains(PlanEdge{users[2], sends[0], 2, proto::REUSE,

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A graph on two slices without the program that it would come from.
+// A graph on two slices, built without a program.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,7 +39,8 @@ struct GraphTest : public ::testing::Test {
     graph.slices = {{slices[0], binds[0]}, {slices[1], binds[1]}};
   }
 
-  /// An array of that many f32 in all, cut over the devices of `slice`.
+  /// Returns the type of an array of `elements` f32 in all, cut over the
+  /// devices of `slice`.
   ArrayType arrayOf(int64_t elements, uint32_t slice = 0) {
     Builder b(&context);
     SliceOp op = graph.slices[slice].slice;
@@ -53,7 +54,7 @@ struct GraphTest : public ::testing::Test {
     graph.addAction(kind, "action", slice, /*costNs=*/1, graph.loc);
     return graph.lastAction();
   }
-  /// A buffer that `action` writes, on its slice.
+  /// Adds a buffer that `action` writes, on its slice.
   uint32_t write(uint32_t action, int64_t elements = 64) {
     uint32_t slice = graph.actions[action].slice;
     uint32_t buffer =
@@ -61,7 +62,7 @@ struct GraphTest : public ::testing::Test {
     graph.addWrite(action, buffer);
     return buffer;
   }
-  /// A gang that reads `operands`.
+  /// Adds a gang that reads `operands`.
   uint32_t gang(ArrayRef<uint32_t> operands) {
     uint32_t action = add(Kind::Gang);
     for (uint32_t operand : operands)
@@ -73,7 +74,7 @@ struct GraphTest : public ::testing::Test {
     graph.addRead(action, buffer);
     return action;
   }
-  /// A send of `buffer` to the other slice, and its recv.
+  /// Adds a send of `buffer` to the other slice, and its recv.
   std::pair<uint32_t, uint32_t> move(uint32_t buffer) {
     uint32_t send = add(Kind::Send), recv = add(Kind::Recv, 1);
     graph.actions[send].peer = recv;

@@ -1,4 +1,4 @@
-//===- join_carried_test.cpp - What a step leaves for the next one --------===//
+//===- join_carried_test.cpp - Values carried from step to step -----------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -17,17 +17,17 @@ using ::testing::Not;
 using ::testing::StartsWith;
 
 struct JoinCarriedTest : public GraphTest {
-  /// An argument that is carried; its buffer.
+  /// Adds a carried argument. Returns its buffer.
   uint32_t carried() {
     uint32_t feed = add(Kind::Feed);
     graph.arguments.push_back({"x", feed, /*isStepped=*/false, /*from=*/0});
     return write(feed);
   }
-  /// The feed of the argument in `buffer` reads `next` a step later.
+  /// Makes the feed of the argument in `buffer` read `next` one step later.
   void carry(uint32_t buffer, uint32_t next) {
     graph.addRead(graph.buffers[buffer].writer, next);
   }
-  /// What is said of the only argument that is copied.
+  /// Returns why the only copied argument is copied, or "none".
   std::string copies(uint32_t credits = 2) {
     std::vector<CarriedCopy> copies = joinCarried(graph, credits);
     return copies.empty() ? "none" : copies.front().reason;
@@ -73,7 +73,7 @@ TEST_F(JoinCarriedTest, TheNextStepWaitsForWhoReadsTheValue) {
               Contains(PlanEdge{taken, feed, 1, proto::REUSE, proto::SAME}));
   EXPECT_THAT(edges,
               Contains(PlanEdge{reader, feed, 1, proto::REUSE, proto::SAME}));
-  // It reads where it writes: nobody overwrites what it takes.
+  // The feed reads where it writes, so nothing overwrites its input.
   EXPECT_THAT(
       edges, Not(Contains(PlanEdge{feed, feed, 1, proto::REUSE, proto::SAME})));
 }

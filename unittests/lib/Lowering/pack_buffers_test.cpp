@@ -1,4 +1,4 @@
-//===- pack_buffers_test.cpp - Places for what is there for a while -------===//
+//===- pack_buffers_test.cpp - Packing of buffers with lifetimes ----------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -24,7 +24,7 @@ uint64_t boundOf(const Items &items) {
   return ::pathways::layout::PeakLiveBytes(1 << 16, ranges);
 }
 
-/// Expects that no two items meet; returns the bytes over the bound.
+/// Expects that no two items overlap. Returns the bytes relative to the bound.
 double check(const Items &items, const Packing &packing) {
   EXPECT_EQ(packing.offsets.size(), items.size());
   for (size_t i = 0; i < items.size(); ++i) {

@@ -33,7 +33,7 @@ struct PlaceMemoryTest : public GraphTest {
     }
     return moved;
   }
-  /// What a buffer of 64 f32 on two devices takes.
+  /// Bytes that a buffer of 64 f32 takes on two devices.
   static constexpr uint64_t kBytes = ::pathways::kBufferAlignment;
 };
 
@@ -103,7 +103,7 @@ TEST_F(PlaceMemoryTest, AnAliasLiesWhereItsOperandDoes) {
 TEST_F(PlaceMemoryTest, FramesOfOtherCreditsLieBehind) {
   uint32_t x = write(add(Kind::Feed)), inner = write(gang({x}));
   MemoryPlan plan = place(/*credits=*/3);
-  // One slot first, then three.
+  // One slot comes first, then three.
   EXPECT_EQ(plan.places[inner].offset, 0u);
   EXPECT_EQ(plan.places[x].offset, kBytes);
   EXPECT_EQ(plan.places[x].stride, kBytes);
@@ -117,8 +117,8 @@ TEST_F(PlaceMemoryTest, SlicesHaveMemoryOfTheirOwn) {
   EXPECT_EQ(plan.places[moved].offset, 0u);
 }
 
-/// A transfer runs beside the gang that uses what was received before it, so
-/// two places are enough for any number of them.
+/// A transfer runs in parallel to the gang that uses the previous buffer, so
+/// two places are enough for any number of buffers.
 TEST_F(PlaceMemoryTest, WhatIsReceivedInTurnTakesTwoPlaces) {
   std::vector<uint32_t> moved = receiveInTurn(8, /*linkNs=*/0, /*costNs=*/1);
   MemoryPlan plan = place();
@@ -131,7 +131,8 @@ TEST_F(PlaceMemoryTest, WhatIsReceivedInTurnTakesTwoPlaces) {
               ::testing::Contains(Turn{moved[7], moved[1], /*isLater=*/true}));
 }
 
-/// A short gang counts as 1 us, so a transfer of 3.9 us runs beside four.
+/// A short gang counts as 1 us, so a transfer of 3.9 us runs in parallel to
+/// four.
 TEST_F(PlaceMemoryTest, WhatIsReceivedOverASlowLinkTakesMorePlaces) {
   std::vector<uint32_t> moved =
       receiveInTurn(12, /*linkNs=*/3900, /*costNs=*/1);
@@ -148,12 +149,12 @@ TEST_F(PlaceMemoryTest, LongGangsNeedTwoPlacesOverASlowLink) {
   EXPECT_EQ(place().places[moved[0]].stride, 2 * kBytes);
 }
 
-/// What is received is there from its send on, not from its recv on.
+/// A received buffer is live from its send on, not from its recv on.
 TEST_F(PlaceMemoryTest, WhatIsReceivedIsThereFromItsSendOn) {
   auto [send, recv] = move(write(gang({})));
   uint32_t between = write(add(Kind::Gang, 1));
   uint32_t moved = write(recv);
-  // In the order of the table: the send, the gang, the recv.
+  // The order of the table is: the send, the gang, the recv.
   std::vector<uint32_t> order = {0, send, 3, recv};
   renumberActions(graph, order);
   MemoryPlan plan = place(/*credits=*/1);

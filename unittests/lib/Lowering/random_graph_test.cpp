@@ -1,4 +1,4 @@
-//===- random_graph_test.cpp - Any graph becomes a plan that plays --------===//
+//===- random_graph_test.cpp - Plans of random graphs ---------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Random graphs go through all steps. The verifier accepts what comes out, and
-// the token machine, which knows nothing of its rules, plays it in random
-// orders: what is overwritten too early shows there.
+// Random graphs go through all steps. The verifier accepts the results, and the
+// token machine, which shares none of its rules, executes them in random
+// orders, which reveals values that are overwritten too early.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,8 +28,9 @@ struct RandomGraphTest : public GraphTest {
     uint32_t buffer;
     uint32_t slice;
     int64_t elements;
-    bool isLate = false;  ///< some feed takes it from the step before
-    bool isTaken = false; ///< its memory is another's from its last reader on
+    bool isLate = false; ///< some feed reads it one step later
+    /// another buffer takes its memory after its last reader
+    bool isTaken = false;
   };
 
   uint64_t below(uint64_t bound) { return random() % bound; }
@@ -44,7 +45,7 @@ struct RandomGraphTest : public GraphTest {
     return action;
   }
 
-  /// The number of the result.
+  /// Adds a result that fetches `buffer`. Returns its number.
   uint32_t result(uint32_t buffer) {
     uint32_t action = add(Kind::Fetch, graph.buffers[buffer].slice);
     graph.addRead(action, buffer);
@@ -54,7 +55,7 @@ struct RandomGraphTest : public GraphTest {
     return graph.results.size() - 1;
   }
 
-  /// One on `slice` that may be read again.
+  /// Returns a value on `slice` that may be read again.
   Value *pick(uint32_t slice) {
     std::vector<Value *> found;
     for (Value &value : values)
@@ -102,7 +103,8 @@ struct RandomGraphTest : public GraphTest {
     values.push_back({write(recv, elements), target, elements});
   }
 
-  /// Gives a carried argument its next value: what has its memory, or anything.
+  /// Gives a carried argument its next value: the value that has its memory, or
+  /// any.
   void carry(uint32_t feed, uint32_t credits) {
     uint32_t now = graph.actions[feed].results.front();
     uint32_t slice = graph.actions[feed].slice;
@@ -112,7 +114,8 @@ struct RandomGraphTest : public GraphTest {
       Value *value = pick(slice);
       uint32_t buffer = value ? value->buffer : now;
       const ActionGraph::Buffer &entry = graph.buffers[buffer];
-      // With one slot a feed may not read what a feed writes in its firing.
+      // With one slot a feed may not read a value that a feed writes in the
+      // same firing.
       if (entry.layout != graph.buffers[now].layout ||
           entry.previous != ActionGraph::kNone ||
           (graph.isFeed(entry.writer) && entry.writer != feed && credits == 1))
@@ -171,7 +174,7 @@ struct RandomGraphTest : public GraphTest {
   std::vector<Value> values;
   std::vector<std::pair<uint32_t, uint32_t>> carries;
   int rings = 0;
-  int receivedInTurn = 0; ///< in the place of another buffer
+  int receivedInTurn = 0; ///< buffers received into the place of another one
 };
 
 TEST_F(RandomGraphTest, PlansVerifyAndPlay) {

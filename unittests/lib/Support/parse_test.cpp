@@ -1,4 +1,4 @@
-//===- parse_test.cpp - Texts that end MLIR -------------------------------===//
+//===- parse_test.cpp - Texts that crash MLIR -----------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -26,7 +26,7 @@ using testing::StartsWith;
 
 namespace {
 
-/// A context, and what was reported in it. Lost after a crash.
+/// A context and its diagnostics. The context is leaked after a crash.
 struct Reader {
   explicit Reader(bool hasThreads = true) : context(new mlir::MLIRContext) {
     context->disableMultithreading(!hasThreads);
@@ -44,7 +44,7 @@ struct Reader {
       (void)context.release();
   }
 
-  /// Whether it is a valid module.
+  /// Returns true if `text` is a valid module.
   bool reads(const std::string &text) {
     errors.clear();
     Parsed parsed = parseShielded(text, "t.mlir", context.get());
@@ -64,7 +64,7 @@ std::string reduce(const std::string &dimensions) {
          dimensions + "\n  return\n}\n";
 }
 
-/// The sum in its body is one of f16 and of what makes bf16 of it.
+/// The body that the parser builds adds an f16 and a bf16.
 TEST(ParseTest, WhatAParserBuildsItselfIsWhereItsOperationIs) {
   Reader reader;
   EXPECT_FALSE(reader.reads(
@@ -92,7 +92,7 @@ TEST(ParseTest, GoodAndBadTexts) {
   EXPECT_FALSE(reader.hasCrashed);
 }
 
-/// MLIR's parsers go on after some errors, and some of them crash then.
+/// MLIR's parsers continue after some errors, and some of them then crash.
 TEST(ParseTest, TheFirstErrorEndsTheParser) {
   Reader reader;
   EXPECT_FALSE(reader.reads(reduce("1")));
@@ -104,9 +104,9 @@ TEST(ParseTest, TheFirstErrorEndsTheParser) {
   EXPECT_EQ(llvm::StringRef(reader.errors).count('\n'), 1u) << reader.errors;
 }
 
-/// A region that is taken back, because of an error in it, has values that what
-/// was read before refers to: taking that back too writes to memory that was
-/// given back, which others have by now.
+/// MLIR discards a region that has an error. Values of the region are still
+/// referenced by operands that were read before, so discarding those writes to
+/// freed memory, which may be in use again.
 TEST(ParseTest, WhatFailsLeavesTheHeapAlone) {
   auto generic = [](const std::string &name, const std::string &body) {
     return "  %" + name +
@@ -145,7 +145,8 @@ TEST(ParseTest, ACrashHasAPlace) {
       "      ins(%x : tensor<2xf32>) outs(%x : tensor<2xf32>) {}\n"
       "      -> tensor<2xf32>\n  return\n}\n"));
   EXPECT_TRUE(iterators.hasCrashed);
-  // It takes a number for a pointer; where that points to, nobody knows.
+  // The parser takes a number for a pointer, so the place of the error is
+  // undefined.
   EXPECT_THAT(iterators.errors,
               MatchesRegex("t.mlir:.*: the parser of MLIR crashed.*\n"));
 }
@@ -162,7 +163,7 @@ TEST(ParseTest, WhatNestsTooDeepIsRefused) {
   EXPECT_FALSE(reader.hasCrashed);
 }
 
-/// What recurses without brackets.
+/// Tests a parser that recurses without brackets.
 TEST(ParseTest, LackOfStackIsAnError) {
   Reader reader;
   std::string text = "module attributes {m = affine_map<(i) -> (i";

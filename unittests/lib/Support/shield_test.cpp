@@ -1,4 +1,4 @@
-//===- shield_test.cpp - Crashes end calls, not the process ---------------===//
+//===- shield_test.cpp - Recovery of calls from crashes -------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -35,7 +35,8 @@ void readNowhere() { (void)*const_cast<volatile int *>(nowhere); }
 [[gnu::noinline]] int recurse(int depth) {
   volatile char some[512];
   some[depth % sizeof(some)] = 1;
-  return zero ? depth : recurse(depth + 1) + some[0]; // it never is
+  // The condition is never true.
+  return zero ? depth : recurse(depth + 1) + some[0];
 }
 
 std::string whatOf(llvm::function_ref<void()> body) {
@@ -45,7 +46,7 @@ std::string whatOf(llvm::function_ref<void()> body) {
 
 TEST(ShieldTest, SaysHowACallEnded) {
   EXPECT_EQ(whatOf([] {}), "returned");
-  for (int i = 0; i < 3; ++i) { // each works again
+  for (int i = 0; i < 3; ++i) { // the shield works repeatedly
     EXPECT_EQ(whatOf(readNowhere), "segmentation fault");
     EXPECT_EQ(whatOf([] { std::abort(); }), "abort");
     EXPECT_EQ(whatOf([] { zero = many / zero; }), "division by zero");
@@ -73,13 +74,14 @@ TEST(ShieldTest, SaysWhatWasBeingDone) {
   });
   ASSERT_TRUE(crash);
   EXPECT_EQ(crash->str(), "segmentation fault (reading 'x')");
-  // What was being done then is not being done now.
+  // The work of the first crash is not reported for the second one.
   crash = runWithCrashRecovery(readNowhere);
   ASSERT_TRUE(crash);
   EXPECT_EQ(crash->str(), "segmentation fault");
 }
 
-/// A reader as parsers are: it knows its place, and somebody it called crashes.
+/// Reads like a parser: it keeps its place, and a function that it calls
+/// crashes.
 [[gnu::noinline]] void read(const char *place, const char *to, bool recurses) {
   const char *volatile here = place;
   while (here < to)
@@ -138,7 +140,7 @@ TEST(ShieldTest, ThreadsDoNotMeet) {
 }
 
 //===----------------------------------------------------------------------===//
-// A process with handlers of its own
+// Processes with handlers of their own
 //===----------------------------------------------------------------------===//
 
 thread_local sigjmp_buf ownResume;
@@ -151,7 +153,8 @@ void handleOwn(int, siginfo_t *info, void *) {
   siglongjmp(ownResume, 1);
 }
 
-/// Whether the handler of the process saw a wrong read of this thread.
+/// Returns true if the handler of the process saw an invalid read of this
+/// thread.
 bool ownHandlerSees(llvm::function_ref<void()> body) {
   int before = ownCalls;
   if (sigsetjmp(ownResume, 1) == 0)
@@ -192,14 +195,14 @@ TEST(ShieldTest, SignalsOfOthersGoWhereTheyWent) {
     for (int i = 0; i < 3; ++i) {
       std::thread other([] {
         EXPECT_TRUE(ownHandlerSees(readNowhere));
-        EXPECT_EQ(ownAddress, nullptr); // with what the kernel said
-        // The same thread, later.
+        EXPECT_EQ(ownAddress, nullptr); // keeps the original siginfo
+        // This thread can be shielded later.
         EXPECT_EQ(whatOf(readNowhere), "segmentation fault");
         EXPECT_TRUE(ownHandlerSees(readNowhere));
       });
       other.join();
     }
-    // Sent, not raised: not a crash of ours.
+    // This signal is sent, not raised, so it is no crash of the shield.
     EXPECT_TRUE(ownHandlerSees([] { kill(getpid(), SIGSEGV); }));
     std::abort();
   });
@@ -226,13 +229,14 @@ TEST(ShieldTest, AHandlerThatCameLaterMayCallOurs) {
   });
   ASSERT_TRUE(crash);
   EXPECT_EQ(chained, 1);
-  // It stays, and what it calls works.
+  // The handler stays installed, and the handlers that it calls work.
   EXPECT_TRUE(ownHandlerSees(readNowhere));
   EXPECT_EQ(chained, 2);
   EXPECT_EQ(whatOf(readNowhere), "segmentation fault");
 }
 
-/// With a handler that calls ours, and that ours then finds.
+/// Crashes with a handler that calls the shield's handler, which in turn calls
+/// that one.
 void crashInACircle() {
   struct sigaction later = {};
   later.sa_sigaction = [](int number, siginfo_t *info, void *context) {
@@ -252,7 +256,7 @@ TEST(ShieldDeathTest, WithoutAShieldNothingChanges) {
   EXPECT_EXIT(readNowhere(), testing::KilledBySignal(SIGSEGV), "");
   EXPECT_EXIT(llvm::report_fatal_error("no room"),
               testing::KilledBySignal(SIGABRT), "LLVM ERROR: no room");
-  // On a thread beside a shielded one, too.
+  // A crash of a thread beside a shielded one ends the process, too.
   EXPECT_EXIT(
       (void)runWithCrashRecovery([] { std::thread(readNowhere).join(); }),
       testing::KilledBySignal(SIGSEGV), "");
@@ -261,7 +265,7 @@ TEST(ShieldDeathTest, WithoutAShieldNothingChanges) {
       testing::KilledBySignal(SIGABRT), "");
   EXPECT_EXIT((void)runWithCrashRecovery([] { kill(getpid(), SIGABRT); }),
               testing::KilledBySignal(SIGABRT), "");
-  // A handler above ours and below it is not asked for ever.
+  // Two handlers that call each other must not loop forever.
   EXPECT_EXIT(crashInACircle(), testing::KilledBySignal(SIGSEGV), "");
 }
 

@@ -1,4 +1,4 @@
-//===- task_pool_test.cpp - Threads that may be missing or crash ----------===//
+//===- task_pool_test.cpp - Pools with missing or crashing threads --------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -30,7 +30,7 @@ TEST(TaskPoolTest, RunsAllTasks) {
       group.wait();
       EXPECT_EQ(count, 100 * (round + 1));
     }
-    pool.async([&] { ++count; }); // of no group
+    pool.async([&] { ++count; }); // belongs to no group
     pool.wait();
     EXPECT_EQ(count, 301);
     EXPECT_FALSE(pool.getCrash());
@@ -47,7 +47,7 @@ TEST(TaskPoolTest, TheDestructorRunsWhatIsLeft) {
   EXPECT_EQ(count, 50);
 }
 
-/// More waits than threads: who waits works.
+/// There are more waits than threads, so waiting threads run tasks.
 TEST(TaskPoolTest, TasksMayWaitForTasks) {
   for (unsigned most : {1u, 2u, 4u}) {
     TaskPool pool(most);
@@ -64,7 +64,7 @@ TEST(TaskPoolTest, TasksMayWaitForTasks) {
   }
 }
 
-/// The other tasks run; then the wait ends as the task did.
+/// The other tasks run; then the waiting call ends with the crash of the task.
 TEST(TaskPoolTest, ACrashOfATaskEndsWhoWaits) {
   for (unsigned most : {1u, 2u, 4u}) {
     TaskPool pool(most);
@@ -92,7 +92,7 @@ TEST(TaskPoolTest, ACrashOfATaskEndsWhoWaits) {
   }
 }
 
-/// In a process of its own, which is not to have another thread.
+/// Runs in a process of its own that must not start another thread.
 void runWithoutThreads() {
   pathways::testing::LeaveNoThreads();
   TaskPool pool(4);

@@ -1,4 +1,4 @@
-//===- kernel_ops_test.cpp - Rules of what bodies may have ----------------===//
+//===- kernel_ops_test.cpp - Sharding rules of the ops of bodies ----------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -19,11 +19,12 @@ namespace mlir::pathways {
 namespace {
 
 enum class Reason {
-  Walked,  ///< the partitioner has a case of its own for it
-  Free,    ///< made in any layout, as asked for
-  Inside,  ///< part of the operation around it
-  Numbers, ///< takes and gives numbers alone, or memory, which bodies lack
-  Whole,   ///< computed whole, as docs/partitioning.md says
+  Walked, ///< the partitioner handles it explicitly
+  Free,   ///< available in any layout
+  Inside, ///< part of the enclosing operation
+  /// Takes and gives numbers alone, or memory, which bodies do not have.
+  Numbers,
+  Whole, ///< computed whole, see docs/partitioning.md
 };
 
 const std::map<std::string, Reason> &withoutRule() {
@@ -94,7 +95,7 @@ struct KernelOpsTest : public ::testing::Test {
   MLIRContext context;
 };
 
-/// What is missing here would be gathered, and nobody would have decided that.
+/// An op that is missing here would be gathered without a decision to do so.
 TEST_F(KernelOpsTest, EachHasARuleOrAReason) {
   std::map<std::string, Reason> left = withoutRule();
   unsigned count = 0;

@@ -1,4 +1,4 @@
-//===- machines_test.cpp - What passes are told to compile for ------------===//
+//===- machines_test.cpp - Machines that passes compile for ---------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -23,7 +23,7 @@
 namespace mlir::pathways {
 namespace {
 
-/// Reads a file of machines, then removes it. Preserves no analysis.
+/// Reads a machine file, then removes it. Preserves no analysis.
 struct ReadAndRemove
     : public PassWrapper<ReadAndRemove, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ReadAndRemove)

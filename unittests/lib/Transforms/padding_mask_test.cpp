@@ -1,4 +1,4 @@
-//===- padding_mask_test.cpp - What padding must not reach ----------------===//
+//===- padding_mask_test.cpp - Masks of padding ---------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Zeros in padding of both operands leave a sum of their products alone, and
-// nothing else does so. Each test drops one of the conditions for that.
+// If the padding of both operands is zero, a sum of their products does not
+// change; no other sum has this property. Each test drops one of its
+// conditions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,7 +37,7 @@ protected:
     return registry;
   }
 
-  /// The first op of linalg in `text`, which stays until the next call.
+  /// Returns the first linalg op in `text`. It is valid until the next call.
   linalg::LinalgOp parse(const std::string &text) {
     module = parseSourceString<ModuleOp>(text, &context);
     linalg::LinalgOp found;
@@ -46,8 +47,9 @@ protected:
     return found;
   }
 
-  /// A sum over its second loop, the last one, whose body is `body`. Inputs are
-  /// %a and %b of `type`, with `maps`, and the sum so far is %s of `sum`.
+  /// Returns a sum over its second loop, the last one, with the body `body`.
+  /// Its inputs are %a and %b of `type`, with `maps`, and the sum so far is %s
+  /// of `sum`.
   linalg::LinalgOp
   parseSum(const std::string &body, const std::string &type = "f32",
            const std::string &sum = "f32",
@@ -86,7 +88,7 @@ constexpr char kProducts[] = R"(
 
 TEST_F(PaddingMaskTest, SumsOfProducts) {
   EXPECT_TRUE(addsProducts(parseSum(bodyOf(kProducts)), {1}));
-  // On the other side of the sum, and of the product.
+  // The operands of the sum, and of the product, are exchanged.
   EXPECT_TRUE(addsProducts(parseSum(bodyOf(R"(
     %p = arith.mulf %b, %a : f32
     %r = arith.addf %p, %s : f32
@@ -103,7 +105,7 @@ TEST_F(PaddingMaskTest, SumsOfProducts) {
                            {1}));
 }
 
-/// To widen a zero gives a zero; other ops need not.
+/// Widening a zero gives a zero; other ops may not.
 TEST_F(PaddingMaskTest, OperandsThatAreWidened) {
   auto widened = [&](const std::string &op, const std::string &from,
                      const std::string &to) {
@@ -122,7 +124,7 @@ TEST_F(PaddingMaskTest, OperandsThatAreWidened) {
   EXPECT_TRUE(widened("extsi", "i8", "i32"));
   EXPECT_TRUE(widened("extui", "i8", "i32"));
   EXPECT_FALSE(widened("truncf", "f64", "f32"));
-  // One of the two is enough to make something of a zero.
+  // It is enough that one of the two makes a zero nonzero.
   for (const char *product : {"%e, %b", "%b, %e"})
     EXPECT_FALSE(addsProducts(parseSum(bodyOf(R"(
       %e = math.exp %a : f32
@@ -141,7 +143,7 @@ TEST_F(PaddingMaskTest, NoSum) {
     linalg.yield %r : f32
   )")),
                             {1}));
-  // What is yielded is no op's.
+  // The yielded value is the result of no op.
   EXPECT_FALSE(addsProducts(parseSum(bodyOf("linalg.yield %s : f32\n")), {1}));
 }
 
@@ -162,8 +164,8 @@ TEST_F(PaddingMaskTest, NoProducts) {
                             {1}));
 }
 
-/// Of these the padding is not that of two operands: the product is not zero,
-/// or the other factor is not masked.
+/// In these products the padding is not that of two operands: the product is
+/// not zero, or the other factor is not masked.
 TEST_F(PaddingMaskTest, ProductsOfOthers) {
   for (const char *factors :
        {"%a, %a", "%b, %b", "%a, %s", "%s, %b", "%a, %n", "%n, %b"})
@@ -190,7 +192,7 @@ TEST_F(PaddingMaskTest, OneOrThreeInputs) {
       return
     })"),
                             {1}));
-  // The third one is not multiplied, but may be more than two masks cover.
+  // The third operand is not multiplied, but may be more than two masks cover.
   EXPECT_FALSE(addsProducts(parse(R"(
     func.func @f(%x: tensor<4x5xf32>, %z: tensor<4xf32>) {
       linalg.generic {indexing_maps = [affine_map<(i, k) -> (i, k)>, affine_map<(i, k) -> (i, k)>,
@@ -207,7 +209,7 @@ TEST_F(PaddingMaskTest, OneOrThreeInputs) {
                             {1}));
 }
 
-/// The second sum is of something else.
+/// The second sum is of another value.
 TEST_F(PaddingMaskTest, TwoResults) {
   EXPECT_FALSE(addsProducts(parse(R"(
     func.func @f(%x: tensor<4x5xf32>, %z: tensor<4xf32>) {
@@ -227,7 +229,8 @@ TEST_F(PaddingMaskTest, TwoResults) {
                             {1}));
 }
 
-/// A factor from around the op, which is an argument too, but none of its own.
+/// The factor comes from outside of the op: it is a block argument, but not one
+/// of the op.
 TEST_F(PaddingMaskTest, FactorsFromOutside) {
   for (const char *factors : {"%a, %m", "%m, %a"})
     EXPECT_FALSE(addsProducts(parse(R"(
@@ -250,8 +253,8 @@ TEST_F(PaddingMaskTest, FactorsFromOutside) {
         << factors;
 }
 
-/// In a loop that only one operand has, a zero of that one meets what is no
-/// padding in the other, which may be infinite.
+/// In a loop that only one operand has, its zero padding meets elements of the
+/// other operand that are no padding and may be infinite.
 TEST_F(PaddingMaskTest, LoopsThatOneOperandLacks) {
   const std::string first = "%u, %y : tensor<4xT>, tensor<4x5xT>",
                     second = "%x, %u : tensor<4x5xT>, tensor<4xT>";
@@ -263,7 +266,7 @@ TEST_F(PaddingMaskTest, LoopsThatOneOperandLacks) {
       parseSum(bodyOf(kProducts, "f32", "f32", second), "f32", "f32",
                "affine_map<(i, k) -> (i, k)>, affine_map<(i, k) -> (i)>"),
       {1}));
-  // Both have the loop that has padding.
+  // Both operands have the loop with padding.
   linalg::LinalgOp op = parseSum(
       bodyOf(kProducts, "f32", "f32", "%x, %v : tensor<4x5xT>, tensor<5xT>"),
       "f32", "f32", "affine_map<(i, k) -> (i, k)>, affine_map<(i, k) -> (k)>");

@@ -1,4 +1,4 @@
-//===- partition_rule_test.cpp - Operations that bring their rule ---------===//
+//===- partition_rule_test.cpp - Operations with their own rule -----------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -18,7 +18,7 @@
 namespace mlir::pathways {
 namespace {
 
-/// The pass has not heard of the operation, which says itself how it is cut.
+/// The pass does not know the operation, which provides its own sharding rule.
 TEST(PartitionRuleTest, AnOperationBringsItsRule) {
   DialectRegistry registry;
   registerPathwaysLoweringDialects(registry);

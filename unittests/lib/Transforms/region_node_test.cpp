@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Nobody passes over what stands in a region: each pass does its work there or
-// says that it cannot.
+// No pass ignores the contents of a region: each pass transforms them or
+// reports that it cannot.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,7 +42,7 @@ struct RegionNodeTest : public ::testing::Test {
   }
 
   /// Runs `pass` over a program that repeats `region`, in which !a is the type
-  /// of %x and %y, and !b that of such an array in one piece.
+  /// of %x and %y, and !b the type of such an array without cuts.
   bool run(const std::string &region, std::unique_ptr<Pass> pass,
            bool isNested = false) {
     module = parseSourceString<ModuleOp>(R"(
@@ -128,7 +128,7 @@ TEST_F(RegionNodeTest, DedupComputationsRetargetsCalls) {
 TEST_F(RegionNodeTest, ResolveDonationCopiesWhatIsReadAgain) {
   EXPECT_TRUE(run("%1 = pw.call @f(%y) donate(%y) : (!a) -> !a",
                   createResolveDonation(), /*isNested=*/true));
-  // By itself, when the region is repeated.
+  // A single donation conflicts with itself when the region is repeated.
   EXPECT_THAT(said,
               ElementsAre(HasSubstr("donated again later; a copy is made")));
   EXPECT_EQ(getAll<CopyOp>().size(), 1u);

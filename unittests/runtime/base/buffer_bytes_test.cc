@@ -1,4 +1,4 @@
-//===- buffer_bytes_test.cc - How many bytes buffers take -----------------===//
+//===- buffer_bytes_test.cc - Sizes of buffers ----------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- leak_on_purpose_test.cc - What is never destroyed ------------------===//
+//===- leak_on_purpose_test.cc - Objects that are never destroyed ---------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

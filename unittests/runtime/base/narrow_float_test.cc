@@ -20,7 +20,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// Both formats by their definition.
+// A format by its definition.
 struct Format {
   int mantissa_bits, min_exponent, max_exponent;
   float (*from)(uint16_t);

@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// For tests of what happens when the system refuses something. Nothing takes
-// the limits back: call them in a process of the test's own (EXPECT_EXIT).
+// Limits for tests that check what happens when the system refuses something.
+// Nothing removes the limits again: call these functions in a process of the
+// test's own (EXPECT_EXIT).
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +24,7 @@
 
 namespace pathways::testing {
 
-// From now on the process gets no more than `bytes` of memory.
+// Limits the memory that the process may still take to `bytes`.
 inline void LeaveMemory(size_t bytes) {
   size_t pages = 0;
   std::ifstream("/proc/self/statm") >> pages;

@@ -41,7 +41,7 @@ class TemporaryFileTest : public testing::Test {
     return std::distance(fs::directory_iterator(folder_),
                          fs::directory_iterator());
   }
-  // How a process ends that runs `body`.
+  // Returns the exit status of a process that runs `body`.
   template <typename Body>
   int StatusOf(Body body) {
     const pid_t child = fork();
@@ -133,7 +133,7 @@ TEST_F(TemporaryFileTest, SignalsRemoveThem) {
   }
 }
 
-// As nohup has it; and programs may have plans of their own for a signal.
+// Nohup ignores a signal so, and a program may handle a signal itself.
 TEST_F(TemporaryFileTest, SignalsThatAreIgnoredStayIgnored) {
   const int status = StatusOf([&] {
     signal(SIGHUP, SIG_IGN);

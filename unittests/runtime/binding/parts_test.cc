@@ -1,4 +1,4 @@
-//===- parts_test.cc - How hosts cut what they hold -----------------------===//
+//===- parts_test.cc - Parts of arrays on a host --------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -55,8 +55,8 @@ TEST(PartsTest, ShardsBehindTheEndHaveNone) {
   EXPECT_EQ(parts.step_bytes, 10u);
 }
 
-// Of a partial array each contribution to a block is one; what else is equal is
-// a copy.
+// Each contribution to a block of a partial array is a part; other equal blocks
+// are copies.
 TEST(PartsTest, EachContributionIsThereOnce) {
   const layout::Mesh mesh = {{"x", 2}, {"y", 2}, {"z", 2}};
   layout::Layout layout = RowsOf(6);

@@ -72,7 +72,7 @@ TEST_F(PlanIndexTest, WhatIsUsedStays) {
   EXPECT_FALSE(Has("a"));
 }
 
-// Who waits for a plan that is larger than the bound gets it.
+// A caller that waits for a plan larger than the bound gets the plan.
 TEST_F(PlanIndexTest, TheLastOneStays) {
   index_.Keep({NameFor("big").hash, 1000}, Make("big"), nullptr);
   EXPECT_TRUE(Has("big"));
@@ -107,7 +107,7 @@ TEST_F(PlanIndexTest, GivesWhatItHasWhole) {
   ASSERT_TRUE(source.ok()) << source.status();
   EXPECT_EQ((*source)->name(), name);
   EXPECT_EQ(*index_.Source(name.hash), *source);
-  // What came for this process alone has not all code.
+  // A plan that was sent for this process alone lacks some code.
   Keep("a");
   EXPECT_EQ(index_.Source(NameFor("a").hash).status().code(),
             absl::StatusCode::kNotFound);

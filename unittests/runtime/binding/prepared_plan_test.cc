@@ -202,7 +202,7 @@ TEST(PreparedPlanTest, CodeIsLoadedForDevicesThatAreHere) {
   EXPECT_THAT(second.asked, ElementsAre("k1 two"));
   EXPECT_EQ((*part)->kernel(0, 0), nullptr);
   EXPECT_NE((*part)->kernel(1, 1), nullptr);
-  // Who has no host knows where values lie all the same.
+  // A process without a host still knows where values are.
   NotingResolver none;
   const auto nowhere = PreparedPlan::Create(plan, topology, &none, true,
                                             [](int32_t) { return false; });

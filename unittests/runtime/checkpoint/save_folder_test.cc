@@ -83,8 +83,8 @@ TEST(SaveFolderTest, ReplacesAnEmptyFolderAlone) {
   EXPECT_TRUE(absl::IsNotFound(in_file)) << in_file;
 }
 
-// What others have there does not stand in the way, and who comes second does
-// not win.
+// Unfinished folders of other savers do no harm, and the second saver to commit
+// loses.
 TEST(SaveFolderTest, UnfinishedFoldersStayApart) {
   TestFolder folder;
   std::filesystem::create_directory(folder / "a.saving0");
@@ -108,7 +108,8 @@ TEST(SaveFolderTest, MakesTheFoldersThatItIsToBeIn) {
   auto other = SaveFolder::Create(folder / "new/other/b");
   ASSERT_TRUE(other.ok()) << other.status();
   ASSERT_TRUE((*save)->AddFile("1", {}).ok());
-  // Without Commit() its own go, and those that others use stay.
+  // The saver's own folders are removed without Commit(), and those that others
+  // use stay.
   save->reset();
   EXPECT_THAT(folder.List("new"), ElementsAre("other"));
   ASSERT_TRUE((*other)->AddFile("2", {}).ok() && (*other)->Commit().ok());
@@ -151,13 +152,15 @@ TEST(CutFolderTest, WhatTheDeadHaveLeftGoesWithTheNextCut) {
                           "checkpoint-16", "checkpoint-24", "checkpoint-8",
                           "checkpoint-8.mine", "mine"));
   RemoveCheckpointsBefore(checkpoints + "/", 24);
-  // What is being written stays, and what is none.
+  // Folders that are being written stay, and so do folders that are no
+  // checkpoints.
   EXPECT_THAT(folder.List("deep/checkpoints"),
               ElementsAre("checkpoint-10.saving0", "checkpoint-24",
                           "checkpoint-8.mine", "mine"));
 }
 
-// Of processes that were killed, and of that place alone.
+// The next save removes what killed processes left there, and touches no other
+// place.
 TEST(SaveFolderTest, WhatTheDeadHaveLeftGoesWithTheNextSave) {
   TestFolder folder;
   std::filesystem::create_directory(folder / "a.saving1");

@@ -37,7 +37,7 @@ class TestFolder {
     return path_ + "/" + name;
   }
   const std::string& path() const { return path_; }
-  // Of `name` in it, or of itself: what is there, in order.
+  // Returns the names in the folder, or in its folder `name`, in order.
   std::vector<std::string> List(const std::string& name = "") const {
     std::vector<std::string> names;
     for (const auto& entry : std::filesystem::directory_iterator(

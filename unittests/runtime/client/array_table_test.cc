@@ -93,7 +93,7 @@ TEST_F(ArrayTableTest, TheClientsMemoryIsBounded) {
   Put(40);
 }
 
-// With results in objects 9 and 10.
+// Returns a run with results in objects 9 and 10.
 std::shared_ptr<RunState> RunOfTwo() {
   auto run = std::make_shared<RunState>();
   for (uint64_t object : {9, 10}) {

@@ -31,7 +31,7 @@ ArrayPlacement MakePlacement(std::vector<int64_t> shape,
   return placement;
 }
 
-// What a host with `shards` holds, cut box by box.
+// Returns the bytes that a host with `shards` holds, cut box by box.
 std::vector<char> CutSlowly(const ArrayPlacement& placement, const Parts& parts,
                             uint64_t steps, const std::vector<char>& array) {
   std::vector<char> bytes(parts.step_bytes * steps);
@@ -98,7 +98,8 @@ TEST(BlockMapTest, RowsAreNeighboursAndColumnsAreNot) {
   const BlockMap two(rows, CutParts(rows.layout, rows.mesh, 4, {2, 3}), 1);
   EXPECT_EQ(two.bytes(), 32u);
   EXPECT_EQ(two.Contiguous(4, 12), 36u);
-  // Of two blocks; whoever asks need not know that they are neighbours.
+  // The array has two blocks; the caller need not know that they are
+  // neighbours.
   EXPECT_EQ(two.Contiguous(8, 16), std::nullopt);
   const ArrayPlacement columns = MakePlacement({6, 6}, {{}, {"y"}});
   const BlockMap one(columns, CutParts(columns.layout, columns.mesh, 4, {1}),

@@ -30,7 +30,8 @@ namespace pathways::testing {
 
 inline constexpr TimeNs kSecond = 1'000'000'000;
 
-// Of all kernels "block1" of this process; one test uses it at a time.
+// Counts and holds all kernels "block1" of this process; one test uses it at a
+// time.
 class BlockedKernels {
  public:
   // Kernels that have been called since the last Hold.
@@ -42,7 +43,7 @@ class BlockedKernels {
   }
   // Lets all go on, also those that come later.
   static void Release() { State().held = false; }
-  // Those that have returned since the last Hold.
+  // Returns how many kernels have returned since the last Hold.
   static int left() { return State().left.load(); }
 
   static int32_t Run(void* const* buffers, const int32_t* coordinates,

@@ -88,7 +88,7 @@ int32_t HoldWorker(void* const*, const int32_t*, void*, uint64_t) {
 // asks for meanwhile. In a simulation nothing happens before a client waits.
 class Hold {
  public:
-  // Of options with Kernels().
+  // `runtime` was started with Kernels().
   Hold(Client& runtime, ClusterOptions::WorldKind world) : runtime_(runtime) {
     holding = 0;
     hold_open = false;
@@ -261,7 +261,8 @@ TEST_P(ChainTest, WhoComesLateIsToldWhatWhoCameEarlyIs) {
 
 TEST_P(ChainTest, WhatIsRefusedRefusesWhatFollows) {
   proto::Cluster cluster = MakeCluster("1x2x2");
-  // Of 8 bytes each: an argument, but no result beside it.
+  // Each array has 8 bytes: there is room for an argument, but for no result
+  // beside it.
   cluster.mutable_islands(0)->mutable_hosts(1)->set_memory_bytes(4000);
   ClusterOptions options = Options();
   options.workers = 2;
@@ -577,8 +578,8 @@ class RandomChain {
 
   std::mt19937_64 random_;
   const bool lossy_;
-  // Whether it keeps all runs and waits for them in the end. Nobody else
-  // notices in a simulation that one is stuck; threads might still be at it.
+  // True if the test keeps all runs and waits for them at the end. A simulation
+  // shows only then that a run is stuck; on threads the run may still be busy.
   const bool waits_;
   TestCluster runtime_;
   std::vector<proto::Plan> plans_;

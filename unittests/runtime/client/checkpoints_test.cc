@@ -104,7 +104,7 @@ TEST_P(CheckpointsTest, ContributionsAreSavedByThemselves) {
                           "block-3.npy", "index.json"));
   EXPECT_THAT(Values(*runtime->Get(LoadFrom(*runtime, folder_ / "u"))),
               ElementsAreArray(Ramp(6)));
-  // And become contributions again.
+  // The array becomes contributions again.
   EXPECT_THAT(Values(*runtime->Get(
                   Through(*runtime, PassPlan(layout, {{"y", 2}, {"x", 2}}),
                           LoadFrom(*runtime, folder_ / "u")))),
@@ -170,7 +170,7 @@ TEST_P(CheckpointsTest, LoadsOnAnotherTopology) {
   EXPECT_EQ(StatsOf(*runtime).object_bytes, 0u);  // none are in memory
   const ArrayHandle v = Through(*runtime, PassPlan(columns, {{"x", 3}}), u);
   EXPECT_THAT(Values(*runtime->Get(v)), ElementsAreArray(values));
-  // By now hosts have it, and the files may go.
+  // The hosts have the array by now, so its files may be removed.
   std::filesystem::remove_all(folder_ / "u");
   EXPECT_THAT(Values(*runtime->Get(u)), ElementsAreArray(values));
   ASSERT_TRUE(runtime->Save(v, folder_ / "v").ok());

@@ -137,7 +137,7 @@ TEST_P(ClientLaunchesTest, WhatDoesNotEndLeavesRoomToWhatEnds) {
   }
   EXPECT_THAT(Values(*runtime->Get(last)), ElementsAre(5));
   for (RunHandle run : runs) EXPECT_FALSE(*runtime->IsReady(run));
-  // Who finds no room is told when there will be none.
+  // A caller that finds no room is notified when there will be none.
   EXPECT_TRUE(runtime->Launch(endless, {one}).ok());
   runtime->Close();
   EXPECT_EQ(runtime->Launch(endless, {one}).status(),

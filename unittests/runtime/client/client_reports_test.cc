@@ -1,4 +1,4 @@
-//===- client_reports_test.cc - What processes tell a client --------------===//
+//===- client_reports_test.cc - Reports of processes to a client ----------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

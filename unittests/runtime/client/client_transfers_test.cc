@@ -47,7 +47,7 @@ WireMessage Message(WireKind kind, uint64_t transfer, uint32_t piece = 0,
 
 class ClientTransfersTest : public ::testing::Test {
  protected:
-  // What is sent when this message comes.
+  // Returns the messages that this message causes.
   std::vector<Sent> On(const WireMessage& message, Payload payload = {},
                        int32_t host = kHost) {
     std::vector<Sent> sent;
@@ -58,7 +58,7 @@ class ClientTransfersTest : public ::testing::Test {
         });
     return sent;
   }
-  // Of `floats` numbers, on kHost.
+  // Adds a fetch of `floats` numbers on kHost.
   void AddFetch(int64_t floats) {
     auto fetch = std::make_shared<ArrayFetch>(FetchAssembly(
         *CopiesOn({floats}, {kHost}), ElementType::kF32, {floats}));

@@ -91,7 +91,7 @@ TEST_P(ClientValuesTest, AResultIsAsManyArraysAsItIsKept) {
   EXPECT_EQ(StatsOf(*runtime).object_bytes, 0u);
 }
 
-// In a simulation nothing happens unless somebody waits.
+// A simulation advances only while some thread waits.
 TEST_P(ClientValuesTest, AResultWithoutBytesIsKeptWhenItsRunHasEnded) {
   auto runtime = Make();
   const RunHandle run =

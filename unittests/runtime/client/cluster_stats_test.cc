@@ -1,4 +1,4 @@
-//===- cluster_stats_test.cc - What the processes of a cluster count ------===//
+//===- cluster_stats_test.cc - Statistics of the processes of a cluster ---===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -29,12 +29,12 @@ struct Case {
   std::string topology;
   std::vector<int64_t> mesh;    // sizes of axes "a", "b", ...
   std::vector<int> axes;        // of the groups, as named
-  std::vector<int64_t> device;  // of each shard, on the island
+  std::vector<int64_t> device;  // device of each shard, on the island
   proto::CollectiveKind kind = proto::ALL_REDUCE;
   proto::ReductionKind reduction = proto::ADD;
   proto::ElementType element = proto::F32;
   int64_t count = 1;  // elements of a contribution, over the size of a group
-  int64_t shift = 0;  // or, modulo the size of a group, the root
+  int64_t shift = 0;  // modulo the size of a group, it is the root
   bool has_pairs = false;  // a permute: not by shift
 };
 
@@ -143,8 +143,8 @@ void Store(proto::ElementType element, double value, char* at) {
   }
 }
 
-// Whose tensor rank r of a group gets in a permute or a broadcast; out of the
-// group: nobody's.
+// Returns the member whose tensor rank r of a group gets in a permute or a
+// broadcast. A number outside the group means none.
 int64_t SenderTo(const Case& c, int64_t rank, int64_t size) {
   const int64_t root = (c.shift % size + size) % size;
   if (c.kind == proto::BROADCAST) return root;
@@ -153,7 +153,8 @@ int64_t SenderTo(const Case& c, int64_t rank, int64_t size) {
   return rank % 3 == 2 ? -1 : (rank / 2 + root) % size;
 }
 
-// Of rank r in a group, given what its members contribute, flat.
+// Returns the result of rank r in a group, flat, given what its members
+// contribute.
 std::vector<double> ResultOf(const Case& c, int64_t rank,
                              const std::vector<std::vector<double>>& in) {
   const auto size = static_cast<int64_t>(in.size());

@@ -1,4 +1,4 @@
-//===- completion_test.cc - That something has ended ----------------------===//
+//===- completion_test.cc - Notification that something has ended ---------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

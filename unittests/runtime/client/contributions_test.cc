@@ -107,7 +107,8 @@ INSTANTIATE_TEST_SUITE_P(Worlds, ContributionsTest, BothWorlds(), WorldName);
 TEST_P(ContributionsTest, TheOrderOfTheSumMatters) {
   const std::vector<float> right = Undisturbed();
   Begin();
-  // What a client reads is one number, and all of that is rank 0's again.
+  // The client reads one number, and writes it back as the contribution of rank
+  // 0.
   auto sum = client().Get(acc_);
   ASSERT_TRUE(sum.ok());
   EXPECT_NE(Get(RunHalf(*sum, kHalf)), right);
@@ -150,7 +151,7 @@ TEST_P(ContributionsTest, FilesHaveEachRanks) {
   auto loaded = client().LoadArray(folder / "acc");
   ASSERT_TRUE(loaded.ok()) << loaded.status();
   EXPECT_EQ(Get(*loaded), sum);
-  // What was loaded is saved as it was.
+  // The loaded array is saved as it was.
   ASSERT_TRUE(client().Save(*loaded, folder / "again").ok());
   EXPECT_EQ(ReadFile(folder / "again/index.json"),
             ReadFile(folder / "acc/index.json"));
@@ -197,7 +198,7 @@ TEST_P(ContributionsTest, OtherRanksGetTheSum) {
   EXPECT_EQ(SecondHalf(), right);
 }
 
-// Of a run in pieces, wherever its checkpoints are, and from an array on hosts.
+// Tests a run in pieces, with checkpoints of each kind, from an array on hosts.
 TEST_P(ContributionsTest, ARunInPiecesKeepsThem) {
   Begin();
   auto whole = client().Launch(

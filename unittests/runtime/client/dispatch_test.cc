@@ -1,4 +1,4 @@
-//===- dispatch_test.cc - When hosts prepare actions ----------------------===//
+//===- dispatch_test.cc - Dispatch of the actions of a step to hosts ------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What programs compute with either dispatch is tested in run_test; here is
-// when they do it, and what can go wrong on the way.
+// Tests when hosts prepare actions, and what can fail meanwhile. run_test
+// checks that both kinds of dispatch compute the same values.
 //
 //===----------------------------------------------------------------------===//
 
@@ -95,7 +95,7 @@ TEST(DispatchTest, SequentialStepWaitsForEachHostInTurn) {
 TEST(DispatchTest, ParallelStepWaitsForAllHostsAtOnce) {
   for (int stages : {1, 2, 5, 16}) {
     SCOPED_TRACE(stages);
-    // On one host the last action waits for the device too.
+    // The last action waits for the device too if there is one host.
     const TimeNs formula =
         3 * kWorkNs + (stages - 1) * (kLinkNs + (stages > 1 ? kGangNs : 0));
     EXPECT_THAT(StageTime(Slow(kParallel), stages, 1),

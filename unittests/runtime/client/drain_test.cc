@@ -33,7 +33,7 @@ proto::Plan DoublePlan(const std::string& name, int64_t base = 0) {
   return b.Finish();
 }
 
-// Whether devices hold anything.
+// Returns for each device whether it holds anything.
 std::vector<bool> UsedOf(Client& client) {
   std::vector<bool> used;
   for (const auto& device : StatsOf(client).devices) {

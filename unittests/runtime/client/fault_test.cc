@@ -100,7 +100,8 @@ TEST_P(LossTest, LostContributionNamesTheAbsentShards) {
                   "(0 1|2 3) \\[PW4106\\]$"));
 }
 
-// Of several hosts, others wait for who misses it; those are not named.
+// With several hosts, the other hosts wait for the one that misses the
+// contribution; the error does not name them.
 TEST_P(LossTest, WhoeverSentTheLostContributionIsNamed) {
   PlanBuilder b("sum", 2);
   const uint32_t s = b.AddSlice("s", {{"x", 14}}, 0);
@@ -257,8 +258,8 @@ TEST(FaultTest, ProgramsThatCrossNeverDeadlock) {
   EXPECT_TRUE(RunCycle(*Start("1x3x1"), 100).ok());
 }
 
-// The same without the order of tickets: they do deadlock, and it is said who
-// waits for whom.
+// Checks that the same programs deadlock without the order of tickets, and that
+// the error names the cycle.
 TEST(FaultTest, WithoutTicketOrderTheCycleIsNamed) {
   int deadlocks = 0;
   for (uint64_t seed = 1; seed <= 200; ++seed) {

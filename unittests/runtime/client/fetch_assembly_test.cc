@@ -34,7 +34,7 @@ HostArray Ramp(std::vector<int64_t> shape) {
   return array;
 }
 
-// What a host holds of `array`.
+// Returns the bytes that a host holds of `array`.
 std::string Held(const ArrayPlacement& placement, const HostArray& array,
                  int32_t host) {
   const uint64_t steps = placement.stepped ? array.shape.front() : 1;
@@ -77,7 +77,8 @@ void JoinAll(const std::shared_ptr<const ArrayPlacement>& placement,
   EXPECT_TRUE(joined.data == array.data);
 }
 
-// What a client put comes back, bit by bit: others contribute nothing.
+// An array that a client put comes back bit by bit, since the other hosts
+// contribute nothing.
 TEST(FetchAssemblyTest, ContributionsComeBackAsTheArray) {
   JoinAll(ContributionsOf({7, 2}, {0, 1}), Ramp({7, 2}));
   JoinAll(ContributionsOf({7}, {3, 5, 8}, /*stepped=*/true), Ramp({4, 7}));

@@ -1,4 +1,4 @@
-//===- foreign_message_test.cc - What was not asked for, from anybody -----===//
+//===- foreign_message_test.cc - Messages that nobody asked for -----------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -189,7 +189,7 @@ class Forger {
   std::string bytes_;
 };
 
-// What the client behind address `self` says, in its own name and in order.
+// Sends messages as the client at address `self`, in its own name and in order.
 class HostileClient {
  public:
   HostileClient(Forger* forger, RecordedCluster* cluster, uint32_t self)
@@ -348,7 +348,7 @@ TEST(ForeignMessageTest, NothingBreaksWhateverIsSaid) {
     cluster.AskLaunch(Loaded(cluster), 1, 1.0f);
     cluster.AskLaunch(Loaded(cluster), 2, 2.0f);
     cluster.Run(1500, [&] {
-      // Of control messages, those that pass.
+      // Twenty control messages: those that pass.
       for (int i = 0; i < 20; ++i) {
         forger.Send(/*control=*/i < 19);
         const Sent& one = cluster.world.sent.back();

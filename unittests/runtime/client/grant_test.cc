@@ -37,7 +37,7 @@ proto::Plan Increment(const std::string& name, int64_t devices) {
   return b.Finish();
 }
 
-// Beside the endless launch of another client.
+// The newcomer runs beside the endless launch of another client.
 TEST(GrantSimTest, ANewcomerStartsWithinTheHorizon) {
   ClusterOptions options = Sim(7);
   options.run_kernels = false;

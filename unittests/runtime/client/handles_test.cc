@@ -22,7 +22,8 @@ TEST(HandlesTest, MadeOfNothingTheyAreNobodys) {
   EXPECT_EQ(ArrayType().element, ElementType::kInvalid);
 }
 
-// Also of clients that have one name, and one address, after each other.
+// This holds also for clients that have the same name and address one after the
+// other.
 TEST(HandlesTest, NoTwoClientsOfAProcessAreOneOwner) {
   std::set<uint64_t> owners;
   for (int cluster = 0; cluster < 2; ++cluster) {

@@ -51,7 +51,7 @@ RecoveryOptions OnHosts(int64_t every) {
 
 class HostCheckpointsTest : public InWorldTest {
  protected:
-  // What w is after all steps, on the hosts of the program.
+  // Returns the value of w after all steps, on the hosts of the program.
   static ArrayHandle Advance(Client& client, ProgramHandle program) {
     auto run = client.Launch(program, Values3().Arguments(), kSteps);
     EXPECT_TRUE(run.ok()) << run.status();

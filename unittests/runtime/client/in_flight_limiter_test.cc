@@ -1,4 +1,4 @@
-//===- in_flight_limiter_test.cc - Who waits for launches to end ----------===//
+//===- in_flight_limiter_test.cc - Waiting for launches to end ------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -61,7 +61,7 @@ TEST(InFlightLimiterTest, WithoutRoomNobodyIsTold) {
   EXPECT_TRUE(room.CanRetry(turn));
 }
 
-// As many more wait as like, and one is under way at a time.
+// Any number of callers may wait, while one launch is in flight.
 TEST(InFlightLimiterTest, AllWhoWaitAreToldAtOnce) {
   InFlightLimiter room;
   const uint64_t one = room.Await(), two = room.Await();

@@ -1,4 +1,4 @@
-//===- kernel_timeout_test.cc - What a kernel without an end takes along --===//
+//===- kernel_timeout_test.cc - Effects of a kernel that does not end -----===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -50,9 +50,8 @@ proto::Plan SumPlan() {
   return b.Finish();
 }
 
-// Whose kernels may take ten seconds: on threads of a clock that the test
-// turns, in a simulation of virtual time, where the plan says that they take
-// longer.
+// Kernels may take ten seconds: on threads by a clock that the test turns, and
+// in a simulation in virtual time, where the plan says that they take longer.
 class KernelTimeoutTest
     : public ::testing::TestWithParam<ClusterOptions::WorldKind> {
  protected:
@@ -127,7 +126,7 @@ TEST_P(KernelTimeoutTest, ItsWorkerIsLostAndOthersGoOn) {
   for (ProgramHandle program : {slow, near, sum, far}) {
     EXPECT_TRUE(runtime->Unload(program).ok());
   }
-  // What is not lost is given again.
+  // Devices that were not lost can be used again.
   const ProgramHandle again = LoadPlan(*runtime, QuickPlan("again", 0, 2));
   EXPECT_THAT(FetchValues(*runtime,
                           LaunchPlan(*runtime, again, {Floats({1}, {8})}), "y"),

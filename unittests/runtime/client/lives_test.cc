@@ -26,7 +26,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// What happens to processes while clients call: at its time, in the simulation.
+// Kills and restarts processes at given times of the simulation while clients
+// call.
 class Fate final : public Actor {
  public:
   explicit Fate(World* world) : world_(*world) {
@@ -47,8 +48,8 @@ class Fate final : public Actor {
   std::vector<std::function<void()>> events_;
 };
 
-// Of the golden plan on "2x2x2", whose hosts are in processes 0 to 3: the hosts
-// that its three slices are on.
+// The golden plan on "2x2x2", whose hosts are in processes 0 to 3. `slices` has
+// the host of each of its three slices.
 struct Program {
   std::string name;
   std::vector<int32_t> slices;
@@ -77,8 +78,8 @@ SimProcesses FourProcesses(const ClusterOptions& options) {
                       options);
 }
 
-// What a client does with one program, and the first error. Calls go on after
-// it where they can: each ends.
+// Calls a client with one program, and keeps the first error. Calls continue
+// after an error where they can; each call must end.
 class Tenant {
  public:
   Tenant(Client& client, const Program& program, float value)
@@ -129,7 +130,8 @@ class Tenant {
   absl::Status status_;
 };
 
-// Those that are given, at a time; `each` says what came of each.
+// Runs the given programs at the same time; `each` is called with the outcome
+// of each.
 void RunTogether(Client& client, const std::vector<const Program*>& programs,
                  float value,
                  absl::FunctionRef<void(const Tenant& tenant)> each) {
@@ -197,7 +199,7 @@ TEST(LivesTest, WhatUsedALostHostEndsAndIsLoadedAgain) {
   ExpectEmpty(*processes);
 }
 
-// What loads and unloads may be lost: nothing ends because of it.
+// Messages that load and unload may be lost, and nothing ends because of it.
 bool IsSentAgain(std::string_view bytes) {
   proto::Control control;
   if (!control.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {

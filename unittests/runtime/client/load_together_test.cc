@@ -93,7 +93,7 @@ TEST_P(LoadTogetherTest, AllOrNone) {
   for (const ProgramHandle& program : *both) {
     EXPECT_TRUE(runtime->Unload(program).ok());
   }
-  // The same one twice is two programs.
+  // Loading the same plan twice makes two programs.
   both = runtime->Load(Two(Move("p", 256, 0, 0), Move("p", 256, 0, 0)));
   ASSERT_TRUE(both.ok()) << both.status();
   EXPECT_NE((*both)[0].id, (*both)[1].id);
@@ -177,7 +177,7 @@ TEST_P(HostMemoryWaitTest, ALoadWaitsForArraysOfOthers) {
       other_->Load(Move("move", 6144, 0, 1), {.wait_ns = 50'000'000}).status();
   EXPECT_EQ(late.code(), absl::StatusCode::kDeadlineExceeded) << late;
   EXPECT_THAT(std::string(late.message()), HasSubstr(kWhy));
-  // Who has the arrays waits for nobody.
+  // The client that has the arrays waits for nobody.
   const absl::Status own = runtime_->Load(Move("move", 6144, 0, 1)).status();
   EXPECT_EQ(own.code(), absl::StatusCode::kResourceExhausted) << own;
   EXPECT_THAT(std::string(own.message()),

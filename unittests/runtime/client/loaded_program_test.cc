@@ -1,4 +1,4 @@
-//===- loaded_program_test.cc - What a launch takes and returns -----------===//
+//===- loaded_program_test.cc - Arguments and results of a loaded program -===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

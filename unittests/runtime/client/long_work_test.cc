@@ -102,7 +102,7 @@ TEST(LongWorkTest, OtherStallsAreFoundMeanwhile) {
   EXPECT_THAT(FetchValues(*runtime, first, "y"), ElementsAre(8));
 }
 
-// In virtual time a kernel takes what the plan says.
+// A kernel takes the time that the plan says, in virtual time.
 TEST(LongWorkTest, AKernelIsReportedInASimulation) {
   Warnings warnings;
   ClusterOptions options = Sim();

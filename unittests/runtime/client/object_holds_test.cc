@@ -1,4 +1,4 @@
-//===- object_holds_test.cc - Who of a client has values on hosts ---------===//
+//===- object_holds_test.cc - Holders of values on hosts within a client --===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

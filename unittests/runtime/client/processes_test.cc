@@ -68,7 +68,7 @@ TEST(ProcessesTest, ALostMessageIsSentAgain) {
   }
 }
 
-// The same bits as in one process, whatever overtakes what.
+// The bits are those of one process, whatever message overtakes another.
 TEST(ProcessesTest, ResultsAreThoseOfOneProcess) {
   const std::vector<float> in = {0.1f, 0.7f};
   auto run = [&](Client& client) {
@@ -144,7 +144,7 @@ class TextKernels final : public KernelResolver {
         wanted) {
       return absl::InternalError("other code");
     }
-    // Those that came were chosen.
+    // The code that arrived was chosen.
     if (kernel.hash() == "ab1") ++alone;
     return Kernels().Resolve(kernel, blobs, target);
   }

@@ -96,7 +96,7 @@ TEST_F(RebindPlanTest, OversubscribedDevicesAreShared) {
   EXPECT_THAT(DevicesOf(both, 1), ElementsAre(4, 5));
   const auto none = Rebind({"island0", "island1", "island2"}, true);
   EXPECT_THAT(none.status().message(), HasSubstr("island0 0, island1 0"));
-  // What would not help is not advised.
+  // The error advises nothing that would not help.
   EXPECT_THAT(
       std::string(Rebind({"island0", "island1", "island2"}).status().message()),
       HasSubstr("leaves free: island0 0, island1 0, island2 0 [PW2105]"));

@@ -83,7 +83,7 @@ class RecordedCluster {
     Ask(connect);
   }
 
-  // What a client would send next.
+  // Sends the next message of the client.
   void Ask(proto::Control control) {
     control.set_sequence(++asked_);
     world.SendControl(context.directory.client(0),
@@ -103,7 +103,7 @@ class RecordedCluster {
     plan_name_ = control.load_request().plan();
     Ask(control);
   }
-  // Of the plan that was asked for last.
+  // Returns the name of the plan that was requested last.
   const proto::PlanName& plan_name() const { return plan_name_; }
   // One argument and one result, whose shards are one float each.
   void AskLaunch(uint64_t program, uint64_t launch, float value) {
@@ -140,7 +140,7 @@ class RecordedCluster {
     }
     Ask(control);
   }
-  // Where the result of the launch is.
+  // Returns the placement of the launch's result.
   const std::shared_ptr<const ArrayPlacement>& result() const {
     return result_;
   }

@@ -349,7 +349,8 @@ TEST(RecoveryLossTest, GoesOnFromTheLastCut) {
   EXPECT_LT(lost_loads, 60);
 }
 
-// Where it is when that happens, which is not where it was compiled for.
+// The run retries where it is when the loss happens, which is not where it was
+// compiled for.
 TEST(RecoveryLossTest, ARetryGoesOnWhereItWas) {
   int losses = 0;
   for (uint64_t control = 30; control < 150; control += 5) {

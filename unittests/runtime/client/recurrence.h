@@ -91,7 +91,7 @@ struct Values3 {
   }
 };
 
-// Of the run's results, which are released.
+// Checks the results of a run, and releases them.
 inline void ExpectRight(Client& client, const RecoveredResults& results,
                         const Values3& values = {}) {
   ASSERT_EQ(results.arrays.size(), 2u);

@@ -1,4 +1,4 @@
-//===- report_collection_test.cc - What processes tell of themselves ------===//
+//===- report_collection_test.cc - Collection of reports of all processes -===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -36,7 +36,7 @@ TEST(RequestTableTest, NobodyKnowsOneThatWasNeverMade) {
   EXPECT_EQ(table.Take(7), nullptr);
 }
 
-// Who waits has the request too: it lives on behind the table.
+// The waiting caller shares the request, which outlives its entry in the table.
 TEST(RequestTableTest, OutlivesItsPlace) {
   RequestTable table;
   auto request = std::make_shared<Request>();

@@ -23,7 +23,7 @@ using ::testing::IsEmpty;
 
 class RunTableTest : public ::testing::Test {
  protected:
-  // With results 10 * id + 1 and 10 * id + 2.
+  // Adds a run with results 10 * id + 1 and 10 * id + 2.
   std::shared_ptr<RunState> Add(uint64_t id) {
     static const auto names =
         std::make_shared<const ProgramNames>(ProgramNames{"p", {"y", "z"}});

@@ -260,7 +260,7 @@ TEST_P(RunTest, FirstCauseIsReportedAndNextLaunchIsClean) {
             "[PW6106]");
   EXPECT_EQ(runtime->Fetch(bad, "next").status(), status);
   EXPECT_EQ(runtime->Fetch(bad, "moved").status(), status);
-  // What no failure fed is still there.
+  // Results that do not depend on the failure are still there.
   EXPECT_THAT(FetchValues(*runtime, bad, "x"), ElementsAre(7, 8));
   // Nothing leaks into the next launch.
   EXPECT_TRUE(runtime->Await(good).ok()) << runtime->Await(good);
@@ -335,7 +335,8 @@ TEST_P(RunTest, GroupsThatFailOnDifferentHostsEnd) {
   }
 }
 
-// Of one group there is much on one host, of the other on the other.
+// One group has many members on the first host, the other group on the second
+// host.
 TEST_P(RunTest, GroupsThatAreLargeOnDifferentHostsEnd) {
   auto runtime = Start("1x2x1", Options());
   PlanBuilder b("mixed", 2);

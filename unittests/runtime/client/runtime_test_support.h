@@ -43,7 +43,7 @@ inline std::string WorldName(
     const ::testing::TestParamInfo<ClusterOptions::WorldKind>& info) {
   return info.param == ClusterOptions::kSim ? "Sim" : "Threads";
 }
-// What they derive from, where one seed will do.
+// Base of tests for which one seed is enough.
 class InWorldTest : public ::testing::TestWithParam<ClusterOptions::WorldKind> {
  protected:
   static ClusterOptions Options() {
@@ -283,8 +283,8 @@ class TestCluster {
   std::unique_ptr<Client> client_;       // goes first
 };
 
-// What tests have for options that they leave out. With
-// PATHWAYS_TEST_LATE_DEVICES in the environment devices are late.
+// Returns `options` with the tests' defaults for options that they leave out.
+// With PATHWAYS_TEST_LATE_DEVICES in the environment devices are late.
 inline ClusterOptions WithTestDefaults(ClusterOptions options) {
   if (options.run_kernels && std::getenv("PATHWAYS_TEST_LATE_DEVICES")) {
     options.backends = &LateBackends();
@@ -295,7 +295,7 @@ inline ClusterOptions WithTestDefaults(ClusterOptions options) {
   }
   return options;
 }
-// Where threads go by the machine's clock nothing stalls.
+// Nothing stalls where threads use the machine's clock.
 inline TestCluster StartOn(const proto::Cluster& cluster,
                            ClusterOptions options = {}) {
   if (options.world == ClusterOptions::kThreads && options.clock == nullptr) {

@@ -1,4 +1,4 @@
-//===- same_messages_test.cc - What is said when nothing is computed ------===//
+//===- same_messages_test.cc - Messages of runs that compute nothing ------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -21,7 +21,7 @@ namespace {
 
 using ::testing::Gt;
 
-// What a run has said, by kind; and when it ended.
+// Messages of a run by kind, and the time of its end.
 struct Said {
   std::map<std::string, uint64_t> messages;
   TimeNs now_ns = 0;

@@ -77,7 +77,7 @@ class ShareTest : public ::testing::TestWithParam<ClusterOptions::WorldKind> {
     EXPECT_TRUE(run.ok()) << run.status();
     return run.ok() ? *run : RunHandle{};
   }
-  // Of all clients at one time, by name.
+  // Returns the device time of all clients at one time, by name.
   static std::map<std::string, double> Times(TestCluster& runtime) {
     const auto status = runtime.cluster().Describe(absl::Seconds(10));
     EXPECT_TRUE(status.ok()) << status.status();
@@ -95,8 +95,8 @@ class ShareTest : public ::testing::TestWithParam<ClusterOptions::WorldKind> {
 };
 INSTANTIATE_TEST_SUITE_P(Worlds, ShareTest, BothWorlds(), WorldName);
 
-// Of clients that always have work, each has its share, to 2 % in a simulation
-// of a second and to 5 % on threads, and devices are busy.
+// Each client that always has work gets its share of device time, to 2 % in a
+// simulation of a second and to 5 % on threads, and devices are busy.
 TEST_P(ShareTest, DeviceTimeGoesByWeight) {
   const double accuracy = is_sim() ? 0.02 : 0.05;
   for (const std::vector<double>& weights :
@@ -135,9 +135,10 @@ TEST_P(ShareTest, DeviceTimeGoesByWeight) {
       first = Times(runtime);
     }
     const TimeNs start = StatsOf(*runtime).now_ns;
-    // What a grant took longer than its kind is made good later, so on threads
-    // there is more than one look: the machine may have stood still in a grant
-    // just before the first, or be busy with something else for seconds.
+    // If a grant takes longer than others of its kind, the client repays that
+    // later. So threads are looked at more than once: the machine may have
+    // stood still in a grant just before the first look, or be busy with
+    // something else for seconds.
     double sum = 0, worst = 1;
     for (double until = 1e9; until < 1e10 && worst > accuracy; until += 3e8) {
       if (is_sim() && until > 1e9) break;
@@ -234,7 +235,7 @@ TEST_P(ShareTest, ALaunchHasItsOwnPriorityAndPassesItOn) {
       runtime->Launch(second, std::move(arguments), 1, {.priority = 2});
   ASSERT_TRUE(urgent.ok()) << urgent.status();
   ASSERT_TRUE(runtime->Await(*urgent).ok());
-  // By itself the first launch would have aged for a hundred grants.
+  // Alone, the first launch would have aged for a hundred grants.
   EXPECT_LT(TimeOf(runtime, "busy") - before, 2e9);
 }
 
@@ -257,8 +258,8 @@ TEST_P(ShareTest, ProgramsOverIslandsHaveTheirShareOnEach) {
   EXPECT_NEAR(TimeOf(runtime, "right"), took / 3, 0.05 * took);
 }
 
-// What is granted runs out, the rest does not; launches behind it are not
-// touched, and those that read its results fail with it.
+// Granted steps run, and the rest does not. Later launches are not affected,
+// except those that read its results, which fail with it.
 TEST_P(ShareTest, ALaunchIsCancelledWithinTheHorizon) {
   TestCluster runtime = StartShared("1x1x2", /*values=*/true);
   const ProgramHandle program = LoadPlan(*runtime, Steps("p", {0}));

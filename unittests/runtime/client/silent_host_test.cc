@@ -63,7 +63,7 @@ class IdleClock final : public Clock {
   std::atomic<TimeNs> now_{0};
 };
 
-// What a client does with a program, call by call, and what each returned.
+// Calls a client with one program, call by call, and keeps what each returned.
 class Tenant {
  public:
   Tenant(Client& runtime, uint32_t island)
@@ -360,8 +360,9 @@ TEST(SilentHostTest, AFetchFromTwoHostsEndsWithoutOneOfThem) {
                 "values were not fetched: no answer from host1 [PW4105]"));
 }
 
-// Of two programs one has no room on its host, and the hosts of the other say
-// nothing: what that took is not free, so the load is not tried again.
+// One of two programs has no room on its host, and the hosts of the other
+// program do not answer. The memory that the other program took is not free, so
+// the load is not tried again.
 TEST(SilentHostTest, ALoadInPartRefusedSaysWhoRefused) {
   ClusterOptions options = Sim();
   Silence silence(3, proto::Control::kLoadProgram);

@@ -54,7 +54,7 @@ class SlicesTest : public ::testing::TestWithParam<ClusterOptions::WorldKind> {
     }
     return StartTurnedOn(cluster, options);
   }
-  // On devices from `device` on of an island.
+  // Returns a plan on the devices of an island from `device` on.
   static PlanData Copy(const std::string& name, int64_t floats,
                        int64_t shards = 1, int64_t device = 0,
                        uint32_t island = 0) {
@@ -131,7 +131,7 @@ TEST_P(SlicesTest, LoadsGoWhereLeastIs) {
   Runs(*other, fifth, 128);
 }
 
-// Of several islands each has what was on one.
+// Each of several islands behaves as the only one did.
 TEST_P(SlicesTest, IslandsStayApart) {
   TestCluster runtime = StartSmall("3x1x2");
   const ProgramHandle held = *runtime->Load(Copy("held", 64, 2, 0, 0));
@@ -254,7 +254,8 @@ TEST_P(SlicesTest, ASliceIsItsClientsAlone) {
             absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(runtime->Load(Copy("t", 8, 3), *slice).status().code(),
             absl::StatusCode::kInvalidArgument);
-  // What is loaded there stays when it is given back, and has what it needs.
+  // A program that is loaded on the slice stays when the slice is released, and
+  // keeps what it needs.
   ASSERT_TRUE(runtime->ReleaseSlice(*slice).ok());
   Runs(*runtime, *program, 1024);
   EXPECT_TRUE(other->Load(Copy("u", 512, 1, 1)).ok());
@@ -388,7 +389,7 @@ TEST_P(SlicesTest, ASliceIsWaitedFor) {
       waiter.why.get(),
       "slice 'theirs' needs 2 devices of an island, used by nothing else, "
       "held by slice 'mine' of client 'client0' (16384)");
-  // Who holds what is waited for passes.
+  // The waiting load passes the client that holds the devices.
   EXPECT_EQ(*runtime->DevicesOf(*runtime->ReserveSlice({.name = "more"})),
             std::vector<std::string>{"island0/host0/device1"});
   ASSERT_TRUE(runtime->ReleaseSlice(mine).ok());

@@ -74,7 +74,7 @@ class SpillTest : public ::testing::TestWithParam<ClusterOptions::WorldKind> {
     for (const auto& host : StatsOf(client).hosts) bytes += host.spilled_bytes;
     return bytes;
   }
-  // Of all hosts; in a simulation there are none.
+  // Returns the files of all hosts; a simulation has none.
   std::vector<std::string> Files() const {
     std::vector<std::string> files;
     for (const auto& entry : fs::recursive_directory_iterator(folder_.path())) {

@@ -1,4 +1,4 @@
-//===- steady_state_test.cc - What takes no memory, and no lock -----------===//
+//===- steady_state_test.cc - Launches that take no memory and no lock ----===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -161,8 +161,8 @@ TEST(SteadyStateTest, ALaunchTakesNoMemory) {
     EXPECT_GT(allocations.load(), 0u);  // the counter counts
     // So much at one time is never needed again.
     for (size_t i = 0; i < 4 * kMaxLaunches; ++i) launch(/*await=*/false);
-    // What is as long as it ever was may still grow now and then, but not in
-    // each of several rounds.
+    // Containers that are as long as ever may still grow now and then, but not
+    // in each of several rounds.
     int launches = 4 * kMaxLaunches;
     uint64_t taken = 1;
     for (int round = 0; round < 10 && taken != 0; ++round) {

@@ -35,7 +35,7 @@ proto::Plan DoublePlan(const std::string& name) {
   return b.Finish();
 }
 
-// What devices and hosts have of programs and arrays.
+// Returns the bytes that devices and hosts hold of programs and arrays.
 std::vector<uint64_t> BytesOf(Client& client) {
   const ClusterStats stats = StatsOf(client);
   std::vector<uint64_t> bytes;
@@ -68,7 +68,7 @@ TEST_P(SuspendTest, LeavesNothingAndComesBackElsewhere) {
     ASSERT_TRUE(status.ok()) << status;
     EXPECT_THAT(BytesOf(*runtime), Each(0u));
     EXPECT_EQ(runtime->Suspend().code(), absl::StatusCode::kFailedPrecondition);
-    // What it holds is there all the same.
+    // The client still has its arrays.
     auto value = runtime->Get(*array);
     ASSERT_TRUE(value.ok()) << value.status();
     EXPECT_THAT(Values(*value), ElementsAre(4, 12));
@@ -145,8 +145,8 @@ TEST(SuspendThreadsTest, CallsWait) {
   for (std::thread& thread : threads) thread.join();
 }
 
-// What threads suspend and resume at the same time is suspended and resumed by
-// one of them at a time.
+// If several threads suspend and resume at the same time, one of them does so
+// at a time.
 TEST(SuspendThreadsTest, OneAtATime) {
   auto runtime = Start("1x2x2", ClusterOptions());
   std::vector<ProgramHandle> programs;

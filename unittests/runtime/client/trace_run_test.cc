@@ -178,12 +178,12 @@ TEST(TraceRuns, TheSummaryOfASimulation) {
   for (const TraceSummary::Share& share : summary->path) {
     sum += share.ns;
     if (share.action != "add") continue;
-    EXPECT_GE(share.firings, 1u);  // of the last firing, at least
+    EXPECT_GE(share.firings, 1u);  // at least those of the last firing
     EXPECT_EQ(static_cast<uint64_t>(share.ns), share.firings * 2000);
   }
   EXPECT_EQ(sum, summary->wall_ns());
   ASSERT_FALSE(summary->waits.empty());
-  // Of what comes from the other island.
+  // This wait is for the piece from the other island.
   EXPECT_EQ(summary->waits[0].from, "move.recv");
   EXPECT_EQ(summary->waits[0].to, "reduce");
 }

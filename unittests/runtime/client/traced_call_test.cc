@@ -24,7 +24,7 @@ class TracedCallTest
     : public ::testing::TestWithParam<ClusterOptions::WorldKind> {};
 INSTANTIATE_TEST_SUITE_P(Worlds, TracedCallTest, BothWorlds(), WorldName);
 
-// How often each call is there, by its name and that of what it is about.
+// Returns how often each call was traced, by its name and that of its object.
 std::map<std::string, int> CallsOf(Client& client) {
   std::ostringstream text;
   EXPECT_TRUE(client.WriteTrace(&text).ok());
@@ -55,7 +55,7 @@ TEST_P(TracedCallTest, EachIsThereOnceWithItsRun) {
                                                {"await golden", 1},
                                                {"fetch golden", 2}};
   EXPECT_EQ(CallsOf(*runtime), expected);
-  // Which other calls do not change.
+  // These other calls do not change the counts.
   EXPECT_TRUE(runtime->ReleaseRun(run).ok());
   EXPECT_TRUE(runtime->Unload(program).ok());
   EXPECT_EQ(CallsOf(*runtime), expected);

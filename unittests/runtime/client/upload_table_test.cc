@@ -1,4 +1,4 @@
-//===- upload_table_test.cc - What hosts are given when they ask ----------===//
+//===- upload_table_test.cc - Values that hosts request from a client -----===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -119,7 +119,8 @@ TEST_F(UploadTableTest, AHostThatIsGoneIsNotWaitedFor) {
   EXPECT_EQ(table_.size(), 0u);
 }
 
-// What is said late of a life that is over is no word about the next one.
+// A late message of an earlier epoch of a host says nothing about the next
+// epoch.
 TEST_F(UploadTableTest, AHostThatHasNotAskedYetMay) {
   Add(2, 100, /*columns=*/false);
   EXPECT_TRUE(table_.HostGone(0).empty());

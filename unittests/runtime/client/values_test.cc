@@ -92,7 +92,7 @@ TEST_P(ValuesTest, AnArgumentIsPlacedOncePerSlotNotAtEachStep) {
       Values(*runtime->Fetch(LaunchArrays(*runtime, program, {u}, 5), "v")),
       (std::vector<float>{6, 8, 6, 8, 6, 8, 6, 8, 6, 8}));
   EXPECT_EQ(FedBytes(*runtime), 2 * 8u);  // two slots
-  // What lies there already is not placed again by a later launch.
+  // A later launch does not place values again that are already there.
   EXPECT_EQ(
       Values(*runtime->Fetch(LaunchArrays(*runtime, program, {u}, 1), "v")),
       (std::vector<float>{6, 8}));
@@ -206,7 +206,7 @@ TEST_P(ValuesTest, ArraysThatFitStayWhereTheyAre) {
   // On two hosts: a fetch begins and ends; the values come by another way.
   EXPECT_EQ(messages(other, u), 1 + 2 + 1 + (1 + 1u));
   EXPECT_EQ(messages(program, u), 1 + 1u);
-  // What was fetched before is an argument without a detour, too.
+  // An array that was fetched before is an argument without a detour, too.
   const RunHandle run = LaunchArrays(*runtime, program, {u});
   const ArrayHandle kept = *runtime->Keep(run, 0);
   EXPECT_TRUE(runtime->ReleaseRun(run).ok());
@@ -301,7 +301,7 @@ TEST_P(ValuesTest, AHostWithoutRoomRefusesTheLaunch) {
   EXPECT_TRUE(runtime->Release(kept).ok());
   EXPECT_EQ(ObjectBytes(*runtime), baseline);
   EXPECT_EQ(StatsOf(*runtime).object_bytes, 0u);
-  // What was refused took no step.
+  // A refused launch runs no step.
   EXPECT_EQ(StatsOf(*runtime).steps_done, 15u);
 }
 

@@ -45,8 +45,9 @@ class WaitingLoadTest
     b.AddFetch("w", w);
     return MakePlanData(b.Finish(), {});
   }
-  // On another thread. A simulation goes on while somebody waits in it, and so
-  // would find that nothing is left to happen before this thread has done more.
+  // Waits on another thread. A simulation advances while some thread waits in
+  // it, and so would find that nothing is left to happen before this thread has
+  // done more.
   struct Waiter {
     std::promise<std::string> told;
     std::future<std::string> why = told.get_future();
@@ -178,7 +179,7 @@ TEST_P(WaitingLoadTest, AClientThatIsClosedWaitsNoMore) {
   EXPECT_EQ(status.waiting_loads_size(), 0);
 }
 
-// What its client has loaded while it waited counts.
+// Programs that the client loaded while this load waited count.
 TEST_P(WaitingLoadTest, AQuotaHoldsWhenTheWaitIsOver) {
   if (GetParam() == ClusterOptions::kSim) GTEST_SKIP() << kNoOther;
   TestCluster runtime = StartSmall();

@@ -1,4 +1,4 @@
-//===- cluster_options_test.cc - How a cluster runs -----------------------===//
+//===- cluster_options_test.cc - Options of a cluster ---------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

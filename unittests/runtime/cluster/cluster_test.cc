@@ -1,4 +1,4 @@
-//===- cluster_test.cc - What a process makes, and who may connect --------===//
+//===- cluster_test.cc - Actors of a process, and admission of clients ----===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -97,7 +97,8 @@ TEST_P(ClusterTest, EndsWhateverIsUnderWay) {
   LaunchPlan(*runtime, program, {Floats({2}, {1, 2})}, 1'000'000'000);
 }
 
-// What connects may overtake what says that the last client of its name left.
+// The message of a connecting client may overtake the one that says that the
+// last client of its name left.
 TEST(ClusterFaultTest, ANameIsFreeWhateverOvertakesWhat) {
   for (uint64_t seed = 1; seed <= 100; ++seed) {
     SCOPED_TRACE(seed);

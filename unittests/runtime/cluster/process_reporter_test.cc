@@ -1,4 +1,4 @@
-//===- process_reporter_test.cc - What a process counts and has traced ----===//
+//===- process_reporter_test.cc - Statistics and traces of a process ------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

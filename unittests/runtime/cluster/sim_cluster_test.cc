@@ -120,8 +120,8 @@ struct Apart {
   std::unique_ptr<Client> client;
 };
 
-// What a client says to the controller takes time, comes twice and out of
-// order, and is held up; nothing comes of it but that it takes longer.
+// Messages of a client to the controller take time, arrive twice and out of
+// order, and are held up. The only effect is that everything takes longer.
 TEST(SimClusterTest, ConnectionsOfClientsMayBeBad) {
   Apart quiet("");
   RunGoldenTwice(*quiet.client);

@@ -57,7 +57,7 @@ TEST_F(ClientTableTest, ANameHasOneClient) {
   EXPECT_EQ(table_.NameOf(1), nullptr);
 }
 
-// Else the first name would never be free again.
+// Otherwise the first name would never be free again.
 TEST_F(ClientTableTest, AClientConnectsOnce) {
   Connect(0, 1, "ann");
   Connect(0, 2, "bo");

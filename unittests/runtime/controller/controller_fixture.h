@@ -65,7 +65,8 @@ class ControllerTest : public ::testing::Test {
     controller_->OnControl(context_.directory.executor(host),
                            control.SerializeAsString());
   }
-  // What was sent, as "KIND to WHOM" with what the test looks at.
+  // Returns the messages that were sent, as "KIND to WHOM" with what the test
+  // looks at.
   std::vector<std::string> Sent() {
     std::vector<std::string> texts;
     for (const testing::Sent& one : world_.Take()) {

@@ -1,4 +1,4 @@
-//===- controller_losses_test.cc - When hosts and workers go ----*- C++ -*-===//
+//===- controller_losses_test.cc - Loss of hosts and workers --------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -41,8 +41,8 @@ TEST_F(ControllerTest, CallsThatWaitForAHostThatIsGoneEnd) {
   controller_->OnPeerDown(7, 1);
 }
 
-// What hosts are told is for the life that they are in, numbered from 1 again;
-// what is from another life counts for nothing.
+// Messages to a host are for its current epoch, and numbered from 1 again.
+// Messages of another epoch are ignored.
 TEST_F(ControllerTest, AHostThatLivesAgainBeginsAnew) {
   const uint64_t p = LoadAll(1, /*placed=*/false);
   Launch(1, 1, p, /*fresh=*/false);
@@ -60,7 +60,7 @@ TEST_F(ControllerTest, AHostThatLivesAgainBeginsAnew) {
   controller_->OnPeerUp(1, 2);
   controller_->OnPeerUp(1, 2);
   controller_->OnPeerDown(1, 1);  // late
-  // As number 1: number 0 has not been unloaded.
+  // The program is number 1, since number 0 has not been unloaded.
   const uint64_t q = Load(1, /*placed=*/false);
   std::vector<uint32_t> replaced;
   for (const testing::Sent& one : world_.Take()) {
@@ -105,7 +105,8 @@ TEST_F(ControllerTest, AHostThatLivesAgainBeginsAnew) {
                                   "host1 is gone (life 2) [PW4101]"));
 }
 
-// Who asked for statistics waits for nobody who is gone, whenever that is.
+// A client that asked for statistics waits for no process that is gone,
+// whenever that went.
 TEST_F(ControllerTest, ProcessesThatAreGoneAreNotAskedNorWaitedFor) {
   context_.directory = Directory({0}, {{1, 1}, {2, 1}});
   controller_ = std::make_unique<Controller>(&context_, ControllerOptions());

@@ -1,4 +1,4 @@
-//===- controller_test.cc - Who is told what, and when no longer ----------===//
+//===- controller_test.cc - Messages of the controller, and their end -----===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -85,7 +85,7 @@ TEST_F(ControllerTest, ANameIsNotHeldBySilentHosts) {
                                   "drop to host0", "drop to host1",
                                   "client1 ended 1: client 'client1' was "
                                   "closed"));
-  // Who wants the name waits for its program, but not for ever.
+  // A client that wants the name waits for its program, up to a limit.
   Connect(2, 1, "client1");
   EXPECT_THAT(Sent(), IsEmpty());
   world_.Advance(3 * kTimeout);
@@ -153,7 +153,7 @@ TEST_F(ControllerTest, APlanThatDoesNotComeEndsTheLoad) {
       Advance(kTimeout),
       ::testing::Contains("client1 1: plan 6868686868686868 did not come: no "
                           "answer from its client"));
-  // And nobody waits for it any more.
+  // Nobody waits for it any longer.
   EXPECT_THAT(Advance(kTimeout), IsEmpty());
 }
 

@@ -1,4 +1,4 @@
-//===- failure_test.cc - What a launch failed of --------------------------===//
+//===- failure_test.cc - Causes of failed launches ------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- guessed_handles_test.cc - What is not a client's own -----*- C++ -*-===//
+//===- guessed_handles_test.cc - Handles that a client does not own -------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -50,7 +50,7 @@ class GuessedHandlesTest : public ControllerTest {
     devices->set_count(2);
     devices->set_bytes(65536);
   }
-  // Of the owner, on both devices.
+  // Reserves a slice of both devices for the owner.
   uint64_t Reserve() {
     proto::Control control;
     control.mutable_slices_request()->set_request(1);
@@ -72,7 +72,7 @@ class GuessedHandlesTest : public ControllerTest {
 TEST_F(GuessedHandlesTest, AreRefused) {
   Connect(kGuesser, 0, "guesser");
   const uint64_t program = LoadAll(kOwner);
-  const uint64_t idle = LoadAll(kOwner);  // whose unloading waits for nobody
+  const uint64_t idle = LoadAll(kOwner);  // its unloading waits for nothing
   Launch(kOwner, 1, program, /*argument=*/7, /*fresh=*/true, /*result=*/8);
   ASSERT_FALSE(world_.Take().empty());
   const uint64_t slice = Reserve();

@@ -148,7 +148,8 @@ TEST_F(LaunchTableTest, AnArgumentWithoutValuesIsTheCause) {
   EXPECT_TRUE(effects_.ended.front().granted);
   EXPECT_THAT(Ended(), ElementsAre("1: broke"));
   EXPECT_EQ(objects_.Find(1000)->failure, absl::InternalError("broke"));
-  // Of one that never began: nor does this.
+  // The argument is of a launch that never began, so this one does not begin
+  // either.
   spec = Spec(2, kP, {11}, {1001});
   spec.arguments[0].failure = absl::InternalError("refused");
   spec.arguments[0].missing = true;
@@ -174,7 +175,7 @@ TEST_F(LaunchTableTest, WhatIsWaitedForIsAsUrgent) {
   LaunchSpec spec = Spec(4, 2, {1001}, {});
   spec.claim = {.priority = 5};
   table_.Add(spec, &effects_);
-  // What fills its argument, and the launch before that.
+  // The launch that fills its argument is urgent, and the launch before that.
   EXPECT_THAT(effects_.urgent, ElementsAre(2, 1));
   EXPECT_EQ(table_.Find(1)->claim.priority, 5);
   EXPECT_EQ(table_.Find(3)->claim.priority, 0);
@@ -223,7 +224,7 @@ TEST_F(LaunchTableTest, LaunchesOfAProgramAreReadyInOrder) {
   Launch(3, kQ);
   Stage(2);
   EXPECT_THAT(Grant(), IsEmpty());
-  Stage(3);  // of another program: does not wait
+  Stage(3);  // another program's: does not wait
   EXPECT_THAT(Grant(), ElementsAre(3));
   Stage(1);
   EXPECT_THAT(Grant(), ElementsAre(1, 2));
@@ -299,7 +300,7 @@ TEST_F(LaunchTableTest, OfRefusalsThatOfTheSmallestHostCounts) {
   table_.Staged(1, 1, absl::ResourceExhaustedError("one"), &effects_);
   EXPECT_THAT(Ended(), IsEmpty());
   table_.Staged(1, 0, absl::ResourceExhaustedError("zero"), &effects_);
-  // What reads its results goes with it, what does not goes on.
+  // Launches that read its results end with it, others continue.
   EXPECT_THAT(Ended(), ElementsAre("1! zero", "2! zero", "3! zero"));
   EXPECT_THAT(Grant(), ElementsAre(4));
   // Hosts may have some of the values; no object is left but the results.
@@ -339,7 +340,7 @@ TEST_F(LaunchTableTest, AnArrayThatIsNotHereIsRefused) {
                           "launch did not begin; launch it again"));
   Launch(2, kP, {1000});
   EXPECT_EQ(Ended().size(), 1u);
-  // The same new array twice is no such case.
+  // Giving the same new array twice is no such case.
   LaunchSpec spec = Spec(3, kP, {10, 10}, {});
   spec.arguments[1].fresh = false;
   EXPECT_TRUE(table_.Check(spec, "p").ok());
@@ -356,7 +357,7 @@ TEST_F(LaunchTableTest, AProgramIsAborted) {
   EXPECT_THAT(Grant(), ElementsAre(1, 3, 4));
   Done(3);
   table_.Abort(kP, absl::DeadlineExceededError("hangs"), &effects_);
-  // What was granted and reads its results is poisoned, and ends behind it.
+  // A granted launch that reads its results is poisoned, and ends after it.
   EXPECT_THAT(Ended(), ElementsAre("1! hangs", "2! hangs", "3: hangs"));
   EXPECT_THAT(effects_.given_up, ElementsAre(1));
   EXPECT_THAT(Drops(),
@@ -448,7 +449,7 @@ TEST_F(LaunchTableTest, AnObjectIsNewOnce) {
     twice = fresh;
     twice.back() = 4000;
     EXPECT_EQ(check(twice, results), absl::StatusCode::kFailedPrecondition);
-    // The same array twice: it comes once.
+    // The launch takes the same array twice, and the array comes once.
     LaunchSpec spec = Spec(1, kP, fresh, results);
     spec.arguments.back().object = fresh.front();
     spec.arguments.back().fresh = false;

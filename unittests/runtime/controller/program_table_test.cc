@@ -383,8 +383,8 @@ TEST_F(ProgramTableTest, AHostThatHasSomethingToRunIsGivenTime) {
   EXPECT_EQ(Tick(5100).size(), 2u);
 }
 
-// How long a load may take is a matter of what its plan weighs; a process that
-// asks for the same again and again gets nowhere.
+// The time that a load may take depends on the size of its plan. A process that
+// requests the same part again and again makes no progress.
 TEST_F(ProgramTableTest, WhoFetchesThePlanIsNotSilent) {
   Load();
   proto::PlanRequest request;

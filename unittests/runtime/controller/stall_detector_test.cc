@@ -143,7 +143,7 @@ TEST_F(StallDetectorTest, WhatDoesNotAnswerIsLeftAlone) {
     EXPECT_THAT(Finish(now), now == kStallTimeout ? std::vector<uint32_t>{}
                                                   : std::vector<uint32_t>{1});
   }
-  // From then on its time counts.
+  // The time of the stall is counted from then on.
   Begin();
   ReportBoth(0, 7, Stall::kRoot);
   EXPECT_THAT(Finish(2 * kStallTimeout), IsEmpty());

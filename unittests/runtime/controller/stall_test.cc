@@ -1,4 +1,4 @@
-//===- stall_test.cc - Why a program does not go on -----------------------===//
+//===- stall_test.cc - Causes of a stall ----------------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -112,7 +112,7 @@ TEST_F(StallTest, AGrantWasLost) {
   EXPECT_EQ(stall.text,
             "host1 was granted the steps before 5 of 20 only: a start "
             "or a grant was lost");
-  // What is stuck before that is the cause.
+  // An action that is stuck earlier is the cause.
   Stick(0, 14, "first")->set_running(true);
   EXPECT_EQ(Classify().kind, Stall::kProgress);
 }

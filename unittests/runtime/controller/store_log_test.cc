@@ -1,4 +1,4 @@
-//===- store_log_test.cc - How far the hosts' stores have come ------------===//
+//===- store_log_test.cc - Progress of the hosts' stores ------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -37,7 +37,7 @@ TEST(CohortTest, KnowsItsDevicesByTheirNumberOnTheHost) {
   EXPECT_EQ(cohort.at(6), sixth.get());
   EXPECT_EQ(cohort.at(2), nullptr);
   EXPECT_EQ(cohort.at(7), nullptr);
-  // Those with nothing to do have had their turn.
+  // Devices with nothing to do have had their turn.
   cohort.Wake(sixth.get());
   cohort.Run(third.get());
   EXPECT_TRUE(world.sent.empty());

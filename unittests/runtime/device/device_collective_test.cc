@@ -21,7 +21,8 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-// What the other host sends of move m, for a shard that is also the move's.
+// Returns the message of the other host for move m, for a shard that is also
+// the move's.
 WireMessage PieceOf(const PreparedPlan& plan, uint64_t firing,
                     uint64_t sequence, uint32_t shard, uint16_t flags) {
   WireMessage message;
@@ -167,7 +168,7 @@ TEST_P(LateMemberTest, WhoWaitedHearsOfThePoison) {
   EXPECT_THAT(Done(Piece(0, kPoisoned)), ElementsAre(1));
   EXPECT_EQ(fetched(0), 0u);
   EXPECT_EQ(fetched(1), 0u);
-  // And of that firing alone.
+  // It does so for that firing alone.
   host_.Grant(2, 2, 1, 1, 1, 1, 1);
   EXPECT_THAT(Done(Piece(1)), ElementsAre(2));
   EXPECT_GT(fetched(0), 0u);

@@ -44,7 +44,7 @@ TEST_F(DeviceEntriesTest, AFiringWaitsForATokenAndTakesItOnce) {
   EXPECT_THAT(Notify(kLocalToken, nullptr, credit, /*step=*/2),
               ElementsAre(kForwardPiece));
   EXPECT_EQ(executor_.last.step, 2u);
-  // The same again is for no firing that waits.
+  // A second token like this is for no firing that waits.
   EXPECT_THAT(Notify(kLocalToken, nullptr, credit, /*step=*/3),
               ElementsAre(kForwardPiece, kDeviceDone));
   EXPECT_THAT(Notify(kLocalToken, nullptr, UINT32_MAX), IsEmpty());

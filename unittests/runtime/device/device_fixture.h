@@ -25,7 +25,7 @@ namespace pathways::testing {
 // The only device of a host; the test is its executor.
 class DeviceTest : public ::testing::Test {
  protected:
-  // Of each argument and each result: what a shard of any plan here has.
+  // Bytes of a shard of each argument and each result of any plan here.
   static constexpr uint64_t kArgumentBytes = 1 << 10;
 
   // `simulated`: gangs take what they cost.

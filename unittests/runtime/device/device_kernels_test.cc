@@ -1,4 +1,4 @@
-//===- device_kernels_test.cc - What gangs take, and may take -------------===//
+//===- device_kernels_test.cc - Time of gangs, and its limit --------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- device_report_test.cc - Why a device does not go on ----------------===//
+//===- device_report_test.cc - Reports of why a device waits --------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

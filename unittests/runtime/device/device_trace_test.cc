@@ -1,4 +1,4 @@
-//===- device_trace_test.cc - What a device notes of what it does ---------===//
+//===- device_trace_test.cc - Trace events of a device --------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- grant_queue_test.cc - What a device may run, in order --------------===//
+//===- grant_queue_test.cc - Granted firings of a device, in order --------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

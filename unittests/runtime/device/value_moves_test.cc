@@ -1,4 +1,4 @@
-//===- value_moves_test.cc - What moves do to memory ----------------------===//
+//===- value_moves_test.cc - Effects of moves on memory -------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -142,7 +142,7 @@ TEST_F(ValueMovesTest, AFeedCarriesWhatTheFiringBeforeMade) {
   EXPECT_THAT(data_, ElementsAre(1, 2, 9, 9));
   EXPECT_EQ(FeedBuffer(&backend_, &op, 7, launch_), 8u);
   EXPECT_THAT(data_, ElementsAre(7, 8, 9, 9));
-  // Of the argument, only the first firing knows.
+  // Only the first firing knows the state of the argument.
   argument_->poisoned = true;
   argument_->filled = false;
   EXPECT_TRUE(ReadsPoison(op, 6, launch_));

@@ -71,8 +71,8 @@ class RecordedHost {
   const Topology& topology() const { return topology_; }
   const Directory& directory() const { return context.directory; }
 
-  // What `from` says; then what the host's actors say among themselves. Returns
-  // what others were told, in order.
+  // Delivers a message of `from`, and then the messages of the host's actors to
+  // each other. Returns the messages to other hosts, in order.
   std::vector<Sent> Notify(ActorId from, const proto::Control& control) {
     executor->OnControl(from, control.SerializeAsString());
     return world.DeliverAll();
@@ -88,7 +88,7 @@ class RecordedHost {
     return world.DeliverAll();
   }
 
-  // As incarnation 1 of a program.
+  // Loads `plan` as incarnation 1 of a program.
   std::vector<Sent> Load(proto::Plan plan, uint32_t program = 0) {
     absl::StatusOr<std::shared_ptr<const PreparedPlan>> prepared =
         PreparedPlan::Create(MakePlanData(std::move(plan), {}), topology_,

@@ -1,4 +1,4 @@
-//===- grant_sequencer_test.cc - When a host applies its grants -----------===//
+//===- grant_sequencer_test.cc - Order in which a host applies its grants -===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -84,7 +84,7 @@ TEST_F(GrantSequencerTest, WhatIsHeldMayBeGivenUp) {
   EXPECT_THAT(Take(2, 1, 1, /*skip=*/true), IsEmpty());
   EXPECT_THAT(Take(2, 1, 1), IsEmpty());
   EXPECT_THAT(Stage(1), ElementsAre(1, -2));
-  // What is granted is never taken back.
+  // A grant is never taken back.
   EXPECT_THAT(Take(1, 0, 1, /*skip=*/true), IsEmpty());
 }
 

@@ -72,12 +72,13 @@ TEST(HostDispatchTest, SequentialWaitsForTheHostOfTheSource) {
   for (uint32_t e : host.plan().out_edges(send)) {
     if (host.plan().edges()[e].kind == proto::DATA) message.target = e;
   }
-  // Of firing 1, so also of firing 0: recv, gang and fetch of both.
+  // The message is of firing 1, so also of firing 0: recv, gang and fetch of
+  // both fire.
   message.sequence = 1;
   message.step = 1;
   host.NotifyWire(0, message);
   EXPECT_EQ(host.executor->counters().sent[kEnqueue].get(), 6u);
-  // Of firings that were not granted.
+  // The message is of firings that were not granted.
   message.sequence = 2;
   message.step = UINT64_MAX;
   host.NotifyWire(0, message);

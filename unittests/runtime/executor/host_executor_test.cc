@@ -1,4 +1,4 @@
-//===- host_executor_test.cc - What others may send it --------------------===//
+//===- host_executor_test.cc - Messages to a host from other actors -------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -57,8 +57,8 @@ TEST(HostExecutorTest, CountsWireMessagesThatItDrops) {
   EXPECT_EQ(counters.foreign.get(), 3u);
 }
 
-// Of the other host, what a life says that is on, as told by who knows: the
-// processes' links, or the load of a program.
+// The host takes messages of the other host's current epoch, which the links
+// between processes or the load of a program announce.
 TEST(HostExecutorTest, TakesOnlyWhatIsOfTheLifeOfTheOtherHost) {
   RecordedHost host("2x1x1");
   host.Load(MovePlan("p", 1, 0, 1));
@@ -104,7 +104,7 @@ TEST(HostExecutorTest, TakesOnlyWhatIsOfTheLifeOfTheOtherHost) {
   host.executor->OnPeerUp(-1, 1);
 }
 
-// What the controller, or the scheduler, said to the life before.
+// The controller or the scheduler sent these messages to the epoch before.
 TEST(HostExecutorTest, DropsWhatIsForAnotherLife) {
   RecordedHost host("1x1x1");
   Control stop = Stop(1);

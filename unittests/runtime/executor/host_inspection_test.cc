@@ -1,4 +1,4 @@
-//===- host_inspection_test.cc - What a host waits for --------------------===//
+//===- host_inspection_test.cc - Reports of what a host waits for ---------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

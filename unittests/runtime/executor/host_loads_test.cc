@@ -96,7 +96,7 @@ TEST(HostLoadsTest, AsksItsProcessForAPlanThatIsNotHere) {
   load->set_program(1);
   load->set_incarnation(2);
   load->mutable_plan()->set_hash(std::string(32, 'h'));
-  // Where the controller is, so are the plans that it speaks of.
+  // The process of the controller also has the plans that the controller names.
   EXPECT_THAT(host.NotifyFromController(control), IsEmpty());
   std::vector<HostLocation> places(2);
   places[1].process = 1;
@@ -107,7 +107,7 @@ TEST(HostLoadsTest, AsksItsProcessForAPlanThatIsNotHere) {
   EXPECT_EQ(sent[0].to, host.directory().reporter(1));
   EXPECT_EQ(sent[0].As<Control>().plan_wanted().load().SerializeAsString(),
             load->SerializeAsString());
-  // What it hears goes on to the controller.
+  // The host passes the answer on to the controller.
   Control arrived;
   *arrived.mutable_plan_arrived()->mutable_load() = *load;
   arrived.mutable_plan_arrived()->set_code(3);

@@ -33,7 +33,7 @@ std::vector<Sent> Lose(RecordedHost& host) {
   }
   KernelCall call;
   call.device = 1;
-  call.incarnation = 7;  // of a program that is not here
+  call.incarnation = 7;  // a program that this host does not have
   host.executor->OnLocal(WorkerLostMessage(call));
   return host.world.DeliverAll();
 }

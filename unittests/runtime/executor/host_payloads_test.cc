@@ -24,8 +24,8 @@ using ::testing::SizeIs;
 
 constexpr int64_t kRows = 512, kColumns = 512;
 
-// Of 1 MiB, from the first island to the second, which both have two devices.
-// Dense: a piece lies in the receiver's shard as it comes.
+// A plan that moves 1 MiB from the first island to the second, which have two
+// devices each. Dense: a piece lies in the receiver's shard as it arrives.
 proto::Plan TurnPlan(bool dense) {
   PlanBuilder b("turn", 2);
   const uint32_t s = b.AddSlice("s", {{"x", 2}}, 0, 0);
@@ -108,7 +108,7 @@ TEST_F(HostPayloadsTest, APieceGoesStraightIntoItsSlot) {
   EXPECT_THAT(Tokens(), IsEmpty());
   host_->executor->OnLocal(first.landed);
   EXPECT_THAT(Tokens(), ::testing::ElementsAre(false));
-  // Also when it is the other way around, its slot is its slot.
+  // The slot is the same in the other direction, too.
   EXPECT_EQ(Offer(Piece(2)).memory, first.memory);
 }
 
@@ -121,7 +121,7 @@ TEST_F(HostPayloadsTest, APieceThatIsToBeSpreadWaitsBeside) {
   std::memset(first.memory, 1, kPieceBytes);
   host_->executor->OnLocal(first.landed);
   EXPECT_THAT(Tokens(), ::testing::ElementsAre(false));
-  // What has come is free again.
+  // The slot is free again once its piece has arrived.
   EXPECT_EQ(Offer(Piece(2)).memory, first.memory);
   EXPECT_NE(Offer(Piece(3)).memory, second.memory);
 }
@@ -169,7 +169,7 @@ TEST_F(HostPayloadsTest, AProgramIsNotStoppedWhileOthersWriteToIt) {
       sequence_ = 0;
       ReceiveBuffer first = Offer(Piece(0)), second = Offer(Piece(1));
       EXPECT_THAT(StopReplies(host_->NotifyFromController(Stop(1))), IsEmpty());
-      // What comes now is of no program.
+      // Pieces that come now belong to no program.
       EXPECT_EQ(Offer(Piece(2)).memory, nullptr);
       first.landed.flags |= flags;
       second.landed.flags |= flags;
@@ -205,7 +205,7 @@ TEST_F(HostPayloadsTest, AProgramIsNotStoppedWhileOthersReadIt) {
   ASSERT_EQ(sent[0].kind, Sent::kLent);
   EXPECT_EQ(sent[0].to, host_->directory().executor(1));
   EXPECT_EQ(sent[0].payload.data, bytes.data());
-  // What the world does not lend is not away.
+  // A payload that the world does not lend is not in flight.
   host_->world.lends = false;
   host_->executor->OnLocal(forward);
   EXPECT_THAT(WiresOf(host_->world.Take(), kPieceMessage), SizeIs(1));

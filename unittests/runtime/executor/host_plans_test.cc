@@ -1,4 +1,4 @@
-//===- host_plans_test.cc - What hosts of a process wait for --------------===//
+//===- host_plans_test.cc - Plans that hosts of a process wait for --------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

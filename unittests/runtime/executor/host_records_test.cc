@@ -67,7 +67,8 @@ class HostRecordsTest : public ::testing::Test {
     }
     return bytes;
   }
-  // What devices are told at once; what comes of that does not count.
+  // Tokens that devices get at once; the messages that follow from them do not
+  // count.
   struct Told {
     uint32_t tokens = 0;
     bool poisoned = false;
@@ -139,7 +140,7 @@ TEST_F(HostRecordsTest, ASecondCopyIsDropped) {
   EXPECT_EQ(host_->executor->counters().duplicates.get(), 1u);
 }
 
-// Of one with a bad member no member counts.
+// A record with one bad member is dropped as a whole.
 TEST_F(HostRecordsTest, WhatIsNoRecordIsDroppedWhole) {
   Load(1);
   uint64_t dropped = 0;
@@ -189,7 +190,7 @@ TEST_F(HostRecordsTest, MoreThanTheMostIsDropped) {
       ElementsAre(Told{kMaxMembers, false}));
 }
 
-// What the cohort of the sending devices has for the other host.
+// The records that the cohort of the sending devices has for the other host.
 TEST_F(HostRecordsTest, RecordsGoOutAsTheyAre) {
   Load(0);
   host_->world.copies_payloads = true;

@@ -1,4 +1,4 @@
-//===- host_values_test.cc - What a host tells of values ------------------===//
+//===- host_values_test.cc - Messages of a host about values --------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -27,7 +27,7 @@ class HostValuesTest : public ::testing::Test {
     host_.Load(EchoPlan());
   }
 
-  // What the host answers when a client sends it a message about values.
+  // Returns the answers of the host to a client's message about values.
   std::vector<Sent> FromClient(WireKind kind, uint64_t transfer,
                                const std::string& data = "") {
     WireMessage message;
@@ -132,7 +132,7 @@ TEST_F(HostValuesTest, SaysHowFarAFetchIsWhenAskedAgain) {
   const std::vector<Control> reports = ControlsOf(sent, Control::kFetchReport);
   ASSERT_THAT(reports, SizeIs(1));
   EXPECT_EQ(reports[0].fetch_report().request(), 4u);
-  // The same piece again is no progress.
+  // Receiving the same piece again is no progress.
   EXPECT_EQ(reports[0].fetch_report().pieces(), 1u);
   host_.NotifyFromController(EndFetch());
   EXPECT_THAT(WiresOf(host_.NotifyFromController(begin), kBlockMessage),
@@ -183,7 +183,7 @@ TEST_F(HostValuesTest, SaysOnceThatSureLaunchesAreStaged) {
   EXPECT_TRUE(sent.back().As<Control>().has_grant_done());
 }
 
-// What is to be known of a launch was lost, and comes behind its grant.
+// The staging message of a launch was lost, and arrives after its grant.
 TEST_F(HostValuesTest, HoldsAGrantUntilItsLaunchIsStaged) {
   StoreArgument();
   Control sure = Stage(2, 2, 4);

@@ -1,4 +1,4 @@
-//===- io_thread_test.cc - What a worker must not wait for ----------------===//
+//===- io_thread_test.cc - Work that a worker must not wait for -----------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -19,7 +19,7 @@
 namespace pathways {
 namespace {
 
-// Of the thread that does it.
+// Returns the id of the thread that does the work.
 std::future<std::thread::id> Ask(IoThread& side) {
   auto promise = std::make_shared<std::promise<std::thread::id>>();
   std::future<std::thread::id> future = promise->get_future();

@@ -1,4 +1,4 @@
-//===- lost_devices_test.cc - What a host lost, and keeps for it ----------===//
+//===- lost_devices_test.cc - State of a host with lost devices -----------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

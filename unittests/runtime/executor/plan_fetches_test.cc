@@ -81,7 +81,7 @@ TEST_F(PlanFetchesTest, WhoServesHasItAll) {
   EXPECT_EQ((*source)->name(), name);
 }
 
-// As it would be if somebody here had made it.
+// A plan that arrives is verified like one that was made in this process.
 TEST_F(PlanFetchesTest, WhatComesIsVerified) {
   proto::Plan plan = MovePlan("p", 2);
   plan.mutable_edges()->RemoveLast();

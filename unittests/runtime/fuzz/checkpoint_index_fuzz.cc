@@ -40,7 +40,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     for (const ArrayIndex::Block& block : index->blocks) {
       FUZZ_CHECK(CheckArrayName(block.file).ok());
     }
-    // What it says is what is written of it.
+    // The index that is read is the index that is written.
     const std::string printed = PrintArrayIndex(*index);
     const absl::StatusOr<ArrayIndex> again = ParseArrayIndex(printed);
     FUZZ_CHECK(again.ok() && PrintArrayIndex(*again) == printed);

@@ -28,7 +28,7 @@ const Directory& SomeDirectory() {
 // Actors and those next to them, and what is none.
 ActorId ActorOf(uint8_t byte) { return byte == 255 ? kNoActor : byte; }
 
-// Whether it names the host that it is from.
+// Returns true if the message names the host that sent it.
 bool NamesItsHost(const Control& control) {
   switch (control.kind_case()) {
     case Control::kLoadReply:
@@ -55,7 +55,7 @@ const fuzz::Budget fuzz::kBudget = {256 << 10, 300};
 // Sender, receiver, and the message.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace pathways;
-  // Of text that is not UTF-8.
+  // Protobuf logs text that is not UTF-8.
   const google::protobuf::LogSilencer silence;
   const Directory& directory = SomeDirectory();
   fuzz::Input input(data, size);

@@ -1,4 +1,4 @@
-//===- fuzz_target.h - What every fuzz target has ---------------*- C++ -*-===//
+//===- fuzz_target.h - Interface of fuzz targets ----------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -26,8 +26,9 @@
 
 namespace pathways::fuzz {
 
-// What a target may hold in memory at a time: so much for any input, and so
-// much more for each of its bytes. Both count what the target itself keeps.
+// Memory that a target may hold at a time: `bytes` for any input, and
+// `per_byte` more for each byte of the input. Both count the memory that the
+// target itself keeps.
 struct Budget {
   size_t bytes;
   size_t per_byte;

@@ -27,7 +27,7 @@ void CheckHeader(const std::string& bytes, size_t payload_bytes) {
   FUZZ_CHECK(IsSame(AsBytes(*frame), bytes));
   FUZZ_CHECK(frame->kind >= LinkFrame::kHot &&
              frame->kind <= LinkFrame::kRefuse);
-  // Beside an offer is its token alone.
+  // An offer comes with its token alone.
   const bool has_token = frame->kind > LinkFrame::kBatch;
   FUZZ_CHECK(!has_token || payload_bytes == LinkFrame::kTokenBytes);
   FUZZ_CHECK(frame->kind == LinkFrame::kOffer ||
@@ -54,7 +54,7 @@ void CheckBatch(const std::string& payload) {
   }
   FUZZ_CHECK(is_batch == (read > 0 && read == payload.size()));
   if (!is_batch) return;
-  // What would be sent for it is it.
+  // The frame that would be sent for it is the same frame.
   FUZZ_CHECK(fits == (payload.size() <= kMaxBatchBytes - sizeof(LinkFrame)));
   if (!fits) return;
   const std::string sent =

@@ -1,4 +1,4 @@
-//===- membership_fuzz.cc - What others say of who they are ---------------===//
+//===- membership_fuzz.cc - Claims of processes about themselves ----------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -56,7 +56,7 @@ void CheckMemberHello(const proto::MemberHello& hello) {
   // The cluster may begin with these.
   FUZZ_CHECK(CheckMembers(topology, roster.Members()).ok());
   FUZZ_CHECK(!roster.Join(PeerId{1}, hello).ok());
-  // Of those that may be any, another one may come.
+  // If the process may be any host, another process may join as well.
   FUZZ_CHECK(hello.has_any_host() || !roster.Join(PeerId{2}, hello).ok());
   // Others have the rest.
   for (uint32_t host : roster.Missing()) {

@@ -83,7 +83,7 @@ proto::PlanPart Answer(const PlanSource& source,
   return part;
 }
 
-// What was asked for, and what is to come of it.
+// The plan that was requested, and the outcome that the fetch must have.
 struct Plan {
   std::string head;
   PlanManifest manifest;
@@ -127,8 +127,8 @@ const fuzz::Budget fuzz::kBudget = {256 << 10, 600};
 
 }  // namespace pathways
 
-// What lies the plan tells of itself, its tables, its objects, which of those
-// are wanted; and how each answer is changed.
+// The input says which lies the plan tells about itself, its tables and its
+// objects, which of those are wanted, and how each answer is changed.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace pathways;
   const google::protobuf::LogSilencer silence;

@@ -18,7 +18,7 @@ const fuzz::Budget fuzz::kBudget = {4 << 10, 6};
 
 }  // namespace pathways
 
-// What is read and written again is the same.
+// A manifest that is read and written again is the same.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace pathways;
   fuzz::Input input(data, size);

@@ -31,7 +31,7 @@ bool IsSame(const std::vector<PlanIssue>& a, const std::vector<PlanIssue>& b) {
   return true;
 }
 
-// What may be asked of a plan without issues.
+// Calls the functions that accept any plan without issues.
 void CheckGood(const proto::Plan& plan) {
   for (const proto::Buffer& buffer : plan.buffers()) {
     FUZZ_CHECK(SpanBytes(buffer) <= kMaxSegmentBytes);
@@ -49,7 +49,7 @@ const fuzz::Budget fuzz::kBudget = {1 << 20, 1500};
 
 }  // namespace pathways
 
-// How many bytes of code there are, and the tables.
+// The input says how many bytes of code there are, and then has the tables.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace pathways;
   const google::protobuf::LogSilencer silence;
@@ -68,7 +68,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     FUZZ_CHECK(issue.rule >= 1 && issue.rule <= 10 && !issue.message.empty());
   }
   if (issues.empty()) CheckGood(plan);
-  // As it goes to other processes.
+  // Plans go to other processes in this form.
   const absl::StatusOr<std::string> written = WriteTables(plan);
   FUZZ_CHECK(written.ok());
   proto::Plan again;

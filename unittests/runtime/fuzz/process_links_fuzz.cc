@@ -1,4 +1,4 @@
-//===- process_links_fuzz.cc - What comes on links, from anybody ----------===//
+//===- process_links_fuzz.cc - Bytes that arrive on links, from any peer --===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -71,7 +71,7 @@ extern "C" void __sanitizer_set_death_callback(void (*callback)());
 
 namespace {
 
-std::string failed_path;     // where an input goes that a target fails on
+std::string failed_path;     // where a failing input is written
 std::string current, which;  // that runs now
 
 void Keep() {
@@ -221,7 +221,7 @@ int main(int argc, char** argv) {
       corpus.size(), static_cast<unsigned long long>(mutants),
       static_cast<unsigned long long>(seed));
   std::fflush(stdout);
-  // What is made once is made now.
+  // Objects that are made once are made by this call.
   LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(""), 0);
   for (size_t i = 0; i < corpus.size(); ++i) Run(paths[i], corpus[i]);
   Mutator mutator(seed, &corpus);

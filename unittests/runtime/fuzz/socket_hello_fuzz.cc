@@ -98,7 +98,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     needs = handshake.Step();
   }
   FUZZ_CHECK(needs.status().code() == Expected(bytes));
-  // What stands behind the hello is left to others.
+  // Bytes after the hello are left to the next reader.
   FUZZ_CHECK(stream.read <= kBytes);
   FUZZ_CHECK(stream.written.size() == kBytes &&
              std::memcmp(stream.written.data(), kBegin, 16) == 0);

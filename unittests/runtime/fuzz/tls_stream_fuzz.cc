@@ -42,7 +42,7 @@ std::unique_ptr<const TlsContext> MakeContext() {
 
 }  // namespace
 
-// What OpenSSL takes for itself is not counted.
+// Memory that OpenSSL takes for itself does not count.
 const fuzz::Budget fuzz::kBudget = {64 << 10, 4};
 
 }  // namespace pathways

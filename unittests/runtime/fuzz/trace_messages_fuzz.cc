@@ -1,4 +1,4 @@
-//===- trace_messages_fuzz.cc - What a process says that it traced --------===//
+//===- trace_messages_fuzz.cc - Trace messages of a process ---------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -27,8 +27,8 @@ const fuzz::Budget fuzz::kBudget = {4 << 20, 600};
 
 }  // namespace pathways
 
-// How far its clock is off, and what it says. The trace of two that say so is
-// JSON, and can be summed up.
+// The input says how far the clock of the process is off, and has its messages.
+// The joined trace of two such processes is JSON, and has a summary.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace pathways;
   const google::protobuf::LogSilencer silence;
@@ -38,7 +38,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (!said.ParseFromString(input.TakeRest())) return 0;
   const absl::StatusOr<TraceLog> log = ReadTraceMessages({&said});
   if (!log.ok()) return 0;
-  // What is sent on is the same.
+  // Messages that are passed on stay the same.
   std::vector<const proto::ProcessTrace*> again;
   const std::vector<proto::ProcessTrace> written =
       WriteTraceMessages(*log, /*most_bytes=*/100);

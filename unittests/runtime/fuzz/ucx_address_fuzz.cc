@@ -20,7 +20,7 @@
 namespace pathways {
 namespace {
 
-// Whether a name would have to be looked up.
+// Returns true if a name would have to be looked up.
 bool HasName(absl::string_view text) {
   if (!absl::StartsWith(text, "ucx:")) return false;
   const auto address = ParseSocketAddress(

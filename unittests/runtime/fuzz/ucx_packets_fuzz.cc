@@ -50,7 +50,7 @@ class Events final : public TransportEvents {
   std::vector<std::string> told;
 };
 
-// What ucx.md says that comes of packets.
+// The outcome of packets by the rules of ucx.md.
 class Model final : private FrameSink {
  public:
   Model() {

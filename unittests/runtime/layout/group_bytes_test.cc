@@ -13,7 +13,7 @@
 namespace pathways::layout {
 namespace {
 
-// Of four ranks with 8 elements of 4 bytes each.
+// Returns an exchange of four ranks with 8 elements of 4 bytes each.
 ExchangeSpec MakeSpec(ExchangeKind kind, std::vector<int32_t> hosts) {
   ExchangeSpec spec;
   spec.kind = kind;
@@ -35,7 +35,7 @@ TEST(GroupBytesTest, DevicesOfOneHostReceiveFromEachOther) {
   EXPECT_EQ(count(ExchangeKind::kReduceScatter, apart).total(), 4 * 3 * 8);
   EXPECT_EQ(count(ExchangeKind::kAllToAll, apart).total(), 4 * 3 * 8);
   EXPECT_EQ(count(ExchangeKind::kPermute, apart).total(), 3 * 32);
-  // What stays on a device does not move.
+  // Bytes that stay on a device do not move.
   EXPECT_EQ(count(ExchangeKind::kAllGather, shared).total(), 4 * 32);
   EXPECT_EQ(count(ExchangeKind::kAllToAll, shared).total(), 2 * 4 * 8);
   EXPECT_EQ(count(ExchangeKind::kPermute, shared).total(), 2 * 32);

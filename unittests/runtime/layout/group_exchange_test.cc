@@ -1,4 +1,4 @@
-//===- group_exchange_test.cc - What hosts of a group tell each other -----===//
+//===- group_exchange_test.cc - Messages between the hosts of a group -----===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -253,7 +253,7 @@ class Simulation {
   ReductionOrder order_;
   std::mt19937 random_;
   std::map<int32_t, Host> hosts_;
-  // By sender, receiver and round; and how often it was taken.
+  // Messages by sender, receiver and round, each with how often it was taken.
   std::map<std::tuple<int32_t, int32_t, uint32_t>,
            std::pair<ExchangeMessage, int>>
       sent_;
@@ -264,7 +264,7 @@ constexpr ExchangeKind kKinds[] = {
     ExchangeKind::kAllReduce, ExchangeKind::kReduceScatter,
     ExchangeKind::kAllGather, ExchangeKind::kAllToAll, ExchangeKind::kPermute};
 
-// Of one axis, with `block` ranks on each host.
+// Returns an exchange over one axis, with `block` ranks on each host.
 ExchangeSpec Spec(ExchangeKind kind, int64_t hosts, int64_t block, bool strided,
                   int64_t count) {
   ExchangeSpec spec;

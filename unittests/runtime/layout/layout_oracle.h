@@ -36,7 +36,7 @@ struct Sharded {
     std::map<std::string, int64_t> at;  // coordinates by axis name
     std::vector<int64_t> local_of;      // local position of each element, or -1
     std::vector<int64_t> held;          // the elements it holds, in order
-    int64_t rank = 0;  // of its contribution among the partial coordinates
+    int64_t rank = 0;                   // rank among the partial coordinates
     bool has_padding = false;
   };
 

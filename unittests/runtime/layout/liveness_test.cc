@@ -32,7 +32,7 @@ bool Forward(const std::vector<TokenEdge>& edges,
   });
 }
 
-// Whether any order of all actions would do, by trying every one.
+// Returns true if some order of all actions works, by trying every order.
 bool SomeOrderWorks(int64_t num_actions, const std::vector<TokenEdge>& edges) {
   std::vector<int64_t> position(num_actions);
   std::iota(position.begin(), position.end(), 0);

@@ -24,11 +24,11 @@
 namespace pathways::layout {
 namespace {
 
-// What buffers hold: a value tells the shard and the element it came from, and
-// combining is neither commutative nor associative, so that a wrong copy, a
-// wrong order or a missing contribution shows.
+// Contents of buffers: a value tells the shard and the element that it came
+// from, and combining is neither commutative nor associative, so that a wrong
+// copy, a wrong order or a missing contribution shows.
 constexpr int64_t kGarbage = -1;  // a destination nobody filled
-constexpr int64_t kPadding = -2;  // of a source: must never be read
+constexpr int64_t kPadding = -2;  // padding of a source: must never be read
 constexpr int64_t kUntouched = -3;
 constexpr int64_t kIdentity = -4;
 constexpr int64_t kZero = 0;
@@ -71,7 +71,7 @@ size_t ChosenSource(const Sharded& source, const Sharded::Shard& to,
   return 0;
 }
 
-// Whether each shard takes all that the shard of its number has.
+// Returns true if each shard takes all elements of the shard with its number.
 bool KeepsAll(const Sharded& source, const Sharded& destination,
               bool same_slice) {
   return source.layout == destination.layout &&
@@ -79,7 +79,8 @@ bool KeepsAll(const Sharded& source, const Sharded& destination,
           (!source.layout.partial.empty() && source.mesh == destination.mesh));
 }
 
-// What a destination shard must hold in the end, position by position.
+// Returns the contents that a destination shard must have at the end, position
+// by position.
 std::vector<int64_t> ExpectedShard(const Sharded& source,
                                    const Sharded& destination, size_t shard,
                                    bool same_slice) {

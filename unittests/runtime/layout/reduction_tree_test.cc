@@ -1,4 +1,4 @@
-//===- reduction_tree_test.cc - Which sums come first ---------------------===//
+//===- reduction_tree_test.cc - Order of sums -----------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- backoff_test.cc - How long to wait before the next attempt ---------===//
+//===- backoff_test.cc - Time before the next attempt ---------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

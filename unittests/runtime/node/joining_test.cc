@@ -73,7 +73,7 @@ class StagedWorker {
       return;
     }
   }
-  // As others see it when it is killed.
+  // Stops the process; to other processes this looks as if it were killed.
   void Die() { process_->Stop(); }
 
  private:
@@ -255,7 +255,7 @@ TEST_F(JoiningTest, TextThatIsNotUtf8EndsTheConnectionQuietly) {
   proto::Membership message;
   message.mutable_refusal()->set_message("no \xff");
   ::testing::internal::CaptureStderr();
-  // Which says so here as well.
+  // The member reports the error, too.
   const std::string bytes = message.SerializeAsString();
   (void)::testing::internal::GetCapturedStderr();
   ::testing::internal::CaptureStderr();

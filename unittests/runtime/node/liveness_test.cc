@@ -1,4 +1,4 @@
-//===- liveness_test.cc - Who has not been heard for long -----------------===//
+//===- liveness_test.cc - Members that have been silent for long ----------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -39,7 +39,8 @@ LocalOptions Processes(int processes,
   LocalOptions local;
   local.processes = processes;
   local.pw_node = pw_node;
-  local.start_timeout = kTestTimeout;  // what never comes is told before
+  // A worker that never comes is reported earlier.
+  local.start_timeout = kTestTimeout;
   return local;
 }
 

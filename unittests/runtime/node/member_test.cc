@@ -1,4 +1,4 @@
-//===- member_test.cc - How workers come together -------------------------===//
+//===- member_test.cc - Joining of workers --------------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -91,7 +91,7 @@ class LoneMemberTest : public ::testing::Test {
     EXPECT_TRUE(member.ok()) << member.status();
     member_ = *std::move(member);
   }
-  // How it joins if that is all that the controller says.
+  // Returns how a worker joins if that is the only answer of the controller.
   absl::Status JoinAfter(const proto::Membership& answer) {
     auto controller = Process::Create(Factory());
     EXPECT_TRUE(controller.ok()) << controller.status();

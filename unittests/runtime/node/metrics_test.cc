@@ -1,4 +1,4 @@
-//===- metrics_test.cc - What a controller has, as Prometheus reads it ----===//
+//===- metrics_test.cc - State of a controller for Prometheus -------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

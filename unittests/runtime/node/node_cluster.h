@@ -124,12 +124,12 @@ class NodeCluster {
     EXPECT_TRUE(*member.joined);
     return member.member->process().cluster();
   }
-  // How a member ended; waits.
+  // Waits for the member, and returns how it ended.
   absl::Status End(size_t worker) {
     Await(&workers_[worker]);
     return workers_[worker].status;
   }
-  // As others see it when a member is killed.
+  // Stops a member; to the other members this looks as if it were killed.
   void Cut(size_t worker) {
     workers_[worker].transport->Stop();
     workers_[worker].member->Stop();
@@ -159,11 +159,11 @@ class NodeCluster {
   // Late enough that only what never comes is missed.
   static SteadyTime Soon() { return SteadyTime::Now() + kTestTimeout; }
 
-  // Of workers that are added from now on.
+  // Options of workers that are added from now on.
   KernelResolver* kernels = nullptr;
   KeptPlans* plans = nullptr;
 
-  // What processes of this cluster speak with.
+  // Returns the transports of the processes of this cluster.
   TransportFactory Factory(Transport** made = nullptr) {
     return [this, made](TransportEvents* events)
                -> absl::StatusOr<std::unique_ptr<Transport>> {

@@ -205,7 +205,7 @@ TEST(LateHostsTest, HostsComeWhenTheyLike) {
   const auto refused = far->Load(plan);
   EXPECT_EQ(refused.status().code(), absl::StatusCode::kUnavailable);
   EXPECT_THAT(refused.status().message(), HasSubstr("host1"));
-  // Where it is not allowed to be several devices in one it lacks as much.
+  // The program lacks as many devices where it must not share them.
   EXPECT_EQ(far->Load(plan, {.place = LoadPlace::kPresent}).status(),
             refused.status());
   const auto crowded =

@@ -94,8 +94,8 @@ struct Clock {
   int64_t offset = 0, error = 0;
 };
 
-// Of each process but the client's. Fails the test when an arrow of the trace
-// points backwards by more than the clocks may be wrong.
+// Returns the clock of each process except the client's. Fails the test when an
+// arrow of the trace points backwards by more than the error of the clocks.
 std::map<int, Clock> ClocksOf(Client& client) {
   std::ostringstream text;
   const absl::Status written = client.WriteTrace(&text);
@@ -134,7 +134,7 @@ TEST_F(NodeRunTest, OneTraceHasAllProcessesByOneClock) {
   const std::map<int, Clock> clocks = ClocksOf(*client_);
   ASSERT_EQ(clocks.size(), 5u);
   EXPECT_EQ(clocks.at(0).error, 0);
-  // The same machine, so what is measured twice is the same but for the error.
+  // The machine is the same, so two measurements differ by their error only.
   const std::map<int, Clock> again = ClocksOf(*client_);
   for (int process = 1; process < 5; ++process) {
     const Clock &a = clocks.at(process), &b = again.at(process);
@@ -146,7 +146,8 @@ TEST_F(NodeRunTest, OneTraceHasAllProcessesByOneClock) {
   }
 }
 
-// What a launch costs the controller, and all that comes to its process.
+// Messages that a launch costs the controller, and all that arrive at its
+// process.
 TEST_F(NodeRunTest, TheControllerHearsOfTimeAndNotOfSteps) {
   ClusterOptions options;
   ASSERT_NO_FATAL_FAILURE(Begin(options));
@@ -180,7 +181,7 @@ TEST_F(NodeRunTest, TheControllerHearsOfTimeAndNotOfSteps) {
   launch(20'000);
 }
 
-// As rows, then as columns, so that what comes back is to be spread.
+// The array goes as rows, then as columns, so the result must be scattered.
 TEST_F(NodeRunTest, LargePiecesComeToTheirPlaces) {
   ASSERT_NO_FATAL_FAILURE(Begin());
   constexpr int64_t kSide = 512;
@@ -288,7 +289,7 @@ TEST_F(NodeRunTest, WhatTakesLongElsewhereIsToldTheClient) {
   ClusterOptions options;
   options.kernels = &KernelsThatBlock();
   options.on_long_work = warnings.Hook();
-  options.stall_timeout_ns = 1'000'000;  // of the workers' watchdogs
+  options.stall_timeout_ns = 1'000'000;  // for the workers' watchdogs
   ASSERT_NO_FATAL_FAILURE(Begin(options));
   auto other = cluster_.cluster().Connect("other");
   ASSERT_TRUE(other.ok()) << other.status();
@@ -304,7 +305,7 @@ TEST_F(NodeRunTest, WhatTakesLongElsewhereIsToldTheClient) {
   EXPECT_EQ(FetchValues(*client_, run, "y"), std::vector<float>{8});
 }
 
-// Who used a worker that is gone hears so; nobody else notices.
+// Clients that used the lost worker get an error; no other client notices.
 TEST_F(NodeRunTest, ALostWorkerEndsWhatUsedIt) {
   ASSERT_NO_FATAL_FAILURE(Begin());
   const ProgramHandle lost = LoadPlan(*client_, MovePlan("lost", 0));

@@ -1,4 +1,4 @@
-//===- roster_test.cc - Who may be in, and how they are numbered ----------===//
+//===- roster_test.cc - Admission and numbering of members ----------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -180,7 +180,7 @@ TEST_F(RosterTest, HostsThatHaveNotComeAreProcessesThatAreGone) {
   EXPECT_EQ(DirectoryOf(topology_, members).place(2).process, 3u);
 }
 
-// What each of the four devices is, for a reader on that machine.
+// Returns the CPU of each of the four devices, for a reader on that machine.
 std::vector<std::string> Cpus(const Roster& roster, const std::string& reader) {
   proto::Target target;
   target.set_triple("t");
@@ -199,7 +199,7 @@ TEST_F(RosterTest, OpenTargetsAreThoseOfTheMachinesWhereTheReaderIsOnAnother) {
   ASSERT_TRUE(roster_.Join(PeerId{1}, Hello({"host0"})).ok());
   ASSERT_TRUE(roster_.Join(PeerId{2}, other).ok());
   roster_.FixMachines();
-  // Those that have not come are like the first one of their island.
+  // Hosts that have not joined are like the first one of their island.
   EXPECT_THAT(Cpus(roster_, "c"), ElementsAre("", "", "other", "other"));
   EXPECT_THAT(Cpus(roster_, "other"), ElementsAre("c", "c", "", ""));
   EXPECT_THAT(Cpus(roster_, "third"), ElementsAre("c", "c", "other", "other"));

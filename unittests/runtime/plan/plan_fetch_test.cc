@@ -202,7 +202,7 @@ TEST_F(PlanFetchTest, NamesWhatIsWrong) {
               HasSubstr("object 0 has hash "));
 }
 
-// What a peer says of a plan that it named itself is checked no less.
+// Claims of a peer about a plan that it named itself are checked as well.
 TEST_F(PlanFetchTest, AManifestThatLiesIsNoPlan) {
   auto fetch = [&](const std::function<void(PlanManifest*)>& lie,
                    int64_t more_bytes) {

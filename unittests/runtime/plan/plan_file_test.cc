@@ -52,12 +52,12 @@ void Store(std::string* file, size_t at, int bytes, uint64_t value) {
 }
 
 struct SectionInfo {
-  size_t entry;  // where its entry in the section table is
+  size_t entry;  // position of its entry in the section table
   uint32_t kind;
   uint64_t offset;
   uint64_t bytes;
 };
-// Of a file that is well formed.
+// Returns the sections of a well-formed file.
 std::vector<SectionInfo> Sections(const std::string& file) {
   std::vector<SectionInfo> sections;
   for (uint64_t i = 0; i < Load(file, 12, 4); ++i) {
@@ -299,7 +299,7 @@ TEST(PlanBytesTest, FlipsBehindTheChecksumsDoNoHarm) {
     accepted += plan.ok();
     Look(plan);
   }
-  // Else this would test the container alone.
+  // Otherwise this would test the container alone.
   EXPECT_GT(accepted, 500);
 }
 

@@ -1,4 +1,4 @@
-//===- plan_hash_test.cc - What a plan is known by ------------------------===//
+//===- plan_hash_test.cc - Identity of a plan -----------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

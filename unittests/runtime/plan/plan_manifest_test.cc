@@ -1,4 +1,4 @@
-//===- plan_manifest_test.cc - What a plan consists of --------------------===//
+//===- plan_manifest_test.cc - Contents of a plan -------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- profile_test.cc - What parts of a program cost, measured -----------===//
+//===- profile_test.cc - Measured costs of parts of a program -------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

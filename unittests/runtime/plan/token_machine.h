@@ -50,7 +50,7 @@ inline std::string PlayPlan(const proto::Plan& plan, int64_t steps,
       queue[plan.actions(a).slice()].push_back(a);
   }
   std::vector<size_t> head(plan.slices_size());
-  // Which content each 128 bytes of (slice, memory) hold.
+  // Contents of each 128 bytes of (slice, memory).
   std::map<std::tuple<uint32_t, int, uint64_t>, std::pair<uint32_t, int64_t>>
       memory;
   auto blocks = [&](uint32_t b, int64_t firing, const auto& visit) {

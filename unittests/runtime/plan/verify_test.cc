@@ -1,4 +1,4 @@
-//===- verify_test.cc - Which plans may run -------------------------------===//
+//===- verify_test.cc - Rules for plans that may run ----------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -137,7 +137,7 @@ TEST(VerifyTest, BeforeCodegenKernelsMayLackSegments) {
   options.before_codegen = true;
   std::vector<PlanIssue> issues = VerifyPlan(plan, 0, options);
   EXPECT_TRUE(issues.empty()) << issues[0].message;
-  // What does not need the code is checked all the same.
+  // Rules that do not need the code are checked all the same.
   Edit edit(&plan);
   edit.Action("layer0")->mutable_steps(0)->mutable_run()->set_buffers(
       0, edit.B("w2"));
@@ -204,15 +204,15 @@ TEST(VerifyTest, DonatedArgumentsAreAccepted) {
   edit.AddEdge("same.feed", "same.feed", 1, proto::DATA, proto::SAME);
   edit.AddEdge("same.feed", "same.feed", 1, proto::CREDIT, proto::SAME);
   EXPECT_TRUE(CheckPlan(plan, 0).ok());
-  // Without the way back the next argument may come too early.
+  // The next argument may come too early without the way back.
   edit.RemoveEdge("q.fetch", "p.feed", proto::REUSE);
   std::vector<PlanIssue> issues = VerifyPlan(plan, 0);
   ASSERT_EQ(issues.size(), 1u);
   EXPECT_THAT(issues[0].message, HasSubstr("fetch 'q.fetch'"));
 }
 
-// What a gang makes of a carried argument is the next one where it lies,
-// without an alias too.
+// A gang may write the next value of a carried argument where the argument
+// lies, even without an alias.
 TEST(VerifyTest, CarriedMemoryIsUsedInPlace) {
   for (uint32_t credits : {1, 2}) {
     for (bool alias : {false, true}) {
@@ -235,7 +235,7 @@ TEST(VerifyTest, CarriedMemoryIsUsedInPlace) {
       absl::Status status = CheckPlan(plan, 0);
       EXPECT_TRUE(status.ok()) << status;
 
-      // What is fetched must not be overwritten by the next launch's argument.
+      // The next launch's argument must not overwrite a value that is fetched.
       proto::Plan early = plan;
       Edit(&early).RemoveEdge("q.fetch", "p.feed", proto::REUSE);
       std::vector<PlanIssue> issues = VerifyPlan(early, 0);

@@ -1,4 +1,4 @@
-//===- dispatch_table_test.cc - Which action a host does next -------------===//
+//===- dispatch_table_test.cc - Next action of a host ---------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

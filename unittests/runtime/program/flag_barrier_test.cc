@@ -1,4 +1,4 @@
-//===- flag_barrier_test.cc - Where little is combined --------------------===//
+//===- flag_barrier_test.cc - Collectives of small contributions ----------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -64,7 +64,7 @@ TEST(FlagBarrierTest, WhoWaitsIsOwedAWordOnce) {
     EXPECT_TRUE(meeting.MustWake(1, 0));
     EXPECT_FALSE(meeting.MustWake(1, 0));
   }
-  // Who finds all there does not wait.
+  // A cohort that finds all others there does not wait.
   ASSERT_TRUE(meeting.Arrive(0, 0, false));
   ASSERT_TRUE(meeting.Arrive(1, 1, false));
   EXPECT_TRUE(meeting.Park(0));
@@ -105,7 +105,7 @@ TEST(FlagBarrierTest, OperandsAreByRank) {
   }
 }
 
-// What comes behind it in a host's memory begins where buffers do.
+// The next object in the host's memory begins where a buffer may begin.
 TEST(FlagBarrierTest, ItsMemoryIsWholeAlignments) {
   for (uint64_t bytes : {20, 49, 65}) {
     const FlagBarrier one(Cohorts{{{0, 1}, {0, 1}}}, bytes, bytes);
@@ -114,8 +114,8 @@ TEST(FlagBarrierTest, ItsMemoryIsWholeAlignments) {
   }
 }
 
-// What each member makes of the others' it may make when one of its cohort has
-// left and contributes again.
+// A member may compute from the contributions of others when a member of its
+// cohort has left and contributes again.
 TEST(FlagBarrierTest, WhatIsNotTheSameForAllStaysUntilAllHaveTakenIt) {
   FlagBarrier meeting(Cohorts{{{0, 1}, {0, 1}}}, 8, /*result_bytes=*/0);
   std::memcpy(meeting.contribution(0, 0), "first me", 8);

@@ -1,4 +1,4 @@
-//===- host_program_collectives_test.cc - Who meets whom, and where -------===//
+//===- host_program_collectives_test.cc - Groups of a collective ----------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -74,7 +74,7 @@ TEST_F(HostProgramCollectivesTest, CohortsMeetForWhatIsSmall) {
     EXPECT_EQ(devices[3]->members[0].own, 2u);
     EXPECT_EQ(devices[1]->members[0].own, 0u);
   }
-  // What there is no room for in cells is in the host's memory.
+  // Contributions that do not fit the cells are in the host's memory.
   Build("1x1x4", 0, /*numbers=*/5, proto::ALL_REDUCE, /*cohorts=*/{0, 1, 0, 0});
   ASSERT_NE(group().small, nullptr);
   EXPECT_GT(group().small->memory_bytes(), 0u);
@@ -123,7 +123,7 @@ TEST_F(HostProgramCollectivesTest, AGroupOfTwoHostsExchanges) {
   EXPECT_NE(group().exchange, nullptr);
 }
 
-// What is not added up is put where it goes by the exchange.
+// The exchange places results that are not sums.
 TEST_F(HostProgramCollectivesTest, OnlySumsBetweenHostsAreMadeInPlace) {
   Build("1x2x2", 0, /*numbers=*/1 << 14, proto::ALL_TO_ALL);
   EXPECT_NE(group().exchange, nullptr);

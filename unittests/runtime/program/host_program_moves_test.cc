@@ -1,4 +1,4 @@
-//===- host_program_moves_test.cc - Which tokens and pieces go where ------===//
+//===- host_program_moves_test.cc - Destinations of tokens and pieces -----===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -22,7 +22,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::SizeIs;
 
-// Of the tokens that `action` passes on, how many are of each type.
+// Returns how many tokens of each type `action` passes on.
 std::map<int, int> TokensOf(const HostProgram& program, int device,
                             const std::string& action) {
   std::map<int, int> types;
@@ -105,7 +105,7 @@ TEST(HostProgramMovesTest, AControlEdgeIsOneMessageForAHost) {
   EXPECT_EQ(found, 2);
 }
 
-// Of five rows on two devices the second has two, and one of padding.
+// The second of two devices has two of five rows, and one row of padding.
 TEST(HostProgramMovesTest, PaddingIsFilledWhereThereIsSome) {
   const Topology topology = MakeTopology("2x1x2");
   const auto plan =

@@ -1,4 +1,4 @@
-//===- host_program_queue_test.cc - What a queue runs ---------------------===//
+//===- host_program_queue_test.cc - Entries of a device's queue -----------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -106,7 +106,7 @@ TEST(HostProgramQueueTest, DevicesThatDoTheSameShareIt) {
                 device->device);
     }
   }
-  // And meet in one place for both.
+  // The collectives of both use one barrier.
   ASSERT_THAT(program->groups, SizeIs(4));
   EXPECT_EQ(program->groups[0].small, program->groups[2].small);
   EXPECT_EQ(program->groups[1].small, program->groups[3].small);
@@ -117,7 +117,7 @@ TEST(HostProgramQueueTest, DevicesThatDoTheSameShareIt) {
             program->devices[1]->members[0].group);
 }
 
-// Of five shards, device 0 has two.
+// Device 0 has two of the five shards.
 TEST(HostProgramQueueTest, DevicesWithMoreShardsDoSomethingElse) {
   const Topology topology = MakeTopology("1x1x4");
   TestHost host(topology, 0);

@@ -21,7 +21,7 @@
 
 namespace pathways::testing {
 
-// Where the tables of one host are made, and what they are charged to.
+// One host: makes its tables, and has the memory that they are charged to.
 class TestHost {
  public:
   // `cohorts`: of each device; empty: all devices are of one.
@@ -37,7 +37,7 @@ class TestHost {
     }
   }
 
-  // As program 4 of incarnation 9.
+  // Builds the tables of program 4, incarnation 9.
   absl::StatusOr<std::unique_ptr<HostProgram>> Build(
       std::shared_ptr<const PreparedPlan> plan) {
     std::vector<Arena*> pointers;

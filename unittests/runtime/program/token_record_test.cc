@@ -1,4 +1,4 @@
-//===- token_record_test.cc - What goes together to another process -------===//
+//===- token_record_test.cc - Records for another process -----------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -28,7 +28,7 @@ WireMessage Pieces(uint64_t step = 3) {
   return like;
 }
 
-// How many members each record has.
+// Returns how many members each record has.
 std::vector<uint32_t> Members(const RecordBatch& batch) {
   std::vector<uint32_t> members;
   for (const TokenRecord& record : batch.records()) {

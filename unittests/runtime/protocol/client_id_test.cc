@@ -1,4 +1,4 @@
-//===- client_id_test.cc - Whose launch or array it is --------------------===//
+//===- client_id_test.cc - Owners of launches and arrays ------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

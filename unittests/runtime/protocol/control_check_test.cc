@@ -1,4 +1,4 @@
-//===- control_check_test.cc - Who may say what to whom -------------------===//
+//===- control_check_test.cc - Permitted senders and receivers ------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -204,7 +204,7 @@ TEST_F(ControlCheckTest, HostsAreOfTheCluster) {
   EXPECT_TRUE(Passes(client_, controller_, control));
 }
 
-// And nobody is told of it.
+// Nobody is notified of it.
 TEST_F(ControlCheckTest, TextThatIsNotUtf8) {
   Control control;
   control.mutable_connect_request()->set_name("name");

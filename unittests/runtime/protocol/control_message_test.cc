@@ -33,7 +33,8 @@ TEST(ControlMessageTest, IsEmptyAgainWhenItIsUsedAgain) {
   EXPECT_EQ(pool.size(), 1u);
 }
 
-// What a launch takes has its kind at once, and its lists keep their room.
+// The messages of a launch have their kind at once, and their lists keep their
+// capacity.
 TEST(ControlMessageTest, KeepsTheKindOfWhatLaunchesTake) {
   ControlPool pool;
   const uint64_t* room = nullptr;
@@ -72,7 +73,7 @@ TEST(ControlMessageTest, KeepsNoKindThatWasChangedAndNoLargeList) {
   EXPECT_LT(message->start().SpaceUsedLong(), large / 100);
 }
 
-// What a launch ended with is said once.
+// The error of a launch is sent once.
 TEST(ControlMessageTest, KeepsNoText) {
   ControlPool pool;
   const auto space = [](const ControlRef& message) {

@@ -1,4 +1,4 @@
-//===- link_batch_test.cc - What is a batch, and what is not --------------===//
+//===- link_batch_test.cc - Well-formed and damaged batches ---------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -112,7 +112,7 @@ TEST(LinkBatchTest, AFullBatchTakesNoMore) {
 TEST(LinkBatchTest, WhatIsCutOffIsNoBatch) {
   const std::string good = ThreeFrames();
   ASSERT_TRUE(IsBatch(good));
-  // Where a frame ends the bytes before are a batch of their own.
+  // A batch that is cut at the end of a frame is a shorter batch.
   const size_t one = sizeof(LinkFrame) + 3, two = one + sizeof(LinkFrame);
   for (size_t bytes = 0; bytes < good.size(); ++bytes) {
     EXPECT_EQ(IsBatch(good.substr(0, bytes)), bytes == one || bytes == two)

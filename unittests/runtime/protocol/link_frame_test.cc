@@ -1,4 +1,4 @@
-//===- link_frame_test.cc - What is a frame, and what is not --------------===//
+//===- link_frame_test.cc - Well-formed and damaged frames ----------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -86,7 +86,7 @@ TEST_F(LinkedSequenceTest, AnyOrderOfArrival) {
       numbers.push_back(numbers.back() + 1 + random() % 3);
     }
     size_t next = 1;
-    std::map<size_t, bool> came;  // whether it is given up, by place
+    std::map<size_t, bool> came;  // true if it is given up, by position
     while (next < numbers.size()) {
       const size_t at = 1 + random() % (numbers.size() - 1);
       const bool skip = random() % 4 == 0;

@@ -1,4 +1,4 @@
-//===- wait_set_test.cc - Who has not answered yet ------------------------===//
+//===- wait_set_test.cc - Members that have not answered yet --------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

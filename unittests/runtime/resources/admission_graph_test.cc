@@ -1,4 +1,4 @@
-//===- admission_graph_test.cc - Who waits for whom, for memory -----------===//
+//===- admission_graph_test.cc - Clients that wait for memory of others ---===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -62,11 +62,11 @@ TEST(AdmissionGraphTest, CirclesOfTwoAndThree) {
   const std::vector<MemoryWish> wishes = {
       {1, {{1, 6}}}, {2, {{2, 6}}}, {3, {{0, 6}}}, {5, {{3, 9}}}};
   EXPECT_THAT(Stuck(held, wishes), ElementsAre(0, 1, 2));
-  // Without the last of them all go on.
+  // All clients can continue without the last wish.
   EXPECT_THAT(Stuck(held, {wishes[0], wishes[1], wishes[3]}), IsEmpty());
 }
 
-// Whether all wishes can be granted, by trying every order.
+// Returns true if all wishes can be granted, by trying every order.
 bool CanEnd(std::map<uint32_t, DeviceBytes> held,
             std::map<uint32_t, DeviceBytes> wanted) {
   DeviceBytes taken;
@@ -126,7 +126,7 @@ TEST(AdmissionGraphTest, RandomSystemsAgainstEveryOrder) {
     for (size_t i : stuck) stuck_clients.insert(wishes[i].client);
     stuck_ones += !stuck.empty();
     EXPECT_EQ(CanEnd(held, wanted), stuck.empty());
-    // Those that are not stuck can end though the others hold what they do.
+    // Clients that are not stuck can end while the others keep what they hold.
     std::map<uint32_t, DeviceBytes> others = wanted, blocked = held;
     DeviceBytes hold;
     for (uint32_t client : stuck_clients) {
@@ -134,7 +134,7 @@ TEST(AdmissionGraphTest, RandomSystemsAgainstEveryOrder) {
       for (const auto& [device, count] : held[client]) hold[device] += count;
       blocked.erase(client);
     }
-    // As if one more client, which never ends, had that.
+    // One more client that never ends would hold that much.
     for (auto& [client, bytes] : others) {
       for (auto& [device, count] : bytes) {
         count += count > 0 ? hold[device] : 0;

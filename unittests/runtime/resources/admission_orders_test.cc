@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the queue of loads decides, beside a model that tries everything.
+// Compares the decisions of the queue of loads with a model that tries
+// everything.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +24,7 @@
 namespace pathways::testing {
 namespace {
 
-constexpr uint64_t kStoreBytes = 16384;  // of each device, and of each host
+constexpr uint64_t kStoreBytes = 16384;  // of each device and each host
 
 // Ways to have one thing that is asked for.
 using Alternatives = std::vector<DeviceBytes>;
@@ -37,9 +38,9 @@ bool Fits(const DeviceBytes& taken, const DeviceBytes& more) {
   return true;
 }
 
-// Whether all of `waiting` can have what they wait for, in some order and in
-// some way, when all others give up what they hold and each of them when it has
-// that.
+// Returns true if all clients of `waiting` can get what they wait for, in some
+// order and in some way, when all other clients give up what they hold and each
+// of them does so once it has got that.
 bool CanEnd(const std::map<uint32_t, DeviceBytes>& held,
             std::map<uint32_t, Alternatives> waiting) {
   DeviceBytes taken;
@@ -90,7 +91,7 @@ class AdmissionOrdersTest : public ::testing::Test {
   std::map<uint32_t, DeviceBytes> Held() const {
     return admission_.HeldByClients();
   }
-  // Of a load that waits, or would.
+  // Returns the ways to satisfy a load that waits, or would wait.
   Alternatives WaysOf(const LoadQueue::Load& load) const {
     if (load.demands.empty()) return {load.need};
     Alternatives ways;
@@ -183,7 +184,7 @@ class AdmissionOrdersTest : public ::testing::Test {
     for (const auto& [client, bytes] : Held()) {
       for (const auto& [place, count] : bytes) taken[place] += count;
     }
-    // What a host has not said to be gone.
+    // Memory that a host has not reported as free.
     for (int32_t host = 0; host < 3; ++host) {
       taken[admission_.MemoryPoolOf(host)] +=
           admission_.host_memory().leaving(host);
@@ -233,7 +234,7 @@ class AdmissionOrdersTest : public ::testing::Test {
   }
 
   Topology topology_ = Small();
-  Topology wide_ = MakeTopology("3x1x1");  // where any of the plans fits
+  Topology wide_ = MakeTopology("3x1x1");  // any of the plans fits here
   ObjectTable arrays_;
   Admission admission_{topology_, &arrays_};
   LoadQueue queue_{&admission_};

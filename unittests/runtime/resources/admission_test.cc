@@ -1,4 +1,4 @@
-//===- admission_test.cc - Who holds the memory of devices ----------------===//
+//===- admission_test.cc - Holders of the memory of devices ---------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -38,7 +38,7 @@ class AdmissionTest : public ::testing::Test {
   }
 
   Topology topology_ = Small();
-  Topology wide_ = MakeTopology("1x2x1");  // where any of the plans fits
+  Topology wide_ = MakeTopology("1x2x1");  // any of the plans fits here
   Admission admission_{topology_};
 };
 
@@ -79,7 +79,7 @@ TEST_F(AdmissionTest, AHostThatLivesAgainIsWhole) {
   EXPECT_EQ(Admit(2, "two", 16).code(), absl::StatusCode::kUnavailable);
   admission_.HostUp(1);
   ASSERT_TRUE(Admit(2, "two", 512).ok());
-  // What it held there before is not given back a second time.
+  // The memory that it held there before is not released a second time.
   admission_.Release(1);
   EXPECT_EQ(Admit(3, "three", 512).code(),
             absl::StatusCode::kResourceExhausted);

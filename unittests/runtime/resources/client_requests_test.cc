@@ -1,4 +1,4 @@
-//===- client_requests_test.cc - What a client asks -----------------------===//
+//===- client_requests_test.cc - Requests of clients ----------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- device_choice_test.cc - Which devices, where any will do -----------===//
+//===- device_choice_test.cc - Choice among equivalent devices ------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -63,8 +63,8 @@ TEST(HostMemoryTest, AProgramTakesWhatWasSaidLast) {
   EXPECT_NE(memory.version(0), version);
 }
 
-// What a host was told to drop is not free for loads until it says so, however
-// much more it is told meanwhile.
+// Memory that a host is to drop is not free for loads until the host confirms
+// it, however many drops follow meanwhile.
 TEST(HostMemoryTest, WhatLeavesIsFreeWhenTheHostSaysSo) {
   HostMemory memory(MakeTopology("1x1x1"));
   memory.Charge({0}, {100});
@@ -94,7 +94,7 @@ TEST(HostMemoryTest, IsNotSureOfWhatTheSystemMayRefuse) {
   EXPECT_EQ(memory.used(0), Mapping::kAskedBytes);
 }
 
-// What is in memory surely, and what may be in a file.
+// Bytes that are certainly in memory, and bytes that may be in a file.
 TEST(HostMemoryTest, IsNotSureWhileArraysMayBeInFiles) {
   proto::Cluster cluster = *ReadTopology("1x2x1");
   cluster.mutable_islands(0)->mutable_hosts(0)->set_memory_bytes(1000);
@@ -109,7 +109,7 @@ TEST(HostMemoryTest, IsNotSureWhileArraysMayBeInFiles) {
   EXPECT_FALSE(memory.Charge({0}, {1}));
   EXPECT_FALSE(memory.AreHere({0, 1}));
   EXPECT_TRUE(memory.AreHere({1}));
-  // What left memory does not come back by itself.
+  // A charge that was discharged does not come back by itself.
   memory.Discharge(0, 400, /*sequence=*/1);
   EXPECT_TRUE(memory.Settled(0, 1));
   EXPECT_FALSE(memory.Charge({0}, {1}));

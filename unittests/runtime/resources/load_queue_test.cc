@@ -46,7 +46,8 @@ class LoadQueueTest : public ::testing::Test {
     load.need = admission_.NeedOf(*load.programs[0].plan);
     return load;
   }
-  // As the controller does: "" it was granted, "-" it waits.
+  // Submits a load as the controller does. Returns "" if it was granted and "-"
+  // if it waits.
   std::string Ask(LoadQueue::Load load) {
     if (queue_.MayPass(load) && Grant(load).ok()) {
       queue_.Passed(load);
@@ -72,7 +73,7 @@ class LoadQueueTest : public ::testing::Test {
   }
 
   Topology topology_ = Small(3);
-  Topology wide_ = MakeTopology("1x3x1");  // where any of the plans fits
+  Topology wide_ = MakeTopology("1x3x1");  // any of the plans fits here
   Admission admission_{topology_};
   LoadQueue queue_{&admission_};
   std::vector<uint64_t> granted_;

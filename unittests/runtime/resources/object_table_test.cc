@@ -1,4 +1,4 @@
-//===- object_table_test.cc - Who holds arrays, and for whom --------------===//
+//===- object_table_test.cc - Holders and owners of arrays ----------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

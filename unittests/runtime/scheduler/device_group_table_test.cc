@@ -54,7 +54,7 @@ TEST(DeviceGroupTableTest, ProgramsThatShareADeviceShareItsGroup) {
   EXPECT_THAT(groups.Of(0), ElementsAre(0, 2));
   EXPECT_THAT(groups.Of(1), ElementsAre(0, 2));
   EXPECT_THAT(groups.Of(2), ElementsAre(1, 2));
-  // What nobody is on any more stays divided.
+  // Devices that no program uses any longer stay divided.
   groups.Remove(2);
   EXPECT_THAT(Add(groups, 3, {0, 1, 2, 3}), IsEmpty());
   EXPECT_THAT(groups.Of(3), ElementsAre(0, 2));

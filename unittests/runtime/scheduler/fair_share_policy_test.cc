@@ -64,7 +64,7 @@ TEST(FairSharePolicyTest, ToBeIdleSavesNothingAndForgivesNothing) {
   Serve(policy, 0, {{0, 1}}, 100);
   policy.Begin(0, 1);
   EXPECT_NEAR(Serve(policy, 0, both, 100)[1], 50e6, 1e6);
-  // Who has had more than its share does not lose that by a pause.
+  // A client that has had more than its share still owes that after a pause.
   policy.Charge(0, 1, 1, 20e6);
   policy.End(0, 1);
   policy.Begin(0, 1);

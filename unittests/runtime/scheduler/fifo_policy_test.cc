@@ -1,4 +1,4 @@
-//===- fifo_policy_test.cc - Who has waited longest is next ---------------===//
+//===- fifo_policy_test.cc - The longest wait is next ---------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- firing_cost_test.cc - What a firing of a program takes -------------===//
+//===- firing_cost_test.cc - Cost of one firing of a program --------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -82,7 +82,7 @@ class Model {
     }
   }
 
-  // Whether all ran to its end.
+  // Returns true if every launch ran to its end.
   bool Run() {
     while (true) {
       const bool steps[] = {BeginSome(), TakeGrants(), Deliver(), Fire()};
@@ -310,8 +310,8 @@ class Model {
   std::map<int32_t, std::vector<Pending>> pending_;  // by island
   std::map<int64_t, std::deque<Entry>> queues_;      // by device
   std::set<Entry> done_;
-  // Of a grant on an island, gangs that have joined and not fired; the grants
-  // of each gang.
+  // For each grant on an island, the gangs that have joined and not fired; for
+  // each gang, its grants.
   std::map<std::pair<uint64_t, int32_t>, int> left_;
   std::map<Entry, std::vector<std::pair<uint64_t, int32_t>>> of_;
 };

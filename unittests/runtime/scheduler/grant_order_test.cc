@@ -173,7 +173,8 @@ TEST(GrantOrderTest, WhatACostSaysIsTrustedForShortGrantsOnly) {
   EXPECT_EQ(order->Next(0)->end, 64u + 5'000'000);
 }
 
-// Else one that costs nothing would have a grant for each 64 ns of the horizon.
+// Otherwise a program that costs nothing would have a grant for each 64 ns of
+// the horizon.
 TEST(GrantOrderTest, WhatWasNeverMeasuredHasFewFiringsOpen) {
   Order order;
   order.Load(0, /*cost_ns=*/0, {0});
@@ -253,8 +254,8 @@ TEST(GrantOrderTest, AProgramThatGoesLeavesRoom) {
   EXPECT_THAT(order.Take(), ElementsAre("1:0-1@3"));
 }
 
-// What another client has loaded there makes grants short, so that it finds its
-// turn soon when it comes; on other devices it does not.
+// A program of another client on the same devices makes grants short, so that
+// it soon gets its turn when it has work; on other devices it does not.
 TEST(GrantOrderTest, GrantsAreShortWhereOthersMayCome) {
   Order order(/*horizon_ns=*/1000, /*chunk_ns=*/200);
   order.Load(0, 10, {0, 1});
@@ -272,14 +273,14 @@ TEST(GrantOrderTest, GrantsAreShortWhereOthersMayCome) {
   EXPECT_THAT(order.Take(), ElementsAre("0:120-170@5"));
 }
 
-// Of all together no more is granted than a chunk, or two grants.
+// All programs together are granted no more than a chunk, or two grants.
 TEST(GrantOrderTest, AGroupHasOneChunkForAllPrograms) {
   Order order(1000, 200);
   for (uint32_t program : {0, 1, 2}) {
     order.Load(program, 10, {0}, /*client=*/program);
     order.Begin(program + 1, program, 1000);
   }
-  // Of each 8 firings, as nothing is measured.
+  // Each grant has 8 firings, since nothing is measured.
   EXPECT_THAT(order.Take(), ElementsAre("0:0-8@1", "1:0-8@2"));
   EXPECT_TRUE(order->Done(1, 0, 80));
   EXPECT_THAT(order.Take(), ElementsAre("2:0-8@3"));
@@ -304,7 +305,7 @@ TEST(GrantOrderTest, GroupsAreDecidedIndependently) {
   EXPECT_THAT(order.Take(), ElementsAre("1:2-3@5"));
   EXPECT_TRUE(order->Done(3, 0, 50));
   EXPECT_THAT(order.Take(), ElementsAre("0:2-3@6"));
-  // On the second group only.
+  // The grant is on the second group only.
   EXPECT_TRUE(order->Done(2, 0, 50));
   EXPECT_THAT(order.Take(), ElementsAre("2:0-1@7"));
 }
@@ -341,7 +342,7 @@ TEST(GrantOrderTest, SharesFollowWeights) {
   }
 }
 
-// Who was idle has not saved its time.
+// An idle program does not save up device time.
 TEST(GrantOrderTest, ANewcomerBeginsWhereOthersAre) {
   Order order;
   for (uint32_t p : {0, 1}) order.Load(p, 100'000, {0}, /*client=*/p);

@@ -109,7 +109,7 @@ TEST_F(IslandSchedulerTest, SkippedTicketsHoldNobodyUp) {
   EXPECT_THAT(Grants(), IsEmpty());
 }
 
-// Whose life it is goes by the tickets: nothing else is said of it.
+// The tickets alone tell which epoch of the host is meant.
 TEST_F(IslandSchedulerTest, AHostThatWasReplacedCountsAnew) {
   Start(1, 0, {0, 1});
   Start(2, 1, {0, 1});
@@ -150,8 +150,8 @@ TEST_F(IslandSchedulerTest, EndsOnceWithTheFirstFailure) {
   EXPECT_EQ(world_.sent.size(), 1u);
 }
 
-// As of a launch of many short steps whose host is lost. What each costs may
-// not grow with how many there are.
+// A launch of many short steps whose host is lost does this. The cost of each
+// grant must not grow with their number.
 TEST_F(IslandSchedulerTest, ManyAreGivenUpOrEndInAnyOrder) {
   constexpr uint64_t kMany = 100'000;
   for (uint64_t i = 1; i <= kMany; ++i) Start(i, i - 1, {0});
@@ -161,7 +161,7 @@ TEST_F(IslandSchedulerTest, ManyAreGivenUpOrEndInAnyOrder) {
   EXPECT_EQ(world_.Take().size(), 10u);
   for (uint64_t i = 1; i <= kMany; ++i) {
     Start(i, i - 1, {0}, /*skip=*/true);
-    // What has ended is given up no more.
+    // A grant that has ended is not given up any more.
     const size_t sent = i <= 50 && i % 5 == 0 ? 0 : 1;
     ASSERT_EQ(world_.Take().size(), sent) << i;
   }

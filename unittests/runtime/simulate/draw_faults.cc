@@ -18,7 +18,8 @@ namespace {
 
 using proto::Fault;
 
-// Of virtual time: most scenarios are over after one to three milliseconds.
+// Span of faults in virtual time: most scenarios end after one to three
+// milliseconds.
 constexpr uint64_t kSpanNs = 1'500'000;
 
 class FaultDrawing {

@@ -47,7 +47,7 @@ class Drawing {
   Scenario Run() {
     scenario_.set_cluster(kClusters[Below(std::size(kClusters))]);
     if (shares_) {
-      // Where programs cross islands, and each other.
+      // Programs cross islands, and each other, on these clusters.
       scenario_.set_cluster(share_random_.UpTo(1) == 0 ? "2x1x2" : "3x1x2");
     }
     scenario_.set_apart(Below(4) != 0);
@@ -135,7 +135,8 @@ class Drawing {
 
   bool Coin() { return slice_random_.UpTo(1) == 0; }
 
-  // As many devices of as many islands as the program has in the whole cluster.
+  // Reserves as many devices of as many islands as the program has in the whole
+  // cluster.
   uint32_t Reserve(uint32_t program) {
     std::set<int> islands;
     for (int32_t host : (*hosts_)[program]) {
@@ -149,7 +150,7 @@ class Drawing {
     return slice->id();
   }
 
-  // Where a load goes, and what with it.
+  // Draws where a load goes, and with which options.
   void Place(Call* load, uint32_t slice) {
     if (slice != 0 && slice_random_.UpTo(3) > 0) return load->set_of(slice);
     load->set_anywhere(Coin());
@@ -279,7 +280,7 @@ class Drawing {
   // They reserve slices, leave the choice of devices open, and load several
   // programs in one act.
   const bool reserves_;
-  // Their programs go to other devices, and they give way.
+  // True if the tenants' programs move to other devices, and give way.
   const bool moves_;
   // Tenants have weights and priorities of their own, and cancel launches.
   const bool shares_;

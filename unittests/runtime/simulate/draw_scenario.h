@@ -15,7 +15,7 @@
 
 namespace pathways::simulate {
 
-// From this seed on half of the tenants reserve slices.
+// Half of the tenants reserve slices from this seed on.
 inline constexpr uint64_t kFirstReserving = 40'000;
 // From here on some clients have links of their own, and some disks fail.
 inline constexpr uint64_t kFirstOfLinks = 50'000;

@@ -38,7 +38,7 @@ class Fibers {
   // Until all have ended; false: `is_over` said so before, and the ones that
   // are left wait.
   bool Run(const std::function<bool()>& is_over);
-  // On a fiber; as World::RunUntil.
+  // Waits as World::RunUntil does, on a fiber.
   bool Wait(absl::FunctionRef<bool()> done);
   bool IsFiber() const;
 
@@ -62,7 +62,7 @@ class Fibers {
   SimWorld& world_;
   SplitMix random_;
   std::deque<Fiber> fibers_;
-  std::binary_semaphore turn_{0};  // of the thread that drives
+  std::binary_semaphore turn_{0};  // turn of the driving thread
 };
 
 // A simulation for a process whose clients are fibers. When it is ended nothing

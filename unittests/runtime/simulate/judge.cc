@@ -1,4 +1,4 @@
-//===- judge.cc - What must hold of every run -----------------------------===//
+//===- judge.cc - Rules that every run must keep --------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -21,8 +21,8 @@ namespace {
 
 bool MayDrop(const proto::MessageRates& rates) { return rates.drop() > 0; }
 
-// Whether all links between the two sets are connections of clients with the
-// controller, on which nothing is lost.
+// Returns true if all links between the two sets are connections of clients
+// with the controller, on which nothing is lost.
 template <typename M>
 bool IsOfConnections(const M& link) {
   return !link.some().empty() &&
@@ -30,7 +30,7 @@ bool IsOfConnections(const M& link) {
          link.others_size() == 1 && link.others(0) == kControllerName;
 }
 
-// What the faults that happened may do.
+// Effects that the injected faults may have.
 class Excuses {
  public:
   Excuses(const Prepared& prepared, const RunRecord& run)
@@ -38,14 +38,15 @@ class Excuses {
     for (const Hit& hit : run.hits) Add(hit);
   }
 
-  // Whether anything at all may end with an error, and memory may stay away.
+  // Returns true if any call may end with an error, and memory may stay in use.
   bool any() const {
     return !gone_.empty() || !silent_.empty() || !full_.empty() ||
            !unreadable_.empty() || loses_;
   }
   bool may_leak() const { return !silent_.empty() || loses_for_ever_; }
 
-  // Whether a call of a tenant that uses these hosts may end so.
+  // Returns true if a call of a tenant that uses these hosts may end with this
+  // status.
   bool Explain(const std::string& tenant, const std::set<int32_t>& hosts,
                const absl::Status& status) const {
     const absl::string_view text = status.message();
@@ -159,9 +160,10 @@ bool IsEarly(const Outcome& outcome) {
                            "launches that have not ended");
 }
 
-// Where tenants have devices for themselves, one that `has_slice` may be in its
-// own way, and others in a circle, or not wait so long: those that wait longer
-// than anything takes do so for what a host does not give back.
+// Returns true if tenants with devices of their own may cause this error: a
+// tenant that `has_slice` may be in its own way, and others may wait in a
+// circle or not long enough. A wait longer than anything takes is for memory
+// that a host does not release.
 bool IsInTheWay(const Outcome& outcome, bool has_slice, bool is_faulty) {
   const absl::string_view text = outcome.status.message();
   if (absl::IsDeadlineExceeded(outcome.status)) {
@@ -175,8 +177,8 @@ bool IsInTheWay(const Outcome& outcome, bool has_slice, bool is_faulty) {
           (has_slice && absl::StrContains(text, "held by slice ")));
 }
 
-// Of what comes after that: with nothing to compare it with, anything that a
-// program may do, but not what none may.
+// Returns true if a later outcome may differ: without a reference it may be
+// anything that the program can do, and nothing else.
 bool MayDiffer(const Outcome& outcome, const Outcome& alone) {
   if (!outcome.made) return true;
   if (alone.made && alone.status.ok()) return false;
@@ -185,7 +187,7 @@ bool MayDiffer(const Outcome& outcome, const Outcome& alone) {
                             "nothing is left to happen");
 }
 
-// What a status says, but on which device a shard was.
+// Returns the text of a status without the device of a shard.
 std::string WithoutPlace(const absl::Status& status) {
   std::string text = status.ToString();
   const size_t begin = text.find(" (island");
@@ -263,8 +265,8 @@ class Judgement {
         hosts.insert(of.begin(), of.end());
       }
     }
-    // What a cancel comes too late for is a matter of time, and so is what
-    // follows from that.
+    // Timing decides what a cancel comes too late for, and so what follows from
+    // it.
     bool failed = false, cancelled = false, differs = false;
     bool has_slice = false;
     for (const Call& call : tenant.calls()) {
@@ -325,8 +327,8 @@ class Judgement {
     }
   }
 
-  // Whether each launch was waited for, and none cancelled, as by a run that
-  // fails what is open of it is.
+  // Returns true if every launch was waited for and none was cancelled. A run
+  // that fails cancels its open launches.
   bool AllAwaited() const {
     for (const auto& [tenant, outcomes] : run_.outcomes) {
       for (const auto& [id, outcome] : outcomes) {
@@ -350,7 +352,7 @@ class Judgement {
     return true;
   }
 
-  // Of a run in which all went well.
+  // Checks the counts of a run without errors.
   void JudgeCounts() {
     for (const auto& device : run_.stats.devices) {
       if (device.peak_bytes <= device.memory_bytes) continue;
@@ -374,7 +376,7 @@ class Judgement {
   const RunRecord& alone_;
   const Excuses excuses_;
   bool reserves_ = false;  // devices for one alone
-  bool differs_ = false;   // who is in whose way, from when they are alone
+  bool differs_ = false;   // which tenant is in whose way, once they are alone
   Verdict verdict_;
 };
 

@@ -1,4 +1,4 @@
-//===- judge.h - What must hold of every run --------------------*- C++ -*-===//
+//===- judge.h - Rules that every run must keep -----------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -138,7 +138,8 @@ int PlantedBugs::ChangeControl(SimDelivery& delivery) {
     }
   }
   if (name_ == "epoch-ignored" && delivery.from != kNobody) {
-    // As if it were from the sender's last life, and for the receiver's.
+    // Makes the message look as if it came from the sender's last epoch, and
+    // was for the receiver's.
     const Placement& from = world_->placement(delivery.from);
     const Placement& to = world_->placement(delivery.to);
     for (const Placement& of : {from, to}) {

@@ -24,8 +24,8 @@ namespace pathways::simulate {
 
 // Islands grant in the order of arrival (ClusterOptions::ticket_order).
 inline constexpr char kTicketOrderBug[] = "ticket-order";
-// What a client asks for is not put in order: nobody sees it where clients have
-// no links of their own.
+// Requests of a client are not ordered: this shows only where clients have
+// links of their own.
 inline constexpr char kAsTheyComeBug[] = "as-they-come";
 
 // Makes a cluster behave as if one line of it were wrong, by changing what its
@@ -53,8 +53,9 @@ class PlantedBugs {
   const SimWorld* world_ = nullptr;
   uint64_t count_ = 0;
   std::set<std::tuple<LocalId, LocalId, uint64_t>> seen_;
-  std::map<int32_t, uint32_t> lives_;     // the last that was heard of, by host
-  std::map<LocalId, uint64_t> places_;    // of the last grant, by executor
+  std::map<int32_t, uint32_t> lives_;  // the last that was heard of, by host
+  // position of the last grant, by executor
+  std::map<LocalId, uint64_t> places_;
   std::map<LocalId, uint64_t> argument_;  // object of the last launch
   std::map<LocalId, uint64_t> requests_;  // that came, by client
 };

@@ -1,4 +1,4 @@
-//===- protocol_state.cc - What a cluster is at ---------------------------===//
+//===- protocol_state.cc - Protocol state of a cluster --------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

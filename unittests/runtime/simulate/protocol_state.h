@@ -1,4 +1,4 @@
-//===- protocol_state.h - What a cluster is at ------------------*- C++ -*-===//
+//===- protocol_state.h - Protocol state of a cluster -----------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -13,8 +13,9 @@
 
 namespace pathways::simulate {
 
-// By the control message that was delivered last: "loading", "staging",
-// "running", "fetching", "releasing", "unloading", "other"; "idle" of none.
+// Returns the state after a control message was delivered: "loading",
+// "staging", "running", "fetching", "releasing", "unloading" or "other"; "idle"
+// before the first one.
 std::string StateOf(const std::string& control);
 
 }  // namespace pathways::simulate

@@ -38,25 +38,25 @@ struct Hit {
   std::set<int32_t> hosts;
   std::string during;  // what the cluster was at
 };
-// What it is called in a schedule.
+// Returns the name of a fault in a schedule.
 std::string NameOf(const proto::Fault& fault);
 
 struct RunRecord {
   std::map<std::string, std::map<uint32_t, Outcome>> outcomes;  // by tenant
   std::vector<Hit> hits;
   std::map<std::string, absl::Status> dead;  // tenants, and why
-  std::vector<Report::Span> spans;           // in the order of their ends
+  std::vector<Report::Span> spans;           // by the time of their ends
   bool ended = false;                        // all calls did, within the bounds
   std::vector<std::string> broken;           // rules, found while it ran
   // At the end, when all clients are gone.
-  absl::Status counted;  // why there are no statistics
+  absl::Status counted;  // error of the statistics
   ClusterStats stats;
   proto::ControllerStatus controller;
   uint64_t events = 0, hash = 0;
   TimeNs now_ns = 0;
 };
 
-// What is the same for all runs of a scenario.
+// Objects that all runs of a scenario share.
 struct Prepared {
   Topology topology;
   proto::Cluster cluster;

@@ -28,7 +28,7 @@ std::string KindOf(const Report& report) {
   }
   const size_t ended = kind.find("ended with");
   if (ended == std::string::npos) return kind;
-  // Which code, of whatever call.
+  // The code alone, of any call.
   const size_t colon = kind.find(':', ended);
   return kind.substr(ended, colon - ended);
 }

@@ -1,4 +1,4 @@
-//===- simulate_test.cc - What hunts bugs finds them ----------------------===//
+//===- simulate_test.cc - Detection of planted bugs -----------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -28,7 +28,8 @@ const T* Find(const std::map<uint32_t, T>& map, uint32_t id) {
 constexpr int64_t kPatienceNs = 2'000'000;
 // For devices that others have: longer than all that they do there.
 constexpr int64_t kLongPatienceNs = 600'000'000'000;
-// Of each device of a slice that leaves others room: enough for any program.
+// Bytes of each device of a slice that leaves room for other clients: enough
+// for any program.
 constexpr uint64_t kSliceBytes = uint64_t{1} << 20;
 
 uint64_t BitsOf(const HostArray& array) {

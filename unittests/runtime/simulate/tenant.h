@@ -26,9 +26,9 @@ namespace pathways::simulate {
 // What came of a call.
 struct Outcome {
   Kind kind = NOTHING;
-  bool made = false;  // else it lacked what it is of
+  bool made = false;  // false: the object of the call was missing
   absl::Status status;
-  uint64_t bits = 0;  // of values that it returned; 0: none
+  uint64_t bits = 0;  // hash of the returned values; 0: none
 };
 
 // Makes the calls of a tenant, one after the other.
@@ -70,7 +70,7 @@ class TenantRun {
   const std::vector<std::set<int>>& vague_;
   const Sleep sleep_;
   std::map<uint32_t, Outcome> outcomes_;
-  // By the call that brought them.
+  // A program, by the call that loaded it.
   struct Loaded {
     ProgramHandle handle;
     uint32_t program = 0;

@@ -1,4 +1,4 @@
-//===- trial.cc - Whether a scenario breaks a rule ------------------------===//
+//===- trial.cc - Trial of a scenario against the rules -------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- trial.h - Whether a scenario breaks a rule ---------------*- C++ -*-===//
+//===- trial.h - Trial of a scenario against the rules ----------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -20,9 +20,9 @@ namespace pathways::simulate {
 // Runs it, and what it is compared with. The same for the same scenario.
 Report Try(const Scenario& scenario);
 
-// As Try of DrawScenario of each seed from `first` on, with a bug planted
-// (empty: none), in a process of its own, so that one that dies is a report
-// too. `take` says whether to go on.
+// Tries DrawScenario of each seed from `first` on, with a bug planted (empty:
+// none), in a process of its own, so that a crash is a report too. `take`
+// returns whether to continue.
 void TrySeeds(uint64_t first, uint64_t seeds, const std::string& bug,
               const std::function<bool(const Report&)>& take);
 // As Try, likewise.

@@ -1,4 +1,4 @@
-//===- launch_staging_test.cc - What launches find on a host --------------===//
+//===- launch_staging_test.cc - State of a host that launches find --------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -84,7 +84,7 @@ class FakeOwner final : public LaunchStaging::Owner {
 
 class LaunchStagingTest : public ::testing::Test {
  protected:
-  // What the owner is told when a message comes.
+  // Returns what the owner is notified of when a message arrives.
   std::vector<std::string> Notify(const ControlRef& control) {
     was_new_ = staging_.Take(control);
     return owner_.Take();
@@ -217,7 +217,7 @@ TEST_F(LaunchStagingTest, WhatClientsDoNotHaveRefusesTheLaunch) {
               ElementsAre("pulled 2",
                           "ready 1: a piece of an array has 5 bytes, "
                           "expected 8"));
-  // Neither what was not asked for.
+  // Blocks that were not requested are ignored, too.
   EXPECT_THAT(FromClient(kBlockMessage, 7, "abcdefgh"), IsEmpty());
 }
 
@@ -262,7 +262,7 @@ TEST_F(LaunchStagingTest, RefusesALaunchThatIsNotOfTheProgram) {
                            /*steps=*/0)),
               ElementsAre("ready 3: a launch of 0 steps, expected 1 to "
                           "1099511627776"));
-  for (bool fresh : {false, true}) {  // of which the client would be asked
+  for (bool fresh : {false, true}) {  // the client would be asked for it
     ControlRef other = Stage(4, 8, 9, fresh);
     other->mutable_prepare_launch()->set_incarnation(2);
     EXPECT_THAT(Notify(other),
@@ -363,7 +363,7 @@ class SpillingStagingTest : public LaunchStagingTest {
           work_ = std::move(work);
         });
   }
-  // What is told when all has been written and read.
+  // Returns the notifications when all has been written and read.
   std::vector<std::string> Work() {
     while (work_ != nullptr) {
       std::exchange(work_, nullptr)();

@@ -1,4 +1,4 @@
-//===- spill_disk_test.cc - Where spilled arrays lie ----------------------===//
+//===- spill_disk_test.cc - Files of spilled arrays -----------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -87,7 +87,7 @@ TEST_F(FolderDiskTest, FolderIsThereAndCanBeWritten) {
   EXPECT_EQ(
       FolderDisk::Open(folder_.path() + "/file", "c1", "host0").status().code(),
       absl::StatusCode::kNotFound);
-  // Who may write everything may write this too.
+  // A user who may write everything may write this folder too.
   if (geteuid() == 0) return;
   ASSERT_EQ(chmod(folder_.path().c_str(), 0500), 0);
   EXPECT_EQ(Refused("c1").code(), absl::StatusCode::kPermissionDenied);

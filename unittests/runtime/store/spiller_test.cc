@@ -205,7 +205,7 @@ TEST_F(SpillerTest, WhatIsUsedOrDroppedWhileItIsWrittenDoesNotLeave) {
     ExpectBytes(1);
   }
   EXPECT_EQ(spiller_->spilled_bytes(), kMega / 4);
-  // Likewise with all of them, and then there is no file either.
+  // The last array removes the file as well.
   store_.Drop(1);
   store_.Drop(3);
   EXPECT_THAT(disk_->sizes(), IsEmpty());

@@ -22,7 +22,8 @@
 namespace pathways {
 namespace {
 
-// What the system says of the memory at `data`: two letters for each flag.
+// Returns the flags that the system has for the memory at `data`, two letters
+// each.
 std::string FlagsOf(const void* data) {
   const uintptr_t at = reinterpret_cast<uintptr_t>(data);
   std::ifstream maps("/proc/self/smaps");
@@ -120,7 +121,7 @@ TEST(ArenaTest, PagesThatWereTakenStayForTheNextOfTheirSize) {
   EXPECT_NE(take(1 << 20).data(), first);
   Arena::Segment again = take(4 << 20);
   EXPECT_EQ(again.data(), first);
-  // What was allocated holds zeros, whoever had pages before.
+  // Allocated memory holds zeros, whoever had its pages before.
   again = Arena::Segment();
   Arena::Segment fresh = *arena.Allocate(4 << 20, "program");
   for (uint64_t i = 0; i < fresh.bytes(); ++i) ASSERT_EQ(fresh.data()[i], 0);

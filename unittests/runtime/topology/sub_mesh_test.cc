@@ -39,7 +39,7 @@ TEST(SubMeshTest, IsRowMajorAndTheFirst) {
   EXPECT_THAT(Find({{3, 4}}, {2, 2}), Optional(ElementsAre(0, 1, 4, 5)));
   EXPECT_THAT(Find({{3, 4}}, {4}), Optional(ElementsAre(0, 1, 2, 3)));
   EXPECT_THAT(Find({{3, 4}}, {1, 3, 1}), Optional(ElementsAre(0, 4, 8)));
-  // Its axes go along dimensions in any order.
+  // Axes of the mesh may go along dimensions in any order.
   EXPECT_THAT(Find({{2, 4}}, {4, 2}),
               Optional(ElementsAre(0, 4, 1, 5, 2, 6, 3, 7)));
   EXPECT_EQ(Find({{3, 4}}, {5}), std::nullopt);
@@ -63,8 +63,8 @@ TEST(SubMeshTest, TakesTheLeastLoad) {
   EXPECT_THAT(FindSubMesh({{4}}, {2}, load), Optional(ElementsAre(0, 1)));
 }
 
-// What is meant, said in another way: sets of cells that are, along each
-// dimension, a row of neighbours, as long as the axes are, in some order.
+// A second definition of the result: sets of cells that are a row of neighbours
+// along each dimension, as long as the axes are, in some order.
 class Model {
  public:
   Model(const CellMesh& mesh, const std::vector<int64_t>& shape)

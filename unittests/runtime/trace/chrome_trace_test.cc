@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What is on which track. That the rules hold for every trace is checked from
-// outside, by test/trace/validate.py.
+// Tests which events are on which track. test/trace/validate.py checks from
+// outside that the rules hold for every trace.
 //
 //===----------------------------------------------------------------------===//
 
@@ -85,7 +85,7 @@ TEST(ChromeTraceTest, TracksOfAStep) {
                           "held back 0.007+0.002", "granted 0.009+0.101"));
   EXPECT_THAT(Counts(events, "p steps in flight"),
               ElementsAre("0.01: 1", "0.1: 0"));
-  // Of the received buffer, from the recv to the end of its reader.
+  // The received buffer is in use from the recv to the end of its reader.
   EXPECT_THAT(Counts(events, "island1/host1/device0 credits in use"),
               ElementsAre("0.06: 1", "0.1: 0"));
 }
@@ -116,9 +116,9 @@ TEST(ChromeTraceTest, ArrowsHaveTwoEnds) {
     EXPECT_EQ(flows[name].size(), count) << name;
     for (const auto& [id, ends] : flows[name]) EXPECT_EQ(ends, "sf") << name;
   };
-  check("launch", 2);  // to the grant on each island
-  check("grant", 4);   // to the first gang of each device
-  check("piece", 2);   // from each send to its recv
+  check("launch", 2);  // ends at the grant on each island
+  check("grant", 4);   // ends at the first gang of each device
+  check("piece", 2);   // goes from each send to its recv
 }
 
 TEST(ChromeTraceTest, WhatAProcessDidIsUnderItsNumber) {

@@ -1,4 +1,4 @@
-//===- device_tracks_test.cc - What a device did --------------------------===//
+//===- device_tracks_test.cc - Tracks of a device -------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -138,7 +138,7 @@ TEST_F(DeviceTracksTest, AFlowForEachPairOfShards) {
   EXPECT_THAT(ids, ElementsAre(1, 2, 3, 4));
 }
 
-// What stays on a device needs no arrow.
+// A movement within a device needs no arrow.
 TEST_F(DeviceTracksTest, NoFlowToItself) {
   EXPECT_THAT(FlowsOf(Lasting(Kind::kMove, kDevice2, 1, 10, 20, /*item=*/0)),
               IsEmpty());

@@ -1,4 +1,4 @@
-//===- event_text_test.cc - What events are called ------------------------===//
+//===- event_text_test.cc - Names of events -------------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -39,8 +39,8 @@ TEST_F(EventTextTest, Actions) {
   EXPECT_EQ(ActionName(index_, event), "action 5");
 }
 
-// Of a plan that nobody has verified: two slices that would have 2^24 shards
-// each, all on a device that the log knows, and one whose list says so alone.
+// The plan is not verified: two slices would have 2^24 shards each, all on a
+// device that the log knows, and only the list of the third one says so.
 TEST_F(EventTextTest, LargeSlicesOfForeignPlansAreNotLookedAtForEver) {
   proto::Plan plan = plan_;
   for (int s = 0; s < 3; ++s) {
@@ -115,7 +115,7 @@ TEST_F(EventTextTest, WhatThereIsToSayOfAFiring) {
               HasSubstr(",\"poisoned\":true"));
   event.other = kNoTraceEdge;
   EXPECT_THAT(ActionArgs(&index_, event).text(), Not(HasSubstr("last token")));
-  // Of a movement one shard, whichever the device has.
+  // A movement shows one shard, whichever the device has.
   event = Lasting(TraceKind::kMove, kDevice3, 2, 1, 2, /*item=*/0);
   EXPECT_THAT(ActionArgs(&index_, event).text(), HasSubstr("\"shards\":[0]"));
   event.target = 9;
@@ -175,7 +175,7 @@ TEST_F(EventTextTest, Messages) {
                              EdgeText(index_, kProgram, sent.target) + "\"");
   sent.target = 1000;
   EXPECT_EQ(MessageName(index_, sent, &args), "piece");
-  // Of a collective, which is no edge: the target is the gang.
+  // A collective is no edge: its target is the gang.
   sent.item = kContributionMessage;
   sent.target = 3;
   EXPECT_EQ(MessageName(index_, sent, &args),

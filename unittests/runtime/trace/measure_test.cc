@@ -1,4 +1,4 @@
-//===- measure_test.cc - What a run says that parts of a program cost -----===//
+//===- measure_test.cc - Measured costs of a run --------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -34,7 +34,7 @@ proto::Profile Measured(TraceLog log) {
   const proto::Header header = Identify(&log);
   absl::StatusOr<proto::Profile> profile = MeasureProfile(log, header);
   EXPECT_TRUE(profile.ok()) << profile.status();
-  // Who compiles with it can read it.
+  // The compiler can read the profile.
   EXPECT_TRUE(Profile::Create(*profile, "p").ok());
   return *std::move(profile);
 }
@@ -143,7 +143,7 @@ TEST(MeasureTest, LinksBetweenProcesses) {
   EXPECT_DOUBLE_EQ(profile.dcn().bytes_per_second(), 2e9);
   apart.actors[kExecutor1].island = 0;
   EXPECT_DOUBLE_EQ(Measured(apart).ici().latency_seconds(), 20e-9);
-  // In one process nothing crosses a link.
+  // A single process has no links to measure.
   EXPECT_FALSE(Measured(log).has_dcn());
 }
 

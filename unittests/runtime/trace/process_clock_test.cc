@@ -1,4 +1,4 @@
-//===- process_clock_test.cc - How far the clocks of processes are apart --===//
+//===- process_clock_test.cc - Offsets between the clocks of processes ----===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

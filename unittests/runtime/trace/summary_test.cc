@@ -1,4 +1,4 @@
-//===- summary_test.cc - Where the time of a run went ---------------------===//
+//===- summary_test.cc - Breakdown of the time of a run -------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -62,7 +62,7 @@ TEST(SummaryTest, TheQueueIsAReasonToo) {
   EXPECT_EQ(summary.path[0].firings, 2u);
   EXPECT_EQ(summary.path[0].ns, 29);
   EXPECT_EQ(summary.path_between_ns, 40 - 29);
-  // Of that, what passed between the first and the second.
+  // The gap is the time between the first and the second.
   ASSERT_EQ(summary.gaps.size(), 1u);
   EXPECT_EQ(summary.gaps[0].from, "b");
   EXPECT_EQ(summary.gaps[0].to, "b");
@@ -93,7 +93,7 @@ TEST(SummaryTest, WaitsAreByEdgeAndTheLongestFirst) {
   EXPECT_EQ(meet.ns, 22);
 }
 
-// What began before a log is complete counts from there on.
+// Events that began before the log is complete count from there on.
 TEST(SummaryTest, AnIncompleteLogCountsFromItsBeginning) {
   TraceLog log = OneStep();
   log.begin = 30;

@@ -90,7 +90,7 @@ TEST_F(CreditsInUseTest, FromTheWriterToTheReader) {
   EXPECT_THAT(Of(kDevice0), ElementsAre(Pair(50, 1), Pair(52, 0)));
 }
 
-// What the recv filled is gone from the log.
+// The log no longer has the recv that filled the buffer.
 TEST_F(CreditsInUseTest, ALogThatBeginsInTheMiddleStartsHigher) {
   log_.programs[kProgram] = TwoGangs();
   log_.events = {

@@ -165,7 +165,7 @@ TEST(TraceMessageTest, SeveralProcessesAreOneLogFromWhereAllAreComplete) {
   EXPECT_EQ(log->clocks[1].error_ns, 3);
   log = JoinTraceLogs({});
   EXPECT_TRUE(log.ok() && log->events.empty());
-  // Of one process there is one clock.
+  // A single process has one clock.
   log = JoinTraceLogs({{Log({1, 5, 9}, 0, 1), {0}}});
   EXPECT_TRUE(log.ok() && log->clocks.empty());
 }

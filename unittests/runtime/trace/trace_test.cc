@@ -75,7 +75,7 @@ TEST(TraceTest, EventsComeBackAsTheyWere) {
   EXPECT_EQ(std::memcmp(&events[0], &event, sizeof(event)), 0);
 }
 
-// What a reader gets while another thread records is whole and in order.
+// A reader gets whole events in order while another thread records.
 TEST(TraceTest, ReadersSeeNoTornEvent) {
   auto world = MakeWorld(1);
   auto ring = TraceRing::Create(world.get(), 64);

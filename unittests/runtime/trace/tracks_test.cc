@@ -93,7 +93,7 @@ TEST(StepsTest, OneValueForEachTime) {
               ElementsAre(Pair(10, 1), Pair(20, 3), Pair(30, 0)));
 }
 
-// Of what is given back, what was taken is gone from the log.
+// The log no longer has the event that took what is returned here.
 TEST(StepsTest, NeverNegative) {
   Steps steps;
   steps.Add(10, -2);

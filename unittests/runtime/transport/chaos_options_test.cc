@@ -1,4 +1,4 @@
-//===- chaos_options_test.cc - What a bad network is to do ------*- C++ -*-===//
+//===- chaos_options_test.cc - Options of a simulated bad network ---------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

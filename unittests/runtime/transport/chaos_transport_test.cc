@@ -1,4 +1,4 @@
-//===- chaos_transport_test.cc - What a bad network does --------*- C++ -*-===//
+//===- chaos_transport_test.cc - Effects of a bad network -----------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- cluster_key_test.cc - Who may read a key -----------------*- C++ -*-===//
+//===- cluster_key_test.cc - Permissions of key files ---------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

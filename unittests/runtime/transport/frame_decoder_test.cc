@@ -134,7 +134,8 @@ TEST(FrameDecoderTest, TakesAWholeMessageFromWhereItLies) {
       FrameText(WholeFrame(FrameKind::kCritical, 1, 2), "hpp");
   EXPECT_TRUE(takes(message));
   EXPECT_THAT(sink.came, ElementsAre("h|pp"));
-  // Neither a part, nor more, nor other kinds, nor what would be an error.
+  // The decoder takes neither a part, nor more, nor another kind, nor a frame
+  // that would be an error.
   Frame longer = WholeFrame(FrameKind::kCritical, 1, 2);
   longer.body_bytes = 4;
   for (const std::string& data :

@@ -1,4 +1,4 @@
-//===- load_ucx_test.cc - Without UCX -------------------------------------===//
+//===- load_ucx_test.cc - Machines without UCX ----------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

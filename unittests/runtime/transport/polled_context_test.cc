@@ -1,4 +1,4 @@
-//===- polled_context_test.cc - Who looks, and who waits ------------------===//
+//===- polled_context_test.cc - Polling and waiting threads ---------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

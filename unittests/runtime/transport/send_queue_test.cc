@@ -1,4 +1,4 @@
-//===- send_queue_test.cc - What is written next ----------------*- C++ -*-===//
+//===- send_queue_test.cc - Order of writes -------------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -44,7 +44,8 @@ TEST(SendQueueTest, WritesCriticalMessagesBeforeMorePieces) {
   EXPECT_EQ(BytesOf(queue.Compose(true)), kFrameBytes + 100'000);
   queue.AddMessage(Urgency::kCritical, {}, absl::MakeSpan("now", 3));
   queue.Consume(50'000, &sent);
-  // What was begun goes on; the critical message is not behind the next piece.
+  // The piece that was begun continues; the critical message does not wait for
+  // the next piece.
   EXPECT_EQ(BytesOf(queue.Compose(false)),
             kFrameBytes + 50'000 + kFrameBytes + 3);
   queue.Consume(kFrameBytes + 50'000, &sent);

@@ -1,4 +1,4 @@
-//===- socket_transport_test.cc - What sockets alone do ---------*- C++ -*-===//
+//===- socket_transport_test.cc - Behaviour of sockets alone --------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- strangers_test.cc - Who of those not known yet gives way -----------===//
+//===- strangers_test.cc - Eviction of unknown connections ----------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

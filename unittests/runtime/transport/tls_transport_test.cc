@@ -1,4 +1,4 @@
-//===- tls_transport_test.cc - Who has no key -------------------*- C++ -*-===//
+//===- tls_transport_test.cc - Peers without the key ----------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

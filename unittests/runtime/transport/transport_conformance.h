@@ -1,4 +1,4 @@
-//===- transport_conformance.h - What every transport must do ---*- C++ -*-===//
+//===- transport_conformance.h - Requirements of all transports -*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -42,11 +42,11 @@ class Fabric {
   virtual ~Fabric() = default;
   virtual std::unique_ptr<Transport> Make(const TransportLimits& limits,
                                           TransportEvents* events) = 0;
-  // To listen on; another one each time.
+  // Returns an address to listen on; a new one each time.
   virtual std::string NewAddress() = 0;
   // An address that nobody listens on.
   virtual std::string NobodysAddress() = 0;
-  // What is not an address of the engine.
+  // Returns texts that are no addresses of the engine.
   virtual std::vector<std::string> BadAddresses() = 0;
 };
 
@@ -134,7 +134,7 @@ class Node : public TransportEvents {
     MutexLock lock(&mutex_);
     return peers_[peer].downs > 0;
   }
-  // Who dialed, in the order told.
+  // Returns the peers that dialed, in the order of their events.
   std::vector<PeerId> dialers() {
     MutexLock lock(&mutex_);
     return order_;

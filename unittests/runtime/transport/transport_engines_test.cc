@@ -87,7 +87,7 @@ class NamedUnixFabric : public SocketFabric {
   }
 
  private:
-  // As others of this machine have no names.
+  // Returns a name that no other process of this machine has.
   std::string Named(int number) {
     return "unix:@pathways-transport-test-" + std::to_string(getpid()) + "-" +
            std::to_string(number);

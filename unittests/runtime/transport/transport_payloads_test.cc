@@ -45,7 +45,8 @@ TEST_P(TransportPayloads, ArriveInTheMemoryThatWasNamed) {
   for (size_t i = 0; i < sizes.size(); ++i) {
     EXPECT_TRUE(memory[i] == sent[i] + ".") << i;
   }
-  // What has come may not be taken off yet by the thread that wrote it.
+  // The thread that wrote the payload may not have removed it from the backlog
+  // yet.
   Until([&] { return a_.transport->backlog(b_of_a_) == 0; });
 }
 
@@ -77,7 +78,7 @@ TEST_P(TransportPayloads, LetMessagesOfBothClassesPass) {
     return b_.TokensOf(a_of_b_) == 1 && given_back.load() == 1 &&
            b_.MessagesOf(a_of_b_) == 3;
   });
-  // Which of the two is first is nobody's promise.
+  // The order of the two is not guaranteed.
   const std::vector<std::string> log = b_.Of(a_of_b_).log;
   EXPECT_THAT(log, UnorderedElementsAre("now", "critical", "bulk", "payload"));
   EXPECT_EQ(log.front(), "now");

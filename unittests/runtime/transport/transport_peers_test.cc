@@ -1,4 +1,4 @@
-//===- transport_peers_test.cc - Who is there, and goes -------------------===//
+//===- transport_peers_test.cc - Arrival and loss of peers ----------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -46,7 +46,7 @@ TEST_P(TransportAddresses, AreListenedOnByOne) {
   ASSERT_TRUE(address.ok()) << address.status();
   const absl::Status again = two.transport->Listen(*address).status();
   EXPECT_EQ(again.code(), absl::StatusCode::kAlreadyExists) << again;
-  // Without what only those may know who dial.
+  // The message leaves out the part that only the dialing process may know.
   const bool has_secret = address->rfind("ucx:", 0) == 0;
   EXPECT_THAT(again.message(), HasSubstr(address->substr(
                                    0, has_secret ? address->find('/') : -1)));

@@ -1,4 +1,4 @@
-//===- ucx_transport_test.cc - What is UCX's alone ------------------------===//
+//===- ucx_transport_test.cc - Behaviour of UCX alone ---------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -146,7 +146,7 @@ TEST_P(UcxTransportTest, TellsOfAProcessThatWasKilled) {
       << events_.why();
 }
 
-// As one that the network does not reach any more: UCX says nothing.
+// The network no longer reaches the peer: UCX reports nothing.
 TEST_P(UcxTransportTest, TellsOfAPeerThatTakesNothing) {
   if (options_.way != UcxWay::kTcp) GTEST_SKIP() << "by TCP only";
   options_.silence_timeout = absl::Milliseconds(50);

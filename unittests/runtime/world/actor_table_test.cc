@@ -54,13 +54,13 @@ TEST(ActorTableTest, RefusesAnAddressThatIsTooLarge) {
   TestActor actor;
   EXPECT_EQ(table.Add(&actor, {}, "far", kMaxActors + 1), kNobody);
   EXPECT_EQ(table.Find(kMaxActors + 1), kNobody);
-  // Nothing was added.
+  // The actor was not added.
   EXPECT_EQ(IndexOf(table.Add(&actor, {}, "near", kMaxActors)), 0u);
   EXPECT_EQ(table.Find(kMaxActors), LocalId{0});
 }
 
 TEST(ActorTableTest, StaysWhereItIsWhileOthersAdd) {
-  constexpr uint32_t kEach = 3000;  // more than a chunk has
+  constexpr uint32_t kEach = 3000;  // more than one chunk has
   ActorTable table;
   TestActor actor;
   const LocalId first = table.Add(&actor, {}, "0", 0);

@@ -1,4 +1,4 @@
-//===- await.h - Until another thread has done something --------*- C++ -*-===//
+//===- await.h - Waiting for another thread ---------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -13,6 +13,7 @@
 #include <thread>
 
 namespace pathways {
+// Waits until `state`, which another thread makes true, returns true.
 
 inline void Await(const std::function<bool()>& state) {
   while (!state()) std::this_thread::yield();

@@ -1,4 +1,4 @@
-//===- conformance_actors_test.cc - What every world does for actors ------===//
+//===- conformance_actors_test.cc - Actors in every world -----------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -24,7 +24,7 @@
 
 namespace pathways {
 
-// An address without an actor: nothing happens but for the count.
+// A message to an address without an actor has no effect except on the count.
 TEST_P(WorldConformance, NobodyIsThere) {
   Make();
   std::atomic<int64_t> sent{0};
@@ -43,8 +43,8 @@ TEST_P(WorldConformance, NobodyIsThere) {
   EXPECT_EQ(TestBody::held.load(), 0);
 }
 
-// What is for an actor of another process goes up, and what comes from one is
-// handled with its number.
+// Messages to actors of other processes go to the remote_channel, and messages
+// from there are handled with their sender's address.
 TEST_P(WorldHookConformance, OtherProcessesAreReachedThroughTheUplink) {
   std::vector<std::string> up;
   RemoteChannel remote_channel;
@@ -87,7 +87,7 @@ TEST_P(WorldHookConformance, OtherProcessesAreReachedThroughTheUplink) {
       up, testing::ElementsAre("1000 7 bytes", "1000 request", "1000 body"));
   EXPECT_EQ(world_->undelivered(), 0u);
   {
-    // Gone when the message is handled.
+    // The payload is overwritten and freed before the message is handled.
     std::string buffer = "from afar";
     world_->Send(far, actor.id, Numbered(8), {buffer.data(), buffer.size()});
     buffer.assign(buffer.size(), '?');
@@ -126,7 +126,7 @@ TEST_P(WorldConformance, WatchersHearOfEachPeerOnce) {
   world_->ReportPeerDown(2, 1);
   world_->ReportPeerDown(1, 4);
   ASSERT_TRUE(RunTo(heard, 3));
-  // One that comes later, and is on one of them.
+  // A later watcher, which is on one of the lost hosts itself.
   world_->SendLocal(kNobody, b.local_id(), LocalNumbered(0));
   ASSERT_TRUE(RunTo(heard, 4));
   world_->Stop();
@@ -135,8 +135,8 @@ TEST_P(WorldConformance, WatchersHearOfEachPeerOnce) {
   EXPECT_THAT(second, testing::ElementsAre(Pair(2, 1)));
 }
 
-// Down and up in the order of lives, whoever says what first: "host-epoch" is
-// down, "host+epoch" up.
+// Watchers get down and up in the order of epochs, whatever the order of
+// reports. "host-epoch" is down, "host+epoch" up.
 TEST_P(WorldConformance, WatchersHearOfEachLifeOnce) {
   Make();
   std::atomic<int64_t> heard{0}, watching{0};
@@ -164,19 +164,19 @@ TEST_P(WorldConformance, WatchersHearOfEachLifeOnce) {
   world_->SendLocal(kNobody, a.local_id(), LocalNumbered(0));
   world_->SendLocal(kNobody, c.local_id(), LocalNumbered(0));
   ASSERT_TRUE(RunTo(watching, 2));
-  // Of a first life there is none before; what is known is not told again.
+  // There is no epoch before the first, and known news are not repeated.
   world_->ReportPeerUp(1, 1);
   world_->ReportPeerUp(1, 1);
-  // That the one before is over follows, and is not told when it is said.
+  // Epoch 2 implies that epoch 1 is over, so the later report has no effect.
   world_->ReportPeerUp(1, 2);
   world_->ReportPeerDown(1, 1);
-  // Nor that a life begins that is over, or older than one that is.
+  // An epoch that is over, or older than the current one, does not begin.
   world_->ReportPeerDown(1, 2);
   world_->ReportPeerUp(1, 2);
   world_->ReportPeerUp(1, 3);
   world_->ReportPeerUp(1, 2);
   world_->ReportPeerDown(1, 2);
-  // Of one whose lives are missed the last counts.
+  // If epochs were missed, only the last one counts.
   world_->ReportPeerUp(3, 7);
   world_->ReportPeerDown(3, 7);
   world_->ReportPeerDown(4, 1);
@@ -194,12 +194,12 @@ TEST_P(WorldConformance, WatchersHearOfEachLifeOnce) {
               ElementsAre("1-2", "1+3", "3-6", "3+7", "3-7", "4-1", "4+2"));
 }
 
-// Of reports from two threads all watchers hear in one order.
+// All watchers get the reports of two threads in the same order.
 TEST_P(WorldConformance, ReportsOfTwoThreadsKeepTheOrderOfLives) {
   Make();
   constexpr uint32_t kEpochs = 200;
   std::atomic<int64_t> heard{0}, watching{0}, wrong{0};
-  // Twice the epoch, and one more when it is down.
+  // Twice the epoch, plus 1 if it is down.
   std::vector<uint32_t> last(3);
   for (int i = 0; i < 3; ++i) {
     TestActor& actor = Add(0, i);
@@ -227,7 +227,7 @@ TEST_P(WorldConformance, ReportsOfTwoThreadsKeepTheOrderOfLives) {
   std::thread other(report);
   report();
   other.join();
-  // Not of the last one that it is down.
+  // The last epoch is not reported down.
   EXPECT_TRUE(RunTo(heard, 3 * (2 * kEpochs - 1)));
   world_->Stop();
   EXPECT_EQ(wrong.load(), 0);
@@ -237,7 +237,7 @@ TEST_P(WorldConformance, NoHandlerRunsInsideAnother) {
   Make();
   std::atomic<int64_t> done{0};
   std::atomic<int64_t> nested{0};
-  // All on one worker, so never two at a time.
+  // All actors are on one worker, so only one handler runs at a time.
   int depth = 0;
   for (int i = 0; i < 3; ++i) Add(0, 0);
   for (int i = 0; i < 3; ++i) {
@@ -290,7 +290,8 @@ TEST_P(WorldConformance, TimersFireInOrderOfTimeThenOfSending) {
   ASSERT_TRUE(RunTo(set, 1));
   advance_(10'000);
   ASSERT_TRUE(RunTo(fired, 8));
-  // The delays are milliseconds apart from clock error, none is doubled.
+  // The delays differ by milliseconds, more than clock errors, and no two are
+  // equal.
   EXPECT_THAT(order, testing::ElementsAre(6, 1, 3, 7, 2, 5, 4, 0));
   EXPECT_THAT(late, testing::Each(testing::Ge(0)));
 }
@@ -313,7 +314,7 @@ TEST_P(WorldConformance, TimerReachesAnActorOnAnotherWorker) {
   ASSERT_TRUE(RunTo(set, 1));
   advance_(1000);
   EXPECT_TRUE(RunTo(fired, 1));
-  // From outside too.
+  // Threads outside the world can set such timers too.
   world_->SendAfter(kNobody, from.local_id(), 500, LocalNumbered(1));
   advance_(500);
   ASSERT_TRUE(RunTo(set, 2));
@@ -339,7 +340,7 @@ TEST_P(WorldConformance, HandlersRegisterAndReserve) {
   };
   world_->Send(kNoActor, parent.id, Numbered(0));
   EXPECT_TRUE(RunTo(born, kMade));
-  world_->Stop();  // before the children go
+  world_->Stop();  // before the children are destroyed
 }
 
 TEST_P(WorldConformance, WhoRetiresHearsNothingMore) {
@@ -348,7 +349,7 @@ TEST_P(WorldConformance, WhoRetiresHearsNothingMore) {
   TestActor& actor = Add(0, 0);
   TestActor& far = Add(1, 0);
   actor.on_message = [&](ActorId, const WireMessage&) {
-    // It may still send in its last handler.
+    // A retired actor may still send in its last handler.
     world_->Retire(actor.local_id());
     world_->Send(actor.id, far.id, Numbered(0));
     Bump(handled);

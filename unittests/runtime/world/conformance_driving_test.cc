@@ -1,4 +1,4 @@
-//===- conformance_driving_test.cc - How worlds are driven and stopped ----===//
+//===- conformance_driving_test.cc - Driving and stopping every world -----===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -51,7 +51,7 @@ TEST_P(WorldConformance, RunUntilSeesEveryNotify) {
   std::atomic<int64_t> count{0};
   TestActor& actor = Add(0, 0);
   actor.on_message = [&](ActorId, const WireMessage&) { Bump(count); };
-  // True at once, with nothing to run.
+  // The condition is true at once, without any event.
   EXPECT_TRUE(world_->RunUntil([] { return true; }));
   for (int i = 0; i < 5000; ++i) {
     world_->Send(kNoActor, actor.id, Numbered(i));
@@ -83,7 +83,7 @@ TEST_P(WorldConformance, SeveralThreadsWait) {
   EXPECT_EQ(failed.load(), 0);
 }
 
-// What was not delivered is given back when the world stops.
+// Messages that were not delivered are released when the world stops.
 TEST_P(WorldConformance, BodiesAreGivenBackAtTheStop) {
   Make();
   std::atomic<int64_t> stopped{0};
@@ -108,7 +108,8 @@ TEST_P(WorldConformance, StopDropsWhatIsQueued) {
   std::atomic<int64_t> started{0}, handled{0};
   std::atomic<bool> stopped{false};
   std::atomic<int64_t> after{0};
-  // Two that feed each other and themselves for ever, with strings to free.
+  // Two actors send to each other and to themselves without end, with strings
+  // to free.
   TestActor& a = Add(0, 0);
   TestActor& b = Add(1, 1);
   auto feed = [&](TestActor& me, TestActor& other) {
@@ -147,7 +148,7 @@ TEST_P(WorldConformance, AHandlerMayStop) {
     EXPECT_EQ(bytes, "stop");
     world_->Send(actor.id, actor.id, Numbered(0));
     world_->Stop();
-    // The message at hand outlives the queue it came from.
+    // The message being handled outlives the queue that it came from.
     EXPECT_EQ(bytes, "stop");
   };
   actor.on_message = [&](ActorId, const WireMessage&) { handled.fetch_add(1); };

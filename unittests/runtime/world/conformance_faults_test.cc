@@ -21,8 +21,9 @@
 
 namespace pathways {
 
-// Drops 2, doubles 4, delays 6 past the end, of the hot ones; drops "b" and
-// doubles "c" of the others. Only what crosses hosts is at risk.
+// Drops hot message 2, duplicates 4, and delays 6 past the end; drops control
+// message "b" and duplicates "c". Faults apply only to messages that cross
+// hosts.
 TEST_P(WorldHookConformance, PlantedFaultsAreExact) {
   std::atomic<int64_t> asked{0};
   Make(
@@ -69,7 +70,7 @@ TEST_P(WorldHookConformance, PlantedFaultsAreExact) {
   std::atomic<int64_t> rewritten{0};
   from.on_message = [&](ActorId, const WireMessage& message) {
     if (message.kind == 1) {
-      // Consumed, so far as the sender knows: the memory is used again.
+      // The sender considers its messages consumed and reuses the memory.
       std::fill(buffer.begin(), buffer.end(), '?');
       return Bump(rewritten);
     }
@@ -83,7 +84,7 @@ TEST_P(WorldHookConformance, PlantedFaultsAreExact) {
     }
   };
   world_->Send(kNoActor, from.id, Numbered(0));
-  // In order: 8 near, then 0 1 3 4 5 7 and a c e.
+  // In order: 8 messages to near, then 0 1 3 4 5 7 and a c e.
   auto count = [&] { return got.load() >= 8 + 6 + 3; };
   ASSERT_TRUE(world_->RunUntil(count));
   world_->Send(kNoActor, from.id, Numbered(0, /*kind=*/1));
@@ -92,13 +93,13 @@ TEST_P(WorldHookConformance, PlantedFaultsAreExact) {
   ASSERT_TRUE(RunTo(got, 8 + 6 + 3 + 2 + 2));
   EXPECT_THAT(near_steps, testing::ElementsAre(0, 1, 2, 3, 4, 5, 6, 7));
   EXPECT_THAT(far_steps, testing::ElementsAre(0, 1, 3, 4, 5, 7, 4, 6));
-  // The late ones carry what was sent, not what the memory holds by now.
+  // Late copies carry the sent bytes, not the present contents of the memory.
   EXPECT_EQ(std::string(content.begin(), content.end()), "ABDEFHEG");
   EXPECT_EQ(far_control, "acecd");
   EXPECT_EQ(asked.load(), 8);
 }
 
-// What a fault still holds is freed when the world ends.
+// Messages that a fault still holds are freed when the world ends.
 TEST_P(WorldHookConformance, StopsWithDelayedMessages) {
   Make([](ActorId, ActorId,
           const WireMessage&) { return Fault::Delay(1'000'000'000); },

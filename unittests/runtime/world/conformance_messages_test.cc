@@ -1,4 +1,4 @@
-//===- conformance_messages_test.cc - What every world does with messages -===//
+//===- conformance_messages_test.cc - Messages in every world -------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -32,7 +32,7 @@ TEST_P(WorldConformance, KeepsOrderOfEachPair) {
   std::atomic<int64_t> wrong{0};
   std::vector<TestActor*> receivers;
   for (int r = 0; r < kReceivers; ++r) {
-    // Every other one on another host and another worker.
+    // Every other receiver is on another host and another worker.
     TestActor& actor = Add(r % 3, r);
     auto take = [&, r](uint64_t sender, uint64_t step) {
       if (next[r][sender]++ != step) wrong.fetch_add(1);
@@ -56,7 +56,7 @@ TEST_P(WorldConformance, KeepsOrderOfEachPair) {
     actor.on_message = [&, s](ActorId, const WireMessage& message) {
       if (message.step == kEach) return;
       for (TestActor* receiver : receivers) {
-        // Hot and control messages keep one order.
+        // Hot and control messages share one order.
         if (message.step % 7 == 3) {
           uint64_t words[2] = {static_cast<uint64_t>(s), message.step};
           world_->SendControl(
@@ -86,8 +86,8 @@ TEST_P(WorldConformance, KeepsOrderOfEachPair) {
   EXPECT_EQ(TestBody::held.load(), 0);
 }
 
-// Where the receiver wants it, or beside the message; and once lent, the sender
-// changes nothing until it is told that it may.
+// Payloads arrive where the receiver wants them, or with the message. The
+// sender does not change a lent payload before it is returned.
 TEST_P(WorldConformance, LentPayloadsComeWhole) {
   Make();
   constexpr uint64_t kCount = 40;
@@ -118,7 +118,7 @@ TEST_P(WorldConformance, LentPayloadsComeWhole) {
   };
   to.on_offer = [&](const WireMessage& message, uint64_t bytes) {
     ReceiveBuffer landing;
-    if (message.step % 5 == 4) {  // not wanted
+    if (message.step % 5 == 4) {  // refused
       refused.fetch_add(1);
       Bump(over);
       return landing;
@@ -157,13 +157,13 @@ TEST_P(WorldConformance, LentPayloadsComeWhole) {
   EXPECT_TRUE(RunTo(over, kCount + 1));
   EXPECT_TRUE(RunTo(returned, lends.load()));
   EXPECT_EQ(wrong.load(), 0);
-  // All that are long enough, or none. Who is of the same process reads them
-  // where they lie, without an offer.
+  // A world lends all payloads that are long enough, or none. A receiver in the
+  // same process reads them in place, without an offer.
   EXPECT_TRUE(lends.load() == 0 || lends.load() == kCount / 2);
   EXPECT_TRUE(refused.load() == 0 || refused.load() == lends.load() / 5);
 }
 
-// Also when they come in all kinds, between two actors of a host.
+// Messages of all kinds between two actors of a host keep one order.
 TEST_P(WorldConformance, KindsOfMessagesKeepOneOrder) {
   Make();
   constexpr uint64_t kCount = 3000;
@@ -202,10 +202,10 @@ TEST_P(WorldConformance, KindsOfMessagesKeepOneOrder) {
   EXPECT_EQ(wrong, 0u);
 }
 
-// Bulk messages keep an order of their own, wherever they come from; the others
-// keep theirs.
+// Bulk messages keep an order of their own, wherever they come from; other
+// messages keep theirs.
 TEST_P(WorldHookConformance, BulkMessagesKeepTheirOwnOrder) {
-  // Those that cross hosts, one of each kind twice.
+  // Duplicates one message of each kind that crosses hosts.
   Make([](ActorId, ActorId, const WireMessage& message) {
     return message.step == 100 ? Fault::Duplicate() : Fault::Deliver();
   });
@@ -216,7 +216,7 @@ TEST_P(WorldHookConformance, BulkMessagesKeepTheirOwnOrder) {
   struct Counts {
     uint64_t bulk = 0, other = 0;
   };
-  std::vector<Counts> next(3);  // by sender: far, near, outside
+  std::vector<Counts> next(3);  // indexed by sender: far, near, outside
   const uint64_t bytes[] = {17, 23};
   near.on_message = [&](ActorId from, const WireMessage& message) {
     const bool is_bulk = IsBulk(message.kind);
@@ -226,7 +226,7 @@ TEST_P(WorldHookConformance, BulkMessagesKeepTheirOwnOrder) {
                     std::memcmp(near.payload.data, bytes, sizeof(bytes)))) {
       wrong.fetch_add(1);
     }
-    if (message.step == 100 && want > 100) return;  // again
+    if (message.step == 100 && want > 100) return;  // the second copy
     if (message.step != want++) wrong.fetch_add(1);
     Bump(received);
   };
@@ -243,7 +243,7 @@ TEST_P(WorldHookConformance, BulkMessagesKeepTheirOwnOrder) {
   world_->SendLocal(kNobody, far.local_id(), LocalNumbered(0));
   send(kNoActor);
   const bool all = RunTo(received, 6 * kCount);
-  // Those that come twice are not counted: one may be under way.
+  // Second copies are not counted, so one may still be under way.
   world_->Stop();
   ASSERT_TRUE(all);
   EXPECT_EQ(wrong.load(), 0);
@@ -366,7 +366,7 @@ TEST_P(WorldConformance, BurstOfAMillionAcrossWorkers) {
   EXPECT_EQ(wrong, 0);
 }
 
-// Queues that wrap again and again while they are neither empty nor full.
+// Queues wrap repeatedly while they are neither empty nor full.
 TEST_P(WorldConformance, QueuesWrap) {
   Make();
   constexpr uint64_t kUnderWay = 45, kLast = 1000 * kUnderWay;
@@ -384,7 +384,8 @@ TEST_P(WorldConformance, QueuesWrap) {
     uint64_t later = message.step + kUnderWay;
     if (later < kLast) world_->Send(b.id, a.id, Numbered(later));
   };
-  // All at once, so that the first is not back before the last has left.
+  // All messages are sent at once, so the first does not return before the last
+  // has left.
   b.on_control = [&](ActorId, std::string_view) {
     for (uint64_t i = 0; i < kUnderWay; ++i) {
       world_->Send(b.id, a.id, Numbered(i));

@@ -1,4 +1,4 @@
-//===- conformance_test.cc - All worlds do what a world must ----*- C++ -*-===//
+//===- conformance_test.cc - Conformance of all worlds ----------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -47,13 +47,13 @@ WorldCase Sim(uint64_t seed) {
             options.remote_channel = std::move(hooks.remote_channel);
             auto world = SimWorld::Create(std::move(options));
             EXPECT_TRUE(world.ok()) << world.status();
-            // RunUntil moves its time to whatever happens next.
+            // RunUntil moves the world's time to the next event.
             return MadeWorld{*std::move(world), [](TimeNs) {}};
           }};
 }
 
-// Worlds of several processes; what links between these do to messages is the
-// matter of transports.
+// Worlds of several processes. They are not tested with hooks, since faults of
+// their links are a matter of transports.
 WorldCase Processes(int processes, int workers, bool followers = false) {
   const std::string name = "processes" + std::to_string(processes);
   return {followers ? name + "followers" : name, [=](Hooks) {

@@ -63,7 +63,7 @@ TEST_F(ControlActorTest, HearsBytesAndWhatIsHandedOver) {
   actor_.OnControlBody(controller, Start(2).Hand());
   EXPECT_THAT(actor_.tickets, ElementsAre(1, 2));
   EXPECT_EQ(actor_.foreign, 0);
-  // All were given back.
+  // All messages were released.
   EXPECT_EQ(controls_.size(), 2u);
 }
 

@@ -1,4 +1,4 @@
-//===- joined_worlds.h - Several processes' worlds as one -------*- C++ -*-===//
+//===- joined_worlds.h - Several processes as one World ---------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -30,9 +30,10 @@
 
 namespace pathways {
 
-// Threads in `processes` worlds that are linked with each other: host h lives
-// in that of number h modulo these, the controller's in the first. What tests
-// ask of a World they ask of all together.
+// A World made of `processes` ThreadWorlds that are linked with each other.
+// Host h is in world h modulo `processes`, and the controller's host in the
+// first one. Tests call the World interface of this object as if it were one
+// world.
 class JoinedWorlds final : public World {
  public:
   JoinedWorlds(int processes, const std::function<ThreadOptions()>& options) {
@@ -51,7 +52,7 @@ class JoinedWorlds final : public World {
       process.links->Open(process.transport.get());
       ThreadOptions mine = options();
       mine.remote_channel = process.links->remote_channel();
-      // In every second one the transport's thread is alone.
+      // In every second process, only the transport's own thread polls.
       if (p % 2 == 1) mine.remote_channel.poll = nullptr;
       auto world = ThreadWorld::Create(std::move(mine));
       EXPECT_TRUE(world.ok()) << world.status();
@@ -144,7 +145,8 @@ class JoinedWorlds final : public World {
   void Notify() override { First().Notify(); }
   void Stop() override {
     for (Process& process : processes_) process.world->Stop();
-    // A handler stops worlds alone: threads of transports may wait for it.
+    // A handler stops only the worlds, since threads of transports may wait for
+    // it.
     if (stopping_.exchange(true)) return;
     for (Process& process : processes_) process.transport->Stop();
   }
@@ -156,7 +158,8 @@ class JoinedWorlds final : public World {
     std::unique_ptr<PolledTransport> transport;  // destroyed first
   };
 
-  // With those before it; each end hears of the other by membership.
+  // Links a process with those before it. The other end learns the number of
+  // the process from a membership message.
   void Link(int p) {
     Process& process = processes_[p];
     EXPECT_TRUE(process.transport->Listen(AddressOf(p)).ok());
@@ -180,7 +183,8 @@ class JoinedWorlds final : public World {
     if (joined == kNobody) return kNobody;
     return LocalId{IndexOf(joined) / static_cast<uint32_t>(processes_.size())};
   }
-  // Where a sender is; a thread of a test sends from where the receiver is.
+  // Returns the world of the sender; a thread of a test sends from the
+  // receiver's world.
   ThreadWorld& From(ActorId from, ActorId to) {
     MutexLock lock(&mutex_);
     auto found = process_of_.find(from);

@@ -1,4 +1,4 @@
-//===- leader_token_test.cc - Who works for a world of one worker ---------===//
+//===- leader_token_test.cc - Token of the thread that works --------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -31,7 +31,8 @@ bool IsOver(TimeNs) { return false; }
 struct LeaderTokenTest : ::testing::Test {
   LeaderTokenTest() { mailbox.Open(&pool, /*owner=*/0, /*workers=*/1); }
 
-  // The own thread: handles what was posted, and parks, until it is to end.
+  // Loop of the own thread: handles posted messages and parks, until the test
+  // ends it.
   void Work() {
     while (!over.load()) {
       Handle();
@@ -42,7 +43,7 @@ struct LeaderTokenTest : ::testing::Test {
       });
     }
   }
-  // By who has the leader token.
+  // Handles messages and timers. Called by the holder of the leader token.
   void Handle() {
     EXPECT_EQ(inside.fetch_add(1), 0);
     while (mailbox.has_posted()) handled += mailbox.TakePosted().size();
@@ -82,7 +83,7 @@ TEST_F(LeaderTokenTest, TheOwnThreadHasItUntilItNaps) {
   std::thread own([&] { Work(); });
   TakeSeat();
   EXPECT_FALSE(token.TryTake());
-  EXPECT_FALSE(mailbox.asleep());  // who posts wakes nobody
+  EXPECT_FALSE(mailbox.asleep());  // a post wakes no thread
   Post();
   Handle();
   EXPECT_EQ(handled.load(), 1);
@@ -133,7 +134,8 @@ TEST_F(LeaderTokenTest, TheOwnThreadNapsForTheTimersOfGuests) {
   mailbox.AddTimer(7, Local(1));
   token.Leave(IsOver);
   while (asked_for.load() != 7) std::this_thread::yield();
-  // A later one, or the same, is no reason to wake it; an earlier one is.
+  // A later or equal deadline does not wake the own thread; an earlier one
+  // does.
   TakeSeat();
   const int64_t before = parks.load();
   mailbox.AddTimer(9, Local(2));
@@ -156,7 +158,8 @@ TEST_F(LeaderTokenTest, WhoIsWantedIsNoSecret) {
   EXPECT_FALSE(token.wanted());
 }
 
-// Nobody works but for what was posted, so a lost wake-up is the end of it.
+// No thread works except for posted messages, so a lost wake-up would hang the
+// test.
 TEST_F(LeaderTokenTest, NoMessageIsLost) {
   constexpr int64_t kMessages = 20'000;
   std::thread own([&] { Work(); });
@@ -181,7 +184,7 @@ TEST_F(LeaderTokenTest, NoMessageIsLost) {
           if (i % 16 == 0) Await(handled, i);
           continue;
         }
-        // As at the end of a call.
+        // The end of a call does the same.
         if (token.TryTake()) {
           Handle();
           token.Leave(IsOver);

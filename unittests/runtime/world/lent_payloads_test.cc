@@ -48,10 +48,10 @@ TEST(LentPayloadsTest, AnOfferCountsOnce) {
   ASSERT_TRUE(other.has_value());
   EXPECT_NE(*first, *other);
   EXPECT_FALSE(payloads.AddOffer({kOne, 9, 10}).has_value());
-  EXPECT_TRUE(payloads.AddOffer({kOne, 8, 10}).has_value());  // overtaken
+  EXPECT_TRUE(payloads.AddOffer({kOne, 8, 10}).has_value());  // arrives late
   EXPECT_EQ(payloads.TakeOffer(*other)->bytes, 20u);
   EXPECT_FALSE(payloads.TakeOffer(*other).has_value());
-  // Nor when it was answered.
+  // An answered offer does not count again either.
   EXPECT_FALSE(payloads.AddOffer({kTwo, 9, 20}).has_value());
 }
 

@@ -1,4 +1,4 @@
-//===- link_counters_test.cc - What went over links -----------------------===//
+//===- link_counters_test.cc - Counters of messages on links --------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -18,7 +18,7 @@ namespace {
 
 TEST(LinkCountersTest, SumsWhatAllThreadsCount) {
   LinkCounters counters;
-  // One after the other may have the id of one that is gone.
+  // Each thread may get the id of an earlier thread that has ended.
   for (int round = 0; round < 3; ++round) {
     std::vector<std::thread> threads;
     for (int t = 0; t < 4; ++t) {
@@ -31,7 +31,7 @@ TEST(LinkCountersTest, SumsWhatAllThreadsCount) {
         counters.CountUnlinked();
       });
     }
-    (void)counters.Sum();  // meanwhile
+    (void)counters.Sum();  // concurrently
     for (std::thread& thread : threads) thread.join();
   }
   const LinkStats sum = counters.Sum();
@@ -55,7 +55,7 @@ TEST(LinkCountersTest, EachHasItsOwn) {
     }
     EXPECT_EQ(second.Sum().messages_sent, 30u);
   }
-  LinkCounters third;  // perhaps where the second one was
+  LinkCounters third;  // may have the address of the second one
   EXPECT_EQ(third.Sum().messages_sent, 0u);
   third.CountSent(5, 0, 0);
   EXPECT_EQ(third.Sum().messages_sent, 5u);

@@ -41,9 +41,9 @@ TEST(LinkTest, AWireCarriesOneMessageAtATime) {
   LinkTable table(models);
   Wire& wire = table.Between(kHost0, kHost1);
   EXPECT_EQ(wire.Carry(0, 50, 0), 150);
-  EXPECT_EQ(wire.Carry(10, 50, 0), 200);   // behind the first one
+  EXPECT_EQ(wire.Carry(10, 50, 0), 200);   // waits for the first one
   EXPECT_EQ(wire.Carry(500, 50, 0), 650);  // the wire was free
-  // The other direction is a wire of its own.
+  // The opposite direction is a separate wire.
   EXPECT_EQ(table.Between(kHost1, kHost0).Carry(500, 50, 0), 650);
 }
 
@@ -119,8 +119,9 @@ LinkModels SomeLinks() {
   return models;
 }
 
-// What actors 0 to 3 (hosts 0 to 3, two islands) and 4 (the controller) send:
-// no two at one time, so that wires see one order.
+// Messages of actors 0 to 3 (on hosts 0 to 3 of two islands) and 4 (on the
+// controller's host). No two are sent at the same time, so that wires see one
+// order.
 struct Sent {
   TimeNs time;
   uint32_t from, to;
@@ -141,13 +142,13 @@ std::vector<Sent> RandomTraffic(uint64_t seed, int count) {
   return all;
 }
 
-// Actors that send what they are told to, and note what comes, and when.
+// Actors that send a list of messages and record the arrivals with their times.
 class Traffic {
  public:
   struct Came {
     TimeNs time;
     uint32_t to;
-    uint64_t number;  // in the list of what was sent
+    uint64_t number;  // index in the list of sent messages
     bool operator==(const Came& other) const = default;
     bool operator<(const Came& other) const {
       return std::tie(time, to, number) <
@@ -185,8 +186,8 @@ class Traffic {
     }
     world_.RunUntil([this] { return begun_.load() == 5; });
   }
-  // Sees to it that all workers have looked at their timers since now: the
-  // second ping is sent when the worker was at the first one.
+  // Waits until all workers have looked at their timers after the call began:
+  // the second ping is sent after the worker handled the first one.
   void Barrier() {
     for (int i = 0; i < 2; ++i) {
       pings_.store(0);
@@ -203,7 +204,8 @@ class Traffic {
     MutexLock lock(&mutex_);
     return came_.size();
   }
-  // By time, then as they came for each receiver.
+  // Returns the arrivals by time, then in the order of arrival at each
+  // receiver.
   std::vector<Came> came() {
     MutexLock lock(&mutex_);
     std::vector<Came> result = came_;
@@ -266,8 +268,8 @@ std::vector<Traffic::Came> InSimulation(const std::vector<Sent>& sent) {
   return traffic.came();
 }
 
-// On threads the clock is moved to each time at which something was sent or, in
-// the simulation, came: nothing may come a nanosecond earlier.
+// On threads the clock stops at each time at which a message was sent or, in
+// the simulation, arrived. No message may arrive a nanosecond earlier.
 TEST(LinkTest, BothWorldsDeliverAtTheSameTimes) {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     SCOPED_TRACE(seed);
@@ -291,7 +293,7 @@ TEST(LinkTest, BothWorldsDeliverAtTheSameTimes) {
       clock->Advance(stop - 1 - clock->Now());
       traffic.Barrier();
       clock->Advance(1);
-      traffic.Barrier();  // what was sent now is on its way
+      traffic.Barrier();  // messages sent now are on their links
       traffic.Wait(
           std::count_if(expected.begin(), expected.end(),
                         [&](const auto& c) { return c.time <= stop; }));
@@ -301,8 +303,8 @@ TEST(LinkTest, BothWorldsDeliverAtTheSameTimes) {
   }
 }
 
-// Under real time, with several workers that send at once: order of each pair,
-// and no message before its latency has passed.
+// In real time, with several workers that send at once, messages of each pair
+// stay in order, and none arrives before its latency has passed.
 TEST(LinkTest, OrderOfSendersHoldsOnThreads) {
   ThreadOptions options;
   options.workers = 4;
@@ -366,8 +368,8 @@ TEST(LinkTest, OrderOfSendersHoldsOnThreads) {
   world.Stop();
 }
 
-// What is on a link when the world stops is freed with it (the sanitizers
-// look).
+// Messages on a link when the world stops are freed with it (the sanitizers
+// check this).
 TEST(LinkTest, StopDropsWhatIsUnderWay) {
   auto clock = std::make_shared<ManualClock>();
   ThreadOptions options;

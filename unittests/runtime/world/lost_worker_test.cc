@@ -27,11 +27,11 @@ namespace {
 
 constexpr TimeNs kMs = 1'000'000;
 
-// What an abandoned thread may touch, so it is never destroyed.
+// State that an abandoned thread may touch; it is never destroyed.
 struct Kernel {
   std::atomic<bool> entered{false}, held{true}, left{false};
-  // As a kernel would be called: what comes after Leave must not happen to a
-  // thread that was given up.
+  // Runs like a kernel. Code after Leave must not run on a thread that was
+  // given up.
   void Call(KernelGate& gate, uint32_t device = 0) {
     gate.Announce(KernelGate::Place(0, device), 1, 0);
     gate.Enter(7, 0);
@@ -46,8 +46,8 @@ Kernel& NewKernel() {
   return kernels->emplace_back();
 }
 
-// A world whose kernels may take 40 ms of a clock that the test turns. Device d
-// of a kernel is actor d; it dies with its kernel.
+// A world whose kernels may take 40 ms on a clock that the test advances.
+// Device d of a kernel is actor d; it dies with its kernel.
 class LostWorkerTest : public ::testing::Test {
  protected:
   void Make(int workers) {
@@ -67,7 +67,7 @@ class LostWorkerTest : public ::testing::Test {
     world = *std::move(made);
     world->ExpectKernels(1);
   }
-  // Actors that never end, for handlers that do not either.
+  // Actors that live as long as the process, for handlers that never return.
   TestActor& NewActor(int worker, int host = 0) {
     static auto* actors = new std::deque<TestActor>;
     TestActor& actor = actors->emplace_back();
@@ -80,7 +80,7 @@ class LostWorkerTest : public ::testing::Test {
       std::this_thread::yield();
     }
   }
-  // An actor that calls a kernel at its first message.
+  // Returns an actor that calls a kernel when it gets its first message.
   TestActor& NewDevice(int worker, Kernel& kernel) {
     TestActor& actor = NewActor(worker);
     KernelGate* const* gate = world->kernel_gate(worker);
@@ -98,12 +98,12 @@ class LostWorkerTest : public ::testing::Test {
   std::unique_ptr<ThreadWorld> world;
 };
 
-// From where the message came whose handler does not return.
+// Source of the message whose handler does not return.
 enum Source {
   kOwn,  // an actor of the worker
   kOwnWire,
   kOwnControl,
-  kOther,  // of another worker
+  kOther,  // an actor of another worker
   kOtherControl,
   kOutside,
   kOutsideControl,
@@ -117,8 +117,8 @@ INSTANTIATE_TEST_SUITE_P(Sources, LostHandlerTest,
                                            kOtherControl, kOutside,
                                            kOutsideControl, kTimer));
 
-// Whatever queue its message lay in, the others of each queue are handled once,
-// and what the dead actor gets is dropped.
+// The other messages of each queue are handled once, whatever queue held the
+// message that does not return; messages to the dead actor are dropped.
 TEST_P(LostHandlerTest, OthersOfTheWorkerGoOn) {
   const Source source = GetParam();
   Make(2);
@@ -126,7 +126,7 @@ TEST_P(LostHandlerTest, OthersOfTheWorkerGoOn) {
   TestActor& device = NewDevice(0, kernel);
   TestActor& other = NewActor(0);
   TestActor& far = NewActor(1);
-  std::vector<uint64_t> seen;  // by the other actor
+  std::vector<uint64_t> seen;  // steps that the other actor got
   std::atomic<size_t> count{0};
   other.on_local = [&](const LocalMessage& message) {
     seen.push_back(message.step);
@@ -140,7 +140,7 @@ TEST_P(LostHandlerTest, OthersOfTheWorkerGoOn) {
       }
       if (source == kOwnWire) world->Send(other.id, device.id, {});
       if (source == kOwnControl) world->SendControl(other.id, device.id, "run");
-      // Behind it, and far in the future.
+      // One message after it in the queue, and a timer far in the future.
       world->Send(other.id, other.id, Numbered(1));
       world->SendAfter(other.local_id(), other.local_id(), 3'600'000 * kMs,
                        LocalNumbered(9));
@@ -169,14 +169,14 @@ TEST_P(LostHandlerTest, OthersOfTheWorkerGoOn) {
   world->Send(kNoActor, other.id, Numbered(3));
   world->Send(kNoActor, far.id, Numbered(4));
   TurnUntil([&] { return lost.load() == 1; });
-  // The worker is another thread now, and takes what comes.
+  // The worker is another thread now, and handles new messages.
   world->Send(kNoActor, device.id, {});
   world->Send(kNoActor, other.id, Numbered(5));
   EXPECT_TRUE(world->RunUntil([&] { return count.load() == 5; }));
-  // It keeps even timers.
+  // The worker also keeps its timers.
   clock->Advance(3'600'000 * kMs);
   EXPECT_TRUE(world->RunUntil([&] { return count.load() == 6; }));
-  // The old thread comes back and stays where it is.
+  // The kernel returns, but the old thread does not continue.
   kernel.held = false;
   world->Send(kNoActor, other.id, Numbered(6));
   EXPECT_TRUE(world->RunUntil([&] { return count.load() == 7; }));
@@ -192,7 +192,7 @@ TEST_F(LostWorkerTest, StopDoesNotWaitForIt) {
   TestActor& device = NewDevice(1, kernel);
   world->Send(kNoActor, device.id, {});
   Await([&] { return kernel.entered.load(); });
-  // It is not lost yet, and nobody expects kernels any more.
+  // The thread is not lost yet, and no launch expects kernels any more.
   world->ExpectKernels(-1);
   std::atomic<bool> stopped{false};
   std::thread stopper([&] {
@@ -217,7 +217,7 @@ TEST_F(LostWorkerTest, AllWorkersAtOnceAndAgain) {
   TestActor& last = NewActor(2);
   std::atomic<int> heard{0};
   last.on_message = [&](ActorId, const WireMessage&) { ++heard; };
-  // Of two kernels of a worker the second runs when the first one is lost.
+  // Each worker gets two kernels; the second runs when the first is lost.
   for (TestActor* device : devices) world->Send(kNoActor, device->id, {});
   TurnUntil([&] { return lost.load() == 6; });
   world->Send(kNoActor, last.id, {});
@@ -228,8 +228,8 @@ TEST_F(LostWorkerTest, AllWorkersAtOnceAndAgain) {
   for (Kernel* kernel : kernels) EXPECT_FALSE(kernel->left.load());
 }
 
-// Kernels that return about when their time is over: each one is either lost,
-// and never comes back, or goes on as if nothing had been.
+// Kernels return at about their limit. Each one is either lost and never
+// returns, or continues as usual.
 TEST_F(LostWorkerTest, ComingBackRacesWithBeingGivenUp) {
   constexpr int kRounds = 100;
   uint64_t seed = 5;

@@ -1,4 +1,4 @@
-//===- mailbox_test.cc - What is under way to a worker ----------*- C++ -*-===//
+//===- mailbox_test.cc - Queues and timers of one worker --------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -93,7 +93,7 @@ TEST_F(MailboxTest, PostedMessagesAreTakenTogether) {
   EXPECT_FALSE(mailbox.empty());
   std::vector<uint64_t> steps;
   for (const Posted& posted : mailbox.TakePosted()) {
-    // For the next call.
+    // This post is left for the next TakePosted.
     mailbox.Post({-1, Local(3)}, closed);
     steps.push_back(StepOf(posted.envelope));
   }
@@ -137,7 +137,7 @@ TEST_F(MailboxTest, TimersComeByTimeThenByNumber) {
   std::vector<uint64_t> steps;
   while (mailbox.TimerDue(30)) steps.push_back(StepOf(mailbox.TakeTimer()));
   EXPECT_THAT(steps, ElementsAre(1, 2, 3, 4));
-  // A timer is not a reason to be awake.
+  // A timer does not keep the owner awake.
   mailbox.AddTimer(40, Local(5));
   EXPECT_TRUE(mailbox.empty());
 }

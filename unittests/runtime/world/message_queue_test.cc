@@ -22,7 +22,7 @@ namespace {
 
 constexpr int kSlots = MessageBlock::kSlots;
 
-// Every length around the size of a block, emptied and filled again.
+// Fills and empties a queue with every length around the size of a block.
 template <typename Queue>
 void FillAndDrain() {
   BlockPool pool;
@@ -36,7 +36,7 @@ void FillAndDrain() {
                    LocalId{static_cast<uint32_t>(in % 89)});
         ++in;
       }
-      // Leave some behind in odd rounds.
+      // Odd rounds leave some messages in the queue.
       uint64_t keep = round % 2 ? std::min<uint64_t>(length, 5) : 0;
       while (out + keep < in) {
         Envelope* envelope = queue.Front(pool);
@@ -53,13 +53,13 @@ void FillAndDrain() {
       }
     }
   }
-  EXPECT_EQ(pool.size(), 64);  // never more than four blocks were in use
+  EXPECT_EQ(pool.size(), 64);  // at most four blocks were in use
 }
 
 TEST(MessageQueueTest, LocalFillAndDrain) { FillAndDrain<LocalQueue>(); }
 TEST(MessageQueueTest, RemoteFillAndDrain) { FillAndDrain<RemoteQueue>(); }
 
-// A handler reads its message in place while it sends others.
+// A handler reads its message in place while it sends other messages.
 TEST(MessageQueueTest, FrontStaysWhilePushed) {
   BlockPool pool;
   LocalQueue queue;
@@ -84,7 +84,7 @@ TEST(MessageQueueTest, FrontStaysWhilePushed) {
   EXPECT_TRUE(queue.empty());
 }
 
-// What a body is goes by the kind alone.
+// Only the kind tells the type of a body.
 TEST(MessageQueueTest, BodiesOfAllKinds) {
   BlockPool pool;
   LocalQueue queue;
@@ -129,7 +129,7 @@ TEST(MessageQueueTest, TwoThreads) {
   EXPECT_TRUE(queue.empty());
 }
 
-// No block is handed to two threads at one time, none is lost.
+// No block is given to two threads at one time, and no block is lost.
 TEST(MessageQueueTest, PoolIsSharedByThreads) {
   constexpr int kThreads = 4, kRounds = 20'000, kHeld = 5;
   BlockPool pool;

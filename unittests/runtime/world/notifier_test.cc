@@ -18,9 +18,9 @@
 namespace pathways {
 namespace {
 
-// A wait sleeps at once, or never.
+// A wait sleeps at once, or spins for its whole duration.
 constexpr TimeNs kSpins[] = {0, TimeNs{60'000'000'000}};
-// No core has this number.
+// The number of a core that does not exist.
 constexpr int kNowhere = -2;
 
 TEST(NotifierTest, ReturnsAtOnceWhenItIsSo) {
@@ -59,11 +59,11 @@ TEST(NotifierTest, KnowsWhereItsOnlyThreadSpins) {
 TEST(NotifierTest, KnowsWhetherItsOnlyThreadHasLooked) {
   Notifier notifier;
   std::atomic<bool> stopping{false};
-  EXPECT_FALSE(notifier.has_looked());  // nobody spins
+  EXPECT_FALSE(notifier.has_looked());  // no thread spins
   int looks = 0;
   const auto look = [&] {
     if (++looks == 1) notifier.Notify();
-    // The first look began before that, and the second one is not over.
+    // The first evaluation began before Notify, and the second one is not over.
     EXPECT_EQ(notifier.has_looked(), looks > 2);
     return looks == 4;
   };
@@ -93,7 +93,7 @@ TEST(NotifierTest, LooksAgainAfterEachNotify) {
   }
 }
 
-// Whatever meets whatever: when nobody waits, nobody was woken.
+// After all waits have ended, in any interleaving, no thread counts as woken.
 TEST(NotifierTest, NobodyStaysWoken) {
   Notifier notifier;
   std::atomic<bool> stopping{false};
@@ -139,7 +139,7 @@ TEST(NotifierTest, StopEndsAllWaits) {
     }
     while (looking.load() != 2) std::this_thread::yield();
     EXPECT_EQ(notifier.spinning(), spin != 0);
-    // Where two are nobody knows.
+    // The cores of two spinning threads are not known.
     EXPECT_EQ(notifier.spinning_on(kNowhere), spin != 0);
     stopping.store(true);
     notifier.Notify();

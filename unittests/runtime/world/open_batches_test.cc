@@ -1,4 +1,4 @@
-//===- open_batches_test.cc - What goes as one, and when ------------------===//
+//===- open_batches_test.cc - Batches of frames and when they are sent ----===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -24,7 +24,8 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::Pair;
 
-// What was sent: the peer, and of each frame the number that Add was given.
+// Records each sent batch: its peer and, for each frame, the number passed to
+// Add.
 class OpenBatchesTest : public ::testing::Test {
  protected:
   bool Add(uint32_t peer, uint32_t number, size_t bytes = 0) {

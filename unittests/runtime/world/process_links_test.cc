@@ -1,4 +1,4 @@
-//===- process_links_test.cc - Who may say what on a link -----------------===//
+//===- process_links_test.cc - Messages allowed on a link -----------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -28,7 +28,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// Keeps what is sent; a test says what comes.
+// A transport that records sent messages; the test delivers incoming ones.
 class FakeTransport final : public Transport {
  public:
   struct Sent {
@@ -67,7 +67,7 @@ class FakeTransport final : public Transport {
   }
   void Expect(PeerId peer, uint64_t token, void* memory,
               uint64_t bytes) override {
-    // Before the peer is told.
+    // Expect is called before the answer to the peer is sent.
     expected.push_back({peer, token, memory, bytes, sent.size()});
   }
   void Put(PeerId peer, uint64_t token, absl::Span<const char> bytes,
@@ -87,7 +87,7 @@ class FakeTransport final : public Transport {
   std::vector<PeerId> closed;
 };
 
-// Process 0 of three; actors 10 n to 10 n + 9 live in process n.
+// Links of process 0 of three. Actors 10 n to 10 n + 9 live in process n.
 class ProcessLinksTest : public ::testing::Test {
  protected:
   ProcessLinksTest()
@@ -119,7 +119,8 @@ class ProcessLinksTest : public ::testing::Test {
     return message;
   }
 
-  // To whom, then of a hot message its step; then what is beside it.
+  // Returns for each message its receiver, its step if it is hot, and its
+  // payload.
   static std::vector<std::string> MessagesOf(const FakeTransport::Sent& sent) {
     std::vector<std::string> texts;
     auto add = [&](const LinkFrame& frame, absl::Span<const char> payload) {
@@ -141,7 +142,8 @@ class ProcessLinksTest : public ::testing::Test {
     return texts;
   }
 
-  // A message of 11 that is lent to this process under a token.
+  // Delivers an offer of actor 11 to lend a payload to this process under a
+  // token.
   void HearOffer(PeerId peer, uint64_t token, uint64_t bytes,
                  ActorId from = 11) {
     Hear(peer, LinkFrame::Offer(from, 3, Token(token), bytes), Bytes(token));
@@ -154,8 +156,8 @@ class ProcessLinksTest : public ::testing::Test {
     message.step = step;
     return message;
   }
-  // What actors of this process were told as locals: their step, and whether a
-  // payload has not landed.
+  // Returns the local messages that actors of this process got: their steps,
+  // and whether the payload was not received.
   std::vector<std::pair<uint64_t, bool>> Told() {
     std::vector<std::pair<uint64_t, bool>> told;
     for (const testing::Sent& one : world_.Take()) {
@@ -218,7 +220,7 @@ TEST_F(ProcessLinksTest, WhatAWorkerSaysInOneGoIsOneFrame) {
   EXPECT_TRUE(stage->Send(3, 11, Token(1), {"abc", 3}));
   EXPECT_TRUE(stage->Send(4, 21, Token(2), {}));
   EXPECT_TRUE(stage->SendControl(3, 12, "control"));
-  EXPECT_TRUE(stage->Send(3, 99, Token(9), {}));  // nobody's
+  EXPECT_TRUE(stage->Send(3, 99, Token(9), {}));  // no actor has this address
   EXPECT_THAT(transport_.sent, IsEmpty());
   stage->Flush();
   ASSERT_EQ(transport_.sent.size(), 2u);
@@ -261,7 +263,7 @@ TEST_F(ProcessLinksTest, WhatIsLongComesBehindWhatWasKept) {
   EXPECT_THAT(bulk, ElementsAre(false, true, false, false, false, true, false));
 }
 
-// As if it had been sent when it was said.
+// Staged messages go to the peer that was linked when they were sent.
 TEST_F(ProcessLinksTest, WhatIsKeptIsForThePeerOfThatTime) {
   const PeerId one = Accept(), again = Accept();
   ASSERT_TRUE(links_.Link(1, one).ok());
@@ -295,16 +297,19 @@ TEST_F(ProcessLinksTest, ABatchIsHeardInOrder) {
   EXPECT_EQ(links_.stats().foreign, 0u);
 }
 
-// Each frame in a batch is looked at as if it had come alone.
+// Each frame in a batch is checked as if it had come alone.
 TEST_F(ProcessLinksTest, NobodySpeaksForAnotherProcessInABatch) {
   const PeerId one = Accept(), stranger = Accept();
   ASSERT_TRUE(links_.Link(1, one).ok());
   BatchWriter batch;
-  batch.Add(LinkFrame::Hot(21, 3, Token(1), 0), {});   // of process 2
-  batch.Add(LinkFrame::Hot(4, 3, Token(2), 0), {});    // of this one
-  batch.Add(LinkFrame::Hot(11, 3, Token(3), 0), {});   // its own
-  batch.Add(LinkFrame::Hot(11, 21, Token(4), 0), {});  // not for this one
-  batch.Add(LinkFrame::Control(11, 99, 0), {});        // for nobody
+  batch.Add(LinkFrame::Hot(21, 3, Token(1), 0), {});  // sender is in process 2
+  // Sender is in this process.
+  batch.Add(LinkFrame::Hot(4, 3, Token(2), 0), {});
+  // Sender is in the peer's process.
+  batch.Add(LinkFrame::Hot(11, 3, Token(3), 0), {});
+  // Receiver is not in this process.
+  batch.Add(LinkFrame::Hot(11, 21, Token(4), 0), {});
+  batch.Add(LinkFrame::Control(11, 99, 0), {});  // receiver does not exist
   links_.OnMessage(stranger, batch.header(), batch.payload());
   EXPECT_THAT(world_.sent, IsEmpty());
   EXPECT_EQ(links_.stats().foreign, 1u);
@@ -327,7 +332,7 @@ TEST_F(ProcessLinksTest, OfABatchThatIsNoneNothingIsHeard) {
        {std::string(), good.substr(0, good.size() - 1), good + "x"}) {
     Hear(one, LinkFrame::Batch(bad.size()), bad);
   }
-  Hear(one, LinkFrame::Batch(good.size() + 1), good);  // not as long
+  Hear(one, LinkFrame::Batch(good.size() + 1), good);  // wrong length
   EXPECT_EQ(links_.stats().foreign, 4u);
   EXPECT_EQ(links_.stats().messages_received, 0u);
   EXPECT_EQ(links_.stats().frames_received, 0u);
@@ -366,7 +371,8 @@ TEST_F(ProcessLinksTest, WhatIsLentIsPutWhenItIsTaken) {
   EXPECT_THAT(Told(), IsEmpty());
   transport_.put[0].done();
   EXPECT_THAT(Told(), ElementsAre(std::pair(2u, false)));
-  // Second copies of answers, answers to nothing, and of who is not linked.
+  // These have no effect: repeated answers, an answer without an offer, and an
+  // answer of a peer without a link.
   Hear(one, LinkFrame::Answer(LinkFrame::kTake), Bytes(2));
   Hear(one, LinkFrame::Answer(LinkFrame::kRefuse), Bytes(2));
   Hear(one, LinkFrame::Answer(LinkFrame::kTake), Bytes(3));
@@ -392,15 +398,15 @@ TEST_F(ProcessLinksTest, WhatIsLentComesBackWhenThePeerGoes) {
   EXPECT_TRUE(lend(2));
   Hear(one, LinkFrame::Answer(LinkFrame::kTake), Bytes(1));
   links_.OnPeerDown(one, absl::OkStatus());
-  // What is put comes back from the transport.
+  // The transport returns a payload that it has begun to put.
   EXPECT_THAT(Told(), ElementsAre(std::pair(2u, false)));
   ASSERT_EQ(transport_.put.size(), 1u);
   transport_.put[0].done();
   EXPECT_THAT(Told(), ElementsAre(std::pair(1u, false)));
-  // Nobody is there, so nothing is lent.
+  // The peer is gone, so nothing is lent.
   EXPECT_FALSE(lend(3));
   EXPECT_EQ(links_.stats().unlinked, 1u);
-  // Who comes again counts anew.
+  // Tokens of a new link count from 1 again.
   ASSERT_TRUE(links_.Link(1, again).ok());
   EXPECT_TRUE(lend(4));
   EXPECT_EQ(transport_.sent.back().payload, Bytes(1));
@@ -413,8 +419,8 @@ TEST_F(ProcessLinksTest, WhatIsOfferedIsExpectedBeforeItIsTaken) {
   ASSERT_TRUE(links_.Link(1, one).ok());
   const RemoteChannel remote_channel = links_.remote_channel();
   HearOffer(one, /*token=*/5, /*bytes=*/1000);
-  HearOffer(one, 5, 1000);               // a second copy
-  HearOffer(one, 6, 1000, /*from=*/21);  // of another process
+  HearOffer(one, 5, 1000);               // second copy
+  HearOffer(one, 6, 1000, /*from=*/21);  // sender is in another process
   HearOffer(one, 7, 2000);
   std::vector<testing::Sent> offers = world_.Take();
   ASSERT_EQ(offers.size(), 2u);
@@ -463,7 +469,7 @@ TEST_F(ProcessLinksTest, WhatDoesNotLandAnyMoreIsTold) {
   remote_channel.take(offers[0].offer, LocalId{7}, landing);
   links_.OnPeerDown(one, absl::OkStatus());
   EXPECT_THAT(Told(), ElementsAre(std::pair(1u, true)));
-  // Answered when its peer has gone.
+  // The answer comes after the peer has gone.
   landing.landed = Numbered(2);
   remote_channel.take(offers[1].offer, LocalId{7}, landing);
   remote_channel.refuse(offers[2].offer);
@@ -475,12 +481,13 @@ TEST_F(ProcessLinksTest, WhatDoesNotLandAnyMoreIsTold) {
 TEST_F(ProcessLinksTest, NobodySpeaksForAnotherProcess) {
   const PeerId one = Accept(), stranger = Accept();
   ASSERT_TRUE(links_.Link(1, one).ok());
-  Hear(one, LinkFrame::Control(21, 3, 2), "no");       // of process 2
-  Hear(one, LinkFrame::Control(4, 3, 2), "no");        // of this one
-  Hear(one, LinkFrame::Control(11, 21, 2), "no");      // not for this one
-  Hear(one, LinkFrame::Control(11, 99, 2), "no");      // for nobody
-  Hear(one, LinkFrame::Control(11, 3, 3), "no");       // not as long
-  Hear(stranger, LinkFrame::Control(11, 3, 2), "no");  // not linked
+  Hear(one, LinkFrame::Control(21, 3, 2), "no");  // sender is in process 2
+  Hear(one, LinkFrame::Control(4, 3, 2), "no");   // sender is in this process
+  // Receiver is not in this process.
+  Hear(one, LinkFrame::Control(11, 21, 2), "no");
+  Hear(one, LinkFrame::Control(11, 99, 2), "no");  // receiver does not exist
+  Hear(one, LinkFrame::Control(11, 3, 3), "no");   // wrong length
+  Hear(stranger, LinkFrame::Control(11, 3, 2), "no");  // no link
   links_.OnMessage(one, absl::MakeConstSpan("junk", 4), "no");
   EXPECT_EQ(links_.stats().foreign, 7u);
   EXPECT_EQ(links_.stats().messages_received, 0u);
@@ -516,7 +523,7 @@ TEST_F(ProcessLinksTest, AProcessHasOneLink) {
   EXPECT_EQ(links_.stats().unlinked, 1u);
 }
 
-// A process that is given up may still be up, and speak.
+// A process that was unlinked may still be up and send messages.
 TEST_F(ProcessLinksTest, NothingIsHeardOfWhoWasUnlinked) {
   const PeerId one = Accept();
   ASSERT_TRUE(links_.Link(1, one).ok());
@@ -533,7 +540,7 @@ TEST_F(ProcessLinksTest, NothingIsHeardOfWhoWasUnlinked) {
   EXPECT_THAT(gone_, ElementsAre(std::pair(0u, -1)));
 }
 
-// What was dialed may be gone before its number is known.
+// A dialed peer may be gone before Dial knows its number.
 TEST_F(ProcessLinksTest, WhoGoesWhileDialedIsAnError) {
   transport_.on_dial = [&](PeerId peer) {
     links_.OnPeerDown(peer, absl::UnavailableError("reset"));

@@ -1,4 +1,4 @@
-//===- recording_world_test.cc - What tests of actors rely on -------------===//
+//===- recording_world_test.cc - Recording and delivering messages --------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -50,7 +50,8 @@ TEST(RecordingWorld, KeepsWhatIsSentUntilItIsDelivered) {
   EXPECT_THAT(seen, IsEmpty());
   const std::vector<Sent> left = world.DeliverAll();
   EXPECT_THAT(seen, ElementsAre("a 1", "hello", "local 3"));
-  ASSERT_THAT(left, SizeIs(2));  // the timer, and what nobody takes
+  // The timer, and the message without a receiver.
+  ASSERT_THAT(left, SizeIs(2));
   EXPECT_EQ(left[0].kind, Sent::kTimer);
   EXPECT_EQ(left[1].to, kNoActor - 1);
 }

@@ -1,4 +1,4 @@
-//===- sim_driver_test.cc - Who runs a simulation ---------------*- C++ -*-===//
+//===- sim_driver_test.cc - The thread that runs a simulation ---*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -55,7 +55,7 @@ TEST(SimDriverTest, WhatIsPostedRunsInOrderOnWhoDrives) {
   EXPECT_THAT(ran, ElementsAre(1, 2, 3));
 }
 
-// What a call posts runs with the next ones.
+// A call that is posted by a posted call runs with the next calls.
 TEST(SimDriverTest, ACallMayPost) {
   SimDriver driver;
   int ran = 0;
@@ -74,7 +74,7 @@ TEST(SimDriverTest, RunWaitsForWhoDrives) {
   SimDriver driver;
   bool finished = false;
   driver.Start();
-  // At once, on the thread that drives.
+  // On the thread that drives, the call runs at once.
   int ran = 0;
   driver.Run([&] { ++ran; });
   EXPECT_EQ(ran, 1);
@@ -92,7 +92,7 @@ TEST(SimDriverTest, RunWaitsForWhoDrives) {
 
 TEST(SimDriverTest, DriversTakeTurns) {
   SimDriver driver;
-  int turns = 0;  // of whoever drives
+  int turns = 0;  // turns of all driving threads
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) {
     threads.emplace_back([&] {

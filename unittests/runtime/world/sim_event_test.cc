@@ -27,7 +27,7 @@ SimEvent At(TimeNs time) {
   return event;
 }
 
-// One of each kind, with no two fields alike.
+// Messages of each kind, in which no two fields have equal values.
 class HashEventTest : public ::testing::Test {
  protected:
   HashEventTest() {
@@ -83,8 +83,8 @@ class HashEventTest : public ::testing::Test {
   const PeerWatch::News up_{{5, 2}, /*is_up=*/true};
 };
 
-// Hashes are compared between builds and machines too: a change of these
-// numbers must be meant.
+// Hashes are compared between builds and machines, so these numbers must not
+// change by accident.
 TEST_F(HashEventTest, IsTheSameEverywhere) {
   EXPECT_EQ(HashEvent(0, Wire(bytes_)), 0x060afcefc517a41bu);
   EXPECT_EQ(HashEvent(0, Local()), 0x490351e782824352u);
@@ -119,7 +119,7 @@ TEST_F(HashEventTest, CoversTheContentOfPayloadsAndNoAddress) {
   EXPECT_EQ(HashEvent(0, Local()), local);
 }
 
-// A payload whose bytes are not there counts by its size alone.
+// A payload without bytes counts only by its size.
 TEST_F(HashEventTest, TakesPayloadsWithoutBytes) {
   SimEvent none = Wire(""), sized = none;
   sized.payload = {nullptr, 12};

@@ -1,4 +1,4 @@
-//===- sim_faults_test.cc - What becomes of messages ------------*- C++ -*-===//
+//===- sim_faults_test.cc - Faults of messages in a simulation --*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -74,7 +74,7 @@ TEST(SimFaultsTest, CountsWhatItDecides) {
   EXPECT_EQ(faults.counts().dropped, counts.dropped);
   EXPECT_EQ(faults.counts().duplicated, counts.duplicated);
   EXPECT_EQ(faults.counts().reordered, counts.reordered);
-  // One may be late by 0 ns.
+  // A delay may be 0 ns.
   EXPECT_NEAR(faults.counts().delayed, counts.delayed, 5);
   EXPECT_NEAR(faults.counts().dropped, 1000, 150);
   EXPECT_NEAR(faults.counts().duplicated, .9 * 2000, 150);
@@ -82,8 +82,8 @@ TEST(SimFaultsTest, CountsWhatItDecides) {
   EXPECT_NEAR(faults.counts().delayed, .9 * .6 * 3000, 150);
 }
 
-// A fault that is planted draws nothing: the messages without one fare as they
-// would alone.
+// A planted fault draws no random number: the other messages get the same
+// faults as without it.
 TEST(SimFaultsTest, HooksAreAskedFirst) {
   FaultModel model = Messages(kAll);
   const std::vector<Fields> plain = Draw(model, 5, 50);
@@ -122,7 +122,7 @@ TEST(SimFaultsTest, HooksAreAskedFirst) {
   EXPECT_GE(faults.counts().delayed, 50u);
 }
 
-// What is said of one kind of messages leaves the other alone.
+// Faults of hot messages do not affect control messages, and vice versa.
 TEST(SimFaultsTest, ControlMessagesHaveTheirOwn) {
   const std::vector<Fields> plain = Draw(Messages(kAll), 5, 50);
   std::vector<std::string_view> asked;
@@ -147,8 +147,8 @@ TEST(SimFaultsTest, ControlMessagesHaveTheirOwn) {
   EXPECT_FALSE(all.OfMessage(0, 1, {}).dropped);
 }
 
-// Hosts lose what the rates say, a connection of a client (-2) is late by the
-// longest delay, and no later message overtakes.
+// Between hosts, the rates drop messages. The connection of a client (-2)
+// delays them by the longest delay instead, and no later message overtakes.
 TEST(SimFaultsTest, ConnectionsLoseNothingUntilTheyEnd) {
   SimFaults faults({}, 1);
   LinkFault lossy;

@@ -1,4 +1,4 @@
-//===- sim_links_test.cc - When messages arrive -----------------*- C++ -*-===//
+//===- sim_links_test.cc - Arrival times in a simulation --------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -45,7 +45,7 @@ TEST(SimLinksTest, MessagesWaitForTheWireBetweenHostsAlone) {
   EXPECT_EQ(second.begin, 350);
   EXPECT_EQ(second.end, 360);
   EXPECT_EQ(second.arrival, 1360);
-  // The other direction is free.
+  // The opposite direction is free.
   EXPECT_EQ(links.BetweenHosts(kFar, kNear, 60, 10, {}).begin, 60);
 }
 
@@ -70,7 +70,8 @@ TEST(SimLinksTest, JitterLeavesTheOrderOfASender) {
   EXPECT_GT(delays.size(), 20u);
 }
 
-// A sender waits for what it sent itself, and for nobody else.
+// A sender's message waits for its own earlier messages, but not for those of
+// other senders.
 TEST(SimLinksTest, SendersOfAHostDoNotWaitForEachOther) {
   SimLinks links({100, 1, 0}, {}, 1);  // a byte takes a second
   const TimeNs long_one = links.InHost(LocalId{0}, 0, 5);
@@ -99,10 +100,11 @@ TEST(SimLinksTest, OutcomesDecideWhoWaitsForWhom) {
     return links.BetweenHosts(kNear, kFar, now, 1, outcome).arrival;
   };
   EXPECT_EQ(arrival(0, {.overtaken = true, .extra_ns = 7000}), 8001);
-  EXPECT_EQ(arrival(10, {}), 1011);  // overtakes it
+  EXPECT_EQ(arrival(10, {}), 1011);  // overtakes the earlier message
   EXPECT_EQ(arrival(20, {.extra_ns = 7000}), 8021);
-  EXPECT_EQ(arrival(30, {}), 8021);  // does not
-  // One that is dropped takes the wire, and nobody waits for its arrival.
+  EXPECT_EQ(arrival(30, {}), 8021);  // does not overtake
+  // A dropped message takes time on the wire, but no message waits for its
+  // arrival.
   EXPECT_EQ(arrival(10'000, {.dropped = true, .extra_ns = 7000}), 18'001);
   EXPECT_EQ(arrival(10'000, {}), 11'002);
 }

@@ -51,7 +51,7 @@ std::string_view BytesOf(const SimQueue::Event& event) {
   return {static_cast<const char*>(payload.data), payload.bytes};
 }
 
-// Takes out all that is left, and says of each what the step is.
+// Takes out all events and returns their steps.
 std::vector<uint64_t> StepsOf(SimQueue& queue) {
   std::vector<uint64_t> steps;
   while (!queue.empty()) {
@@ -72,8 +72,8 @@ TEST(SimQueueTest, EventsComeOutByTime) {
   EXPECT_THAT(StepsOf(queue), ElementsAre(10, 20, 30, 40));
 }
 
-// More than a block holds, at few times and between few actors: by time, and
-// of one pair at one time in the order put in.
+// More events than a block holds, at few times and between few actors, come out
+// by time, and those of one pair at one time in the order put in.
 TEST(SimQueueTest, PairsKeepTheirOrder) {
   constexpr uint64_t kSeed = 11, kEvents = 5000;
   SCOPED_TRACE(kSeed);
@@ -101,14 +101,14 @@ TEST(SimQueueTest, PairsKeepTheirOrder) {
   EXPECT_TRUE(queue.empty());
 }
 
-// While some come out others are put in, before those that are sorted already,
-// between them and after them.
+// Events are put in while others come out: before, between and after those that
+// are sorted already.
 TEST(SimQueueTest, WhatIsPutInLaterMayComeFirst) {
   constexpr uint64_t kSeed = 12;
   SCOPED_TRACE(kSeed);
   SplitMix random(kSeed);
   SimQueue queue(kSeed);
-  // Of one pair: by time, then in the order put in.
+  // The order of events of one pair: by time, then in the order put in.
   std::set<std::pair<TimeNs, uint64_t>> expected;
   TimeNs now = 0;
   const auto put_in = [&](uint64_t i) {
@@ -117,7 +117,8 @@ TEST(SimQueueTest, WhatIsPutInLaterMayComeFirst) {
     expected.emplace(time, i);
   };
   for (uint64_t i = 0; i < 20'000; ++i) {
-    // It grows and shrinks, below what is sorted and far above.
+    // The queue grows far above the number of sorted events and shrinks below
+    // it.
     const bool grows = i / 300 % 2 == 0;
     if (random.UpTo(3) < (grows ? 3 : 1)) put_in(i);
     if (expected.empty()) continue;
@@ -175,7 +176,7 @@ TEST(SimQueueTest, BackgroundIsTold) {
   EXPECT_TRUE(queue.empty());
 }
 
-// A handler reads its message while it sends more than there is room for.
+// A handler reads its message while it sends more than the queue has room for.
 TEST(SimQueueTest, AnEventStaysWhereItIs) {
   SimQueue queue(1);
   queue.Push(1, LocalId{0}, LocalTo(1, 42));
@@ -210,13 +211,13 @@ TEST(SimQueueTest, PayloadsAreCopiedOnlyWhereAskedFor) {
   EXPECT_EQ(BytesOf(copied), "payload");
   queue.Free(queue.Pop().slot);
   queue.Free(queue.Pop().slot);
-  // The copy is there until the last of those that share it is over.
+  // The copy exists until the last event that shares it is freed.
   EXPECT_EQ(BytesOf(again), "payload");
   EXPECT_EQ(again.from, LocalId{0});
   EXPECT_FALSE(again.is_counted);
 }
 
-// Bytes without data are a cost alone, and none is copied.
+// A payload without data only costs time, and is not copied.
 TEST(SimQueueTest, APayloadMayHaveNoBytes) {
   SimQueue queue(1);
   const WireBody body{Numbered(0), {nullptr, 100}};
@@ -227,7 +228,8 @@ TEST(SimQueueTest, APayloadMayHaveNoBytes) {
   EXPECT_EQ(PayloadOf(queue.PushAgain(2, event)).bytes, 100u);
 }
 
-// Whatever is in at the end is freed with what it owns, as a leak checker sees.
+// Events in the queue at its end are freed with what they own, as a leak
+// checker verifies.
 TEST(SimQueueTest, OwnsControlMessagesAndCopies) {
   SimQueue queue(1);
   for (int i = 0; i < 3; ++i) {

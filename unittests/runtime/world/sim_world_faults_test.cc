@@ -1,4 +1,4 @@
-//===- sim_world_faults_test.cc - What a simulation loses -------*- C++ -*-===//
+//===- sim_world_faults_test.cc - Faults of a simulation --------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -101,7 +101,7 @@ TEST(SimWorldTest, FaultRatesDoWhatTheySay) {
     Sorted all = SendMany({.drop = 1}, kCount, control);
     EXPECT_EQ(all.received, 0);
   }
-  // The rates of one kind leave the other alone.
+  // Rates of hot messages do not affect control messages, and vice versa.
   EXPECT_EQ(SendMany({.drop = 1}, 10, true).stats.dropped, 10u);
 }
 
@@ -128,7 +128,7 @@ TEST(SimWorldTest, AHostStopsBeforeTheChosenControlMessage) {
   world->SendControl(kNoActor, near.id, "one");
   world->SendControl(kNoActor, far.id, "two");
   EXPECT_FALSE(world->RunUntil(Never));
-  // The third one to be delivered is the answer of the host that stops then.
+  // The third delivered message is the answer of the host, which stops then.
   EXPECT_THAT(heard, ElementsAre("one", "two", "sent before"));
   EXPECT_EQ(world->stats().unheard, 1u);  // its timer
   world->SendControl(kNoActor, far.id, "late");
@@ -161,15 +161,15 @@ TEST(SimWorldTest, WatchersHearOfAHostThatStops) {
       world->WatchPeers(actor->local_id());
     };
     hears(&near, "near");
-    hears(&far, "far");  // not of itself
+    hears(&far, "far");  // gets no news of its own host
     world->SendControl(kNoActor, near.id, "the first one");
     EXPECT_FALSE(world->RunUntil(Never));
     late.Join(*world, 2, 0);
-    hears(&late, "late");  // at once
+    hears(&late, "late");  // notified at once
     EXPECT_FALSE(world->RunUntil(Never));
     if (tell_after < 0) {
       EXPECT_THAT(heard, ElementsAre());
-      // What found out by other means may say so.
+      // A component that learned of it by other means may report it.
       world->ReportPeerDown(1, 7);
       world->ReportPeerDown(1, 7);
       EXPECT_FALSE(world->RunUntil(Never));
@@ -182,8 +182,8 @@ TEST(SimWorldTest, WatchersHearOfAHostThatStops) {
   }
 }
 
-// What comes meanwhile is kept, and comes in its order when the host goes on:
-// also to a life that another one has followed.
+// Messages to a suspended host are kept and arrive in order when the host
+// resumes, even in an epoch that another one has followed.
 TEST(SimWorldTest, AHostMayStandStill) {
   auto world = MakeSim(FreeLinks());
   TestActor near, again;
@@ -215,15 +215,15 @@ TEST(SimWorldTest, AHostMayStandStill) {
   EXPECT_FALSE(world->RunUntil(Never));
   EXPECT_THAT(heard,
               UnorderedElementsAre("one", "again three", "two", "timer"));
-  // What is kept when the world ends goes with it.
+  // Messages kept when the world ends are freed with it.
   world->SuspendHost(1);
   world->SendControl(kNoActor, far.id, "four");
   EXPECT_FALSE(world->RunUntil(Never));
   EXPECT_EQ(heard.size(), 4u);
 }
 
-// Actors of another life have the addresses of those before, and get nothing
-// that was for them.
+// Actors of a new epoch have the addresses of the old ones, and get no messages
+// that were sent to the old ones.
 TEST(SimWorldTest, AHostMayStartAgain) {
   SimOptions options = FreeLinks();
   options.ici = {100, 0, 0};
@@ -251,7 +251,7 @@ TEST(SimWorldTest, AHostMayStartAgain) {
   EXPECT_EQ(world->stats().unheard, 1u);
 }
 
-// What arrives, and when, of ten messages sent at 0, 1, ... us.
+// Returns the steps and arrival times of ten messages sent at 0, 1, ... us.
 std::vector<std::pair<uint64_t, TimeNs>> SendTen(
     const std::function<void(SimWorld&, int64_t step)>& before) {
   TestActor a, b;
@@ -283,7 +283,7 @@ TEST(SimWorldTest, LinksSufferUntilItEnds) {
   std::vector<uint64_t> steps;
   for (const auto& [step, time] : lost) steps.push_back(step);
   EXPECT_THAT(steps, ElementsAre(0, 1, 2, 7, 8, 9));
-  // Other hosts are not concerned.
+  // The fault does not affect other hosts.
   fault.some = {2};
   EXPECT_EQ(SendTen([&](SimWorld& world, int64_t step) {
               if (step == 0) world.Begin(fault);

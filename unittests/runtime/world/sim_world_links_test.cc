@@ -1,4 +1,4 @@
-//===- sim_world_links_test.cc - What its links cost ------------*- C++ -*-===//
+//===- sim_world_links_test.cc - Link costs in a simulation -----*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -25,8 +25,8 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// Sends `count` messages of `bytes` from host `from` to host `to` at time 0
-// and returns when each arrives.
+// Sends `count` messages of `bytes` bytes from host `from` to host `to` at time
+// 0 and returns their arrival times.
 std::vector<TimeNs> Arrivals(SimOptions options, Placement from, Placement to,
                              int count, uint64_t bytes, bool control = false) {
   TestActor a, b;
@@ -61,7 +61,8 @@ TEST(SimWorldTest, LinksCostLatencyAndBandwidth) {
   options.ici = {100, 1e9, 0};  // a byte takes 1 ns
   options.dcn = {5000, 0.5e9, 0};
   options.control = {7, 0.25e9, 0};
-  // 64 bytes of header each; one at a time between hosts.
+  // Each message has a header of 64 bytes. Between hosts, one message is on the
+  // wire at a time.
   EXPECT_THAT(Arrivals(options, {0, 0, 0}, {0, 1, 0}, 2, 936),
               ElementsAre(3, 3));
   EXPECT_THAT(Arrivals(options, {0, 0, 0}, {1, 0, 0}, 3, 936),
@@ -72,13 +73,13 @@ TEST(SimWorldTest, LinksCostLatencyAndBandwidth) {
               ElementsAre(4007, 8007));
   EXPECT_THAT(Arrivals(options, {0, 0, 0}, {1, 0, 0}, 2, 136, true),
               ElementsAre(300, 500));
-  // So slow that it never arrives, rather than overflow.
+  // A message on a very slow link never arrives; its time does not overflow.
   options.ici.bytes_per_second = 1e-300;
   EXPECT_THAT(Arrivals(options, {0, 0, 0}, {1, 0, 0}, 2, UINT64_MAX - 64),
               ElementsAre(INT64_MAX / 4, INT64_MAX / 4));
 }
 
-// Hosts of an island share the wire to another island, in one direction.
+// Hosts of an island share one wire to another island in each direction.
 TEST(SimWorldTest, CrossingsTellTheWayOfMessages) {
   SimOptions options = FreeLinks();
   options.ici = {50, 1e9, 0};  // a byte takes 1 ns
@@ -113,12 +114,12 @@ TEST(SimWorldTest, CrossingsTellTheWayOfMessages) {
   ASSERT_EQ(crossings.size(), 2u);
   EXPECT_EQ(crossings[0].from, a.local_id());
   EXPECT_EQ(crossings[0].to, b.local_id());
-  EXPECT_EQ(crossings[0].bytes, 100u);  // with the message itself
+  EXPECT_EQ(crossings[0].bytes, 100u);  // including the message itself
   EXPECT_EQ(crossings[0].sequence, 1u);
   EXPECT_EQ(crossings[0].begin, crossings[0].sent);
   EXPECT_EQ(crossings[0].end, crossings[0].begin + 100);
   EXPECT_EQ(crossings[0].arrival, crossings[0].end + 50);
-  // Behind the first, and the one that was lost, on the same wire.
+  // It waits on the same wire for the first message and for the lost one.
   EXPECT_EQ(crossings[1].sequence, 0u);
   EXPECT_EQ(crossings[1].begin, crossings[1].sent + 200);
   EXPECT_EQ(crossings[1].end, crossings[1].begin + 74);
@@ -196,7 +197,7 @@ TEST(SimWorldTest, PayloadThatCrossesHostsIsCopied) {
   EXPECT_NE(far_address, bytes.data());
   EXPECT_EQ(reinterpret_cast<uintptr_t>(far_address) % 128, 0u);
   EXPECT_EQ(far_bytes, "before");
-  // A cost without content stays one.
+  // A payload without data keeps its cost.
   payload.data = nullptr;
   world->Send(kNoActor, a.id, {});
   EXPECT_FALSE(world->RunUntil(Never));

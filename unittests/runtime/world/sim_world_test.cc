@@ -37,7 +37,7 @@ struct Outcome {
   SimStats stats;
 };
 
-// Actors on six hosts of two islands that pass messages on at random.
+// Runs actors on six hosts of two islands that pass messages on at random.
 Outcome Gossip(uint64_t seed, FaultRates faults = {}, int lives = 40) {
   std::deque<TestActor> actors(24);
   SimOptions options;
@@ -115,8 +115,8 @@ TEST(SimWorldTest, SeedsDiffer) {
   EXPECT_EQ(orders.size(), 100u);
 }
 
-// Two senders, one receiver, no jitter at all: the tie alone decides, and both
-// outcomes are seen.
+// Two senders send to one receiver without jitter. Only the tie decides the
+// order, and both orders occur.
 TEST(SimWorldTest, SeedBreaksTies) {
   int first[2] = {0, 0};
   for (uint64_t seed = 0; seed < 64; ++seed) {
@@ -172,7 +172,7 @@ TEST(SimWorldTest, HashCoversEveryFieldAndTheContentOfThePayload) {
   const Payload payload{bytes[0], sizeof(bytes[0])}, moved{bytes[1], 16};
   const LocalMessage local;
   uint64_t base = hash(plain, payload, "c", local);
-  // Addresses are not part of it.
+  // The hash does not cover addresses.
   EXPECT_EQ(hash(plain, moved, "c", local), base);
   LocalMessage pointing;
   pointing.payload = bytes;
@@ -223,14 +223,14 @@ TEST(SimWorldTest, BackgroundAloneDoesNotKeepTheWorldGoing) {
   world->SendAfter(kNobody, actor.local_id(), 100, beat);
   EXPECT_FALSE(world->RunUntil(Never));
   EXPECT_EQ(beats, 0);
-  // It runs as long as something else is under way.
+  // Background messages run as long as another message is under way.
   world->SendAfter(kNobody, actor.local_id(), 1050, LocalNumbered(0));
   EXPECT_FALSE(world->RunUntil(Never));
   EXPECT_EQ(beats, 10);
   EXPECT_EQ(real, 1);
   EXPECT_EQ(world->Now(), 1050);
   EXPECT_EQ(world->pending(), 1u);
-  // And when asked to.
+  // RunOne and RunFor run them too.
   EXPECT_TRUE(world->RunOne());
   EXPECT_EQ(beats, 11);
   world->RunFor(1000);
@@ -314,7 +314,7 @@ TEST(SimWorldTest, BadOptionsAreRefused) {
             "2305843009213693951");
 }
 
-// As large as the clusters to come: 4096 devices on 512 hosts.
+// A simulation of 4096 devices on 512 hosts.
 TEST(SimWorldTest, ManyActors) {
   constexpr int kDevices = 4096;
   std::deque<TestActor> actors(kDevices);
@@ -334,8 +334,8 @@ TEST(SimWorldTest, ManyActors) {
   EXPECT_EQ(world->events(), uint64_t{kDevices} * 101);
 }
 
-// Two receivers of one worker hear what one says in the order in which it did;
-// where each has a worker of its own, the seed decides.
+// Two receivers on one worker get messages of one sender in the order sent. If
+// each has a worker of its own, the seed decides.
 TEST(SimWorldTest, WorkersKeepOrder) {
   for (bool keep : {true, false}) {
     int swapped = 0;
@@ -365,7 +365,7 @@ TEST(SimWorldTest, WorkersKeepOrder) {
   }
 }
 
-// Of each message that comes, which steps were taken before.
+// Records the prefetch steps that were called before each message.
 struct ForeseeingActor : TestActor {
   void PrefetchLocal(const LocalMessage& message, int step) const override {
     EXPECT_LT(step, kPrefetchSteps);
@@ -379,7 +379,7 @@ struct ForeseeingActor : TestActor {
   mutable std::set<int> wire_steps;
 };
 
-// Only of many actors are some told what comes.
+// Actors are told of coming messages only in a simulation with many actors.
 TEST(SimWorldTest, ActorsOfALargeOneAreToldWhatComes) {
   for (bool is_large : {true, false}) {
     std::deque<TestActor> others(is_large ? 3000 : 30);

@@ -25,7 +25,7 @@ inline std::unique_ptr<SimWorld> MakeSim(SimOptions options) {
   return *std::move(world);
 }
 
-// Links that cost nothing, to be filled in.
+// Options with links that cost nothing; tests change them as needed.
 inline SimOptions FreeLinks() {
   SimOptions options;
   options.local = options.ici = options.dcn = options.control = {};

@@ -28,7 +28,7 @@ struct TestActor : Actor {
   std::function<void(int32_t, uint32_t)> on_peer_down;
   std::function<void(int32_t, uint32_t)> on_peer_up;
   ActorId id = kNoActor;
-  Payload payload;  // of the message at hand
+  Payload payload;  // payload of the message being handled
 
   void OnWire(ActorId from, const WireMessage& message,
               Payload beside) override {
@@ -54,7 +54,7 @@ struct TestActor : Actor {
   ActorId Join(World& world, int host, int worker, int island = 0) {
     return Join(world, Placement{host, worker, island});
   }
-  // At an address that no other actor of the test has.
+  // Registers the actor at an address that no other actor of the test has.
   ActorId Join(World& world, Placement placement) {
     static std::atomic<ActorId> last{0};
     id = last.fetch_add(1);
@@ -63,7 +63,7 @@ struct TestActor : Actor {
   }
 };
 
-// A message that is handed over; counts those that somebody holds.
+// A control message that is handed over. Counts the messages not released yet.
 class TestBody final : public ControlBody {
  public:
   static TestBody* New(std::string bytes) {

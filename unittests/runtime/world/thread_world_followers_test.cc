@@ -1,4 +1,4 @@
-//===- thread_world_followers_test.cc - Who works while it waits ----------===//
+//===- thread_world_followers_test.cc - Threads that work while they wait -===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -24,7 +24,7 @@ namespace {
 
 constexpr TimeNs kAnHour = int64_t{3600} * 1'000'000'000;
 
-// Of which a worker about to sleep asks how long: then `asked` is called.
+// Calls `asked` when a worker that is about to sleep asks how long it may.
 class AskedClock final : public Clock {
  public:
   std::function<void()> asked;
@@ -79,7 +79,8 @@ struct FollowersTest : ::testing::Test {
   TestActor actor;  // outlives the world
   const std::thread::id tester = std::this_thread::get_id();
   std::atomic<int64_t> handled{0};
-  std::atomic<int64_t> rests{0}, own_rests{0};  // of others, of the tester
+  // On_idle calls: by other threads, by the tester.
+  std::atomic<int64_t> rests{0}, own_rests{0};
   std::atomic<uint64_t> last{0};
   std::atomic<std::thread::id> ran_on{};
   std::atomic<int> inside{0};
@@ -112,7 +113,7 @@ TEST_F(FollowersTest, WhatACallSendsIsHandledAtItsEnd) {
   EXPECT_EQ(handled.load(), 2);
   EXPECT_EQ(last.load(), 2u);
   EXPECT_EQ(ran_on.load(), std::this_thread::get_id());
-  // Nobody waits: the world goes on by itself.
+  // No thread waits, so the worker's own thread continues.
   Notify(3);
   while (handled.load() < 3) std::this_thread::yield();
   EXPECT_NE(ran_on.load(), std::this_thread::get_id());
@@ -149,7 +150,7 @@ TEST_F(FollowersTest, AHandlersOwnCallIsNone) {
   EXPECT_TRUE(RunTo(2));
 }
 
-// The poll brings the message: nobody else could.
+// The message comes only from the poll, so the waiting thread must poll.
 TEST_F(FollowersTest, WhoWaitsPollsAndHandles) {
   std::atomic<bool> bring{false};
   Make(kAnHour, [&] {
@@ -157,7 +158,7 @@ TEST_F(FollowersTest, WhoWaitsPollsAndHandles) {
     world->SendLocal(kNobody, actor.local_id(), LocalNumbered(1));
     return true;
   });
-  // The own thread spins, and makes room for who waits.
+  // The own thread spins, and makes room for the waiting thread.
   int asked = 0;
   EXPECT_TRUE(world->RunUntil([&] {
     if (++asked == 3) bring = true;
@@ -171,7 +172,7 @@ TEST_F(FollowersTest, WhoWaitsPollsAndHandles) {
 TEST_F(FollowersTest, WhoGivesUpSpinningLeavesItToTheTransports) {
   Make(/*spin_ns=*/100'000, [] { return false; });
   AwaitSleep();
-  // The message may be there before it gives up: then once more.
+  // If the message came before the follower stopped spinning, try again.
   for (int64_t round = 1; own_rests.load() == 0; ++round) {
     std::thread later([&] {
       for (int i = 0; i < 1000 && own_rests.load() == 0; ++i) {
@@ -224,7 +225,8 @@ TEST_F(FollowersTest, StopEndsAWait) {
   EXPECT_EQ(handled.load(), before);
 }
 
-// It has looked for messages, and has not left its leader token.
+// The call comes when the own thread has looked for messages and still holds
+// the leader token.
 TEST_F(FollowersTest, ACallGetsUpWhoIsAboutToNap) {
   auto asked = std::make_shared<AskedClock>();
   std::atomic<int> times{0};
@@ -260,8 +262,9 @@ TEST_F(FollowersTest, AWaitInsideACallHandlesWhatThatHasSent) {
   }
 }
 
-// It has looked for messages, and leaves its leader token when the other one,
-// whom it was in the way of, waits without one.
+// The call waits when the own thread has looked for messages. The own thread
+// gives the token up only after the caller has failed to take it and waits
+// without it.
 TEST_F(FollowersTest, AWaitInsideACallGetsUpWhoIsAboutToNap) {
   auto asked = std::make_shared<AskedClock>();
   std::atomic<int> times{0}, looks{0};
@@ -295,7 +298,7 @@ TEST_F(FollowersTest, AWaitInsideACallGetsUpWhoIsAboutToNap) {
   caller.join();
 }
 
-// Calls, waits and threads that send, with and without a rest between them.
+// Calls, waits and sending threads meet, with and without pauses between them.
 TEST_F(FollowersTest, NoWakeUpIsLost) {
   for (TimeNs spin_ns : {TimeNs{0}, TimeNs{2000}, TimeNs{-1}}) {
     handled = 0;

@@ -78,7 +78,7 @@ TEST(ThreadWorldTest, ActorsStayOnTheirWorker) {
   };
   auto world = Make(std::move(options));
   for (int i = 0; i < 32; ++i) {
-    // Any number is taken modulo the workers, negative ones too.
+    // Numbers are taken modulo the number of workers, including negative ones.
     actors[i].Join(*world, 0, i - 16);
     actors[i].on_message = [&, i](ActorId, const WireMessage& message) {
       ran[i].insert(std::this_thread::get_id());
@@ -103,8 +103,8 @@ TEST(ThreadWorldTest, ActorsStayOnTheirWorker) {
   }
 }
 
-// Whoever takes long turns, one after the other, lets others have theirs: what
-// comes from elsewhere, and bulk too when turns are long.
+// An actor that takes long turns one after another lets other messages through:
+// those from elsewhere, and also bulk messages if turns are long.
 TEST(ThreadWorldTest, OthersComeBetweenTurns) {
   constexpr uint64_t kTurns = 200;
   TestActor busy, other;
@@ -147,8 +147,8 @@ TEST(ThreadWorldTest, OthersComeBetweenTurns) {
   EXPECT_LE(bulk_at, 3u);
 }
 
-// A chain of messages between actors of a worker waits for one turn there, and
-// not for one each.
+// A chain of messages between actors of one worker waits for one turn, not for
+// one turn per message.
 TEST(ThreadWorldTest, AChainOfMessagesWaitsForOneTurn) {
   constexpr uint64_t kTurns = 100, kLinks = 20;
   TestActor busy, chain;
@@ -182,7 +182,7 @@ TEST(ThreadWorldTest, AChainOfMessagesWaitsForOneTurn) {
   EXPECT_EQ(ended_at, 10u);
 }
 
-// However many short messages there are, turns go on.
+// A steady stream of short messages does not stop turns.
 TEST(ThreadWorldTest, MessagesWithoutEndDoNotHoldUpTurns) {
   TestActor busy, chatty;
   auto world = Make(Workers(1));
@@ -210,7 +210,8 @@ TEST(ThreadWorldTest, MessagesWithoutEndDoNotHoldUpTurns) {
   EXPECT_EQ(turns, 50u);
 }
 
-// Behind bulk messages, on the worker of the sender or on another one.
+// Other messages overtake bulk messages, on the sender's worker or on another
+// one.
 TEST(ThreadWorldTest, BulkMessagesLetOthersPass) {
   for (int worker : {0, 1}) {
     TestActor from, to;
@@ -237,7 +238,7 @@ TEST(ThreadWorldTest, BulkMessagesLetOthersPass) {
     };
     to.on_message = [&](ActorId, const WireMessage& message) {
       order.push_back(message.step);
-      // What is sent meanwhile passes the rest of them too.
+      // A message sent meanwhile overtakes the remaining bulk messages too.
       if (message.step == 2) world->Send(to.id, to.id, Numbered(8));
       if (message.step != 5) return;
       over = true;
@@ -252,8 +253,9 @@ TEST(ThreadWorldTest, BulkMessagesLetOthersPass) {
   }
 }
 
-// What comes from another worker may have more behind it, so they wait for some
-// rounds without anything, each of which ends with a look for work.
+// After a message from another worker, bulk messages wait for some rounds
+// without any message, each of which ends with a look for work. More messages
+// may follow.
 TEST(ThreadWorldTest, BulkMessagesWaitUntilItIsQuiet) {
   TestActor from, to;
   auto world = Make(Workers(2));
@@ -282,7 +284,7 @@ TEST(ThreadWorldTest, BulkMessagesWaitUntilItIsQuiet) {
   EXPECT_LE(spins, 64u);
 }
 
-// A worker that always has something else to do handles them too.
+// A worker that always has other work handles bulk messages too.
 TEST(ThreadWorldTest, BulkMessagesComeThrough) {
   TestActor actor;
   auto world = Make(Workers(1));
@@ -303,7 +305,7 @@ TEST(ThreadWorldTest, BulkMessagesComeThrough) {
   EXPECT_TRUE(world->RunUntil([&] { return over.load(); }));
 }
 
-// They take long, so the clock is looked at after each one.
+// Bulk messages take long, so the worker looks at its timers after each one.
 TEST(ThreadWorldTest, TimersDoNotWaitForManyBulkMessages) {
   TestActor actor;
   auto clock = std::make_shared<ManualClock>();
@@ -368,7 +370,7 @@ TEST(ThreadWorldTest, StatsCountWhatWorkersDid) {
   EXPECT_EQ(world->faults(), 0u);
 }
 
-// An idle world sleeps: each worker does, and none gets up by itself.
+// In an idle world each worker sleeps, and none wakes by itself.
 TEST(ThreadWorldTest, IdleWorkersSleep) {
   auto world = Make(Workers(3));
   Await([&] {
@@ -380,7 +382,7 @@ TEST(ThreadWorldTest, IdleWorkersSleep) {
   for (int i = 0; i < 3; ++i) EXPECT_EQ(world->stats(i).messages, 0u);
 }
 
-// What a client sends to a worker that sleeps gets the next one up as well.
+// A client's message to a sleeping worker wakes the next worker as well.
 TEST(ThreadWorldTest, AClientGetsTwoSleepersUp) {
   TestActor actor;
   auto world = Make(Workers(3));
@@ -394,7 +396,7 @@ TEST(ThreadWorldTest, AClientGetsTwoSleepersUp) {
   EXPECT_EQ(sleeps(1), other);
 }
 
-// Every message finds the other worker asleep or about to be.
+// Every message finds the other worker asleep or about to sleep.
 TEST(ThreadWorldTest, NoWakeUpIsLost) {
   constexpr int kRounds = 20'000;
   TestActor a, b;
@@ -441,7 +443,7 @@ TEST(ThreadWorldTest, ManualClockWakesSleepersAndNothingIsEarly) {
   world->SendAfter(kNobody, actor.local_id(), 1000, LocalNumbered(0, 0));
   for (int i = 1; i <= 50; ++i) {
     clock->Advance(i == 1 ? 999 : 0);
-    // Twice through the worker: it has looked at its timers since.
+    // After two messages through the worker, it has looked at its timers.
     for (int k = 0; k < 2; ++k) {
       int want = echoed + 1;
       world->SendLocal(kNobody, actor.local_id(), LocalNumbered(0, 1));
@@ -470,12 +472,12 @@ TEST(ThreadWorldTest, RealTimersFire) {
   world->SendAfter(kNobody, actor.local_id(), 2'000'000, {});
   EXPECT_TRUE(world->RunUntil([&] { return fired_at.load() >= 0; }));
   EXPECT_GE(fired_at.load(), set_at + 2'000'000);
-  // One that is never due keeps nobody from stopping.
+  // A timer that is never due does not keep the world from stopping.
   world->SendAfter(kNobody, actor.local_id(), INT64_MAX, {});
 }
 
-// A message goes from worker to worker, which sleep whenever they have none:
-// the world rests when the last one was handled, and never before.
+// A message goes from worker to worker, and workers without messages sleep. The
+// world is at rest once the last message was handled, and never before.
 TEST(ThreadWorldTest, RestsOnlyWhenNothingIsUnderWay) {
   constexpr uint64_t kHops = 300;
   for (uint64_t round = 0; round < 20; ++round) {
@@ -500,8 +502,8 @@ TEST(ThreadWorldTest, RestsOnlyWhenNothingIsUnderWay) {
     world->Send(kNoActor, actors[0].id, Numbered(0));
     while (!world->AtRest()) std::this_thread::yield();
     EXPECT_EQ(handled.load(), kHops);
-    // A timer that is not due does not keep it from resting; one that is does,
-    // and so does a handler.
+    // A timer that is not due does not keep the world from rest. A timer that
+    // is due, or a running handler, does.
     actors[1].on_local = [&](const LocalMessage&) {
       entered = true;
       while (held) std::this_thread::yield();
@@ -516,8 +518,8 @@ TEST(ThreadWorldTest, RestsOnlyWhenNothingIsUnderWay) {
   }
 }
 
-// A worker that always has work for itself still hears the others, and its
-// timers.
+// A worker that always has work of its own still handles messages of others and
+// its timers.
 TEST(ThreadWorldTest, BusyWorkerIsFair) {
   TestActor busy, other, timed;
   auto world = Make(Workers(2));
@@ -552,7 +554,7 @@ TEST(ThreadWorldTest, BusyWorkerIsFair) {
   EXPECT_TRUE(world->RunUntil([&] { return heard.load() == 7; }));
 }
 
-// Messages from all sides while the world ends, over and over.
+// The world stops repeatedly while messages are under way from all sides.
 TEST(ThreadWorldTest, StopsInTheMiddleOfWork) {
   for (int round = 0; round < 30; ++round) {
     std::deque<TestActor> actors(6);
@@ -588,7 +590,8 @@ TEST(ThreadWorldTest, StopsInTheMiddleOfWork) {
   }
 }
 
-// A reservation beyond reason is not paid for in advance, and can be undone.
+// A very large reservation does not allocate everything in advance, and can be
+// undone.
 TEST(ThreadWorldTest, HugeReservationIsCapped) {
   TestActor actor;
   auto world = Make(Workers(2));

@@ -1,4 +1,4 @@
-//===- uplink_stage_test.cc - What waits for a worker, and how long -------===//
+//===- uplink_stage_test.cc - Batching of messages to other processes -----===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -33,7 +33,7 @@ using ::testing::ElementsAre;
 constexpr ActorId kFar = 5'000'000;
 constexpr char kText[] = "a payload";
 
-// What handlers and stages do, in order.
+// Records what handlers and stages do, in order.
 class Events {
  public:
   void Add(std::string event) {
@@ -50,7 +50,7 @@ class Events {
   std::vector<std::string> all_ ABSL_GUARDED_BY(mutex_);
 };
 
-// Keeps all but what says kAtOnce.
+// Steps other than kAtOnce are staged.
 constexpr uint64_t kAtOnce = 99;
 class FakeStage final : public UplinkStage {
  public:
@@ -82,7 +82,7 @@ class FakeStage final : public UplinkStage {
   int kept_ = 0;
 };
 
-// One worker, whose actors say what they are told to.
+// A world of one worker, whose actors send on what they get.
 class UplinkStageTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -107,7 +107,7 @@ class UplinkStageTest : public ::testing::Test {
     ASSERT_TRUE(world.ok()) << world.status();
     world_ = *std::move(world);
   }
-  // One that says each number it hears, over there.
+  // Returns an actor that sends the number of each message on to kFar.
   TestActor& NewSpeaker() {
     TestActor& actor = actors_.emplace_back();
     actor.Join(*world_, 0, 0);
@@ -122,8 +122,8 @@ class UplinkStageTest : public ::testing::Test {
     };
     return actor;
   }
-  // Runs `handler` on the worker, whose messages are then there at one time,
-  // and waits until all that follows from it is done.
+  // Runs `handler` on the worker, so that all its messages are queued at once,
+  // and waits until the worker has handled them.
   void Run(std::function<void()> handler) {
     std::atomic<bool> done{false};
     TestActor& actor = actors_.emplace_back();
@@ -148,8 +148,8 @@ class UplinkStageTest : public ::testing::Test {
 
   Events events_;
   std::atomic<bool> may_bring_{false};
-  std::function<bool()> bring_;             // what polls do then
-  std::atomic<bool> polled_behind_{false};  // something was said
+  std::function<bool()> bring_;  // called by polls if may_bring_ is true
+  std::atomic<bool> polled_behind_{false};  // a poll came after an event
   std::deque<TestActor> actors_;            // outlive the world
   std::unique_ptr<ThreadWorld> world_;
 };
@@ -215,7 +215,8 @@ TEST_F(UplinkStageTest, NothingWaitsForAKernel) {
               ElementsAre("say 1", "flush", "kernel", "say 2", "flush"));
 }
 
-// Nor until there are more: what is awaited may be the answer.
+// Staged messages do not wait for more messages either: the worker may be
+// waiting for the answer to one of them.
 TEST_F(UplinkStageTest, AWorkerHasSentAllBeforeItPolls) {
   TestActor& speaker = NewSpeaker();
   Notify(speaker, 1);
@@ -224,13 +225,14 @@ TEST_F(UplinkStageTest, AWorkerHasSentAllBeforeItPolls) {
   EXPECT_THAT(events_.all(), ElementsAre("say 1", "flush"));
 }
 
-// What comes together is there together, so its answers go together.
+// Messages that arrive together are handled together, so their answers go
+// together.
 TEST_F(UplinkStageTest, ArrivalsAreAnsweredInOneGo) {
   TestActor& speaker = NewSpeaker();
   const std::vector<Arrival> arrivals = {
       {kFar, speaker.id, Numbered(1), {kText, sizeof kText}},
       {kFar, speaker.id, Numbered(2), {}},
-      {kFar, kFar, Numbered(9), {}},  // of nobody here
+      {kFar, kFar, Numbered(9), {}},  // no actor of this world
       {kFar, speaker.id, Numbered(3), {kText, sizeof kText}}};
   world_->SendAll(arrivals);
   auto all = events_.all();
@@ -241,7 +243,8 @@ TEST_F(UplinkStageTest, ArrivalsAreAnsweredInOneGo) {
   EXPECT_THAT(events, ElementsAre("say 1", "say 2", "say 3", "flush"));
 }
 
-// Whichever thread brings them, and one at a time or together.
+// Messages keep their order on whatever thread they arrive, one at a time or
+// together.
 TEST_F(UplinkStageTest, ArrivalsKeepTheirOrder) {
   constexpr uint64_t kMessages = 20'000;
   std::atomic<uint64_t> heard{0};
@@ -253,7 +256,8 @@ TEST_F(UplinkStageTest, ArrivalsKeepTheirOrder) {
     world_->Notify();
   };
   Mutex mutex;
-  uint64_t brought = 0;  // under the mutex, as a transport's calls of one peer
+  // Under the mutex, like a transport's calls for one peer.
+  uint64_t brought = 0;
   auto bring = [&] {
     MutexLock lock(&mutex);
     if (brought >= kMessages) return false;

@@ -1,4 +1,4 @@
-//===- watchdog_test.cc - Gates of kernels, and who looks at them ---------===//
+//===- watchdog_test.cc - Gates of kernels and the watchdog ---------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -67,7 +67,7 @@ TEST(KernelGateTest, KernelsOfARunDiffer) {
   gate.Leave();
 }
 
-// A watchdog over two gates, whose clock the test turns.
+// A watchdog over two gates, with a clock that the test advances.
 class WatchdogTest : public ::testing::Test {
  protected:
   static constexpr TimeNs kMs = 1'000'000;
@@ -86,13 +86,13 @@ class WatchdogTest : public ::testing::Test {
         });
     ASSERT_TRUE(watchdog->Start().ok());
   }
-  // Wakes the watchdog from its first sleep; it looks at once.
+  // Wakes the watchdog from its first sleep and waits for its first look.
   void Hold() {
     const uint64_t looks = watchdog->looks();
     watchdog->Hold();
     Await([&] { return watchdog->looks() > looks; });
   }
-  // Moves time by an interval or more; one look has ended when this returns.
+  // Advances time by at least an interval and waits for one look to end.
   void Look(TimeNs duration = 0) {
     const uint64_t looks = watchdog->looks();
     clock->Advance(std::max(duration, watchdog->interval()));
@@ -113,7 +113,7 @@ TEST_F(WatchdogTest, ReportsAKernelOnceWhenItsTimeHasPassed) {
   EXPECT_EQ(watchdog->interval(), 25 * kMs);
   Hold();
   two.Enter(4, 0);
-  for (int i = 0; i < 4; ++i) Look();  // the first one finds it
+  for (int i = 0; i < 4; ++i) Look();  // the first look finds the kernel
   EXPECT_TRUE(reports.empty());
   Look();
   EXPECT_THAT(reports, ElementsAre(std::make_pair(4u, 100 * kMs)));
@@ -128,7 +128,7 @@ TEST_F(WatchdogTest, AKernelThatReturnsInTimeIsNotReported) {
   Start(100 * kMs, 0);
   Hold();
   for (int i = 0; i < 12; ++i) {
-    // The same one over and over.
+    // One kernel runs repeatedly.
     if (i % 4 == 0) one.Enter(1, 0);
     Look();
     if (i % 4 == 3) one.Leave();
@@ -137,8 +137,8 @@ TEST_F(WatchdogTest, AKernelThatReturnsInTimeIsNotReported) {
   watchdog->Release();
 }
 
-// Four times the limit pass at once, as when the process was stopped: that is
-// one look.
+// Four times the limit passes at once, as when the process was stopped. That
+// counts as one look.
 TEST_F(WatchdogTest, AJumpOfTimeIsOneLook) {
   Start(100 * kMs, 0);
   Hold();
@@ -173,8 +173,8 @@ TEST_F(WatchdogTest, GivesUpAtTheLimitAndAsksAgain) {
   watchdog->Release();
 }
 
-// With nobody who holds it and nothing in a gate it does not look, whatever
-// happens to the clock; a kernel in a gate keeps it awake.
+// The watchdog does not look if there is no holder and the gates are empty,
+// whatever the clock does. A kernel in a gate keeps it awake.
 TEST_F(WatchdogTest, SleepsWhenThereIsNothingToSee) {
   Start(100 * kMs, 0);
   for (int i = 0; i < 10; ++i) clock->Advance(1000 * kMs);
@@ -186,7 +186,7 @@ TEST_F(WatchdogTest, SleepsWhenThereIsNothingToSee) {
   for (int i = 0; i < 6; ++i) Look();
   EXPECT_EQ(reports.size(), 1u);
   one.Leave();
-  Look();  // finds nothing, so it is the last
+  Look();  // finds nothing, so it is the last look
   const uint64_t looks = watchdog->looks();
   for (int i = 0; i < 10; ++i) clock->Advance(1000 * kMs);
   EXPECT_EQ(watchdog->looks(), looks);

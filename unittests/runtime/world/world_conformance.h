@@ -1,4 +1,4 @@
-//===- world_conformance.h - What every world must do -----------*- C++ -*-===//
+//===- world_conformance.h - Conformance tests of worlds --------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Instantiate WorldConformance, and WorldHookConformance where it can, with a
-// WorldCase for each world and link the conformance_*_test.cc that say what it
-// must do. None of them sleeps or measures time: a case moves its world's clock
-// itself.
+// Instantiate WorldConformance, and WorldHookConformance where possible, with a
+// WorldCase for each world, and link the conformance_*_test.cc that contain the
+// tests. No test sleeps or measures time: a case advances the clock of its
+// world itself.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,8 +36,8 @@ namespace pathways {
 
 struct MadeWorld {
   std::unique_ptr<World> world;
-  // Lets this much of the world's time pass: what became due runs in a later
-  // RunUntil at the latest.
+  // Lets this much of the world's time pass. Work that became due runs in a
+  // later RunUntil at the latest.
   std::function<void(TimeNs)> advance;
 };
 
@@ -67,7 +67,7 @@ class WorldConformance : public testing::TestWithParam<WorldCase> {
     actor.Join(*world_, host, worker);
     return actor;
   }
-  // Runs until `count` is `want`; each change must call Notify.
+  // Runs until `count` is `want`; each change of `count` must call Notify.
   bool RunTo(const std::atomic<int64_t>& count, int64_t want) {
     return world_->RunUntil([&] { return count.load() >= want; });
   }
@@ -81,7 +81,8 @@ class WorldConformance : public testing::TestWithParam<WorldCase> {
   std::function<void(TimeNs)> advance_;
 };
 
-// What goes by Hooks: of worlds whose messages between hosts pass them.
+// Tests that use Hooks, for worlds that call the hooks for messages between
+// hosts.
 class WorldHookConformance : public WorldConformance {};
 
 }  // namespace pathways

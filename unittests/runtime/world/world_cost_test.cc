@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What a hot message between actors may not do, on threads, at any load that
-// was reserved. This binary is linked so that operator new and
-// pthread_mutex_lock are counted.
+// Tests that a hot message between actors on threads takes no lock and no
+// allocation at any load that was reserved. This binary is linked so that
+// operator new and pthread_mutex_lock are counted.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,8 +34,8 @@ std::atomic<uint64_t> allocations{0};
 std::atomic<uint64_t> locks{0};
 }  // namespace
 
-// All references of this binary's objects to these symbols come here; the
-// linker is asked for it, since a sanitizer brings an operator new of its own.
+// The linker redirects all references of this binary's objects to these
+// symbols, because a sanitizer brings its own operator new.
 extern "C" {
 void* __real__Znwm(std::size_t bytes);
 void* __real__Znam(std::size_t bytes);
@@ -72,10 +72,11 @@ int __wrap_pthread_mutex_trylock(pthread_mutex_t* mutex) {
 namespace pathways {
 namespace {
 
-// The counters count: without this the test below could not fail.
+// Tests the counters themselves: if they did not count, the tests below could
+// not fail.
 TEST(WorldCostCounters, CountersWork) {
   uint64_t before = allocations.load();
-  // Called by name, these may not be optimized away.
+  // Direct calls of the operators may not be optimized away.
   ::operator delete(::operator new(8));
   ::operator delete[](::operator new[](8));
   constexpr std::align_val_t kAlign{64};
@@ -99,8 +100,8 @@ class WorldCostTest : public testing::TestWithParam<TimeNs> {
   }
 };
 
-// Actors on two workers pass `under_way` messages around, some to their own
-// worker and some to the other, and all of them to one actor at times.
+// Actors on two workers pass kUnderWay messages around, some to their own
+// worker and some to the other one, and at times all of them to one actor.
 TEST_P(WorldCostTest, HotMessagesNeitherLockNorAllocate) {
   constexpr int kActors = 8, kUnderWay = 1000;
   constexpr uint64_t kMessages = 400'000;
@@ -112,7 +113,7 @@ TEST_P(WorldCostTest, HotMessagesNeitherLockNorAllocate) {
   std::atomic<uint64_t> start_allocations{0}, end_allocations{0};
   std::atomic<uint64_t> start_locks{0}, end_locks{0};
   for (int i = 0; i < kActors; ++i) {
-    // Two to a host: half of the messages may be local.
+    // Two actors are on each host, so half of the messages may be local.
     actors[i].Join(world, i / 2, i);
     world.Reserve(actors[i].local_id(), kUnderWay);
     auto pass_on = [&, i](uint64_t step) {
@@ -129,7 +130,8 @@ TEST_P(WorldCostTest, HotMessagesNeitherLockNorAllocate) {
         world.Notify();
       }
       if (number >= kMessages) return;
-      // Phases in which all crowd at one actor make every queue long.
+      // In some phases all messages go to one actor, which makes every queue
+      // long.
       uint64_t to = (number >> 12) % 3 == 0 ? (number >> 14) % kActors
                                             : (i + step) % kActors;
       step = step * 5 + 3;
@@ -159,7 +161,7 @@ TEST_P(WorldCostTest, HotMessagesNeitherLockNorAllocate) {
   world.Stop();
 }
 
-// Timers are as quiet once their heap has grown.
+// Timers take no lock and no allocation either, once their heap has grown.
 TEST_P(WorldCostTest, TimersDoNeitherOnceWarm) {
   TestActor actor;
   const auto made = Make(1);
@@ -189,8 +191,8 @@ TEST_P(WorldCostTest, TimersDoNeitherOnceWarm) {
   world.Stop();
 }
 
-// A worker that does not run for a while finds what a client has sent
-// meanwhile.
+// A worker that does not run for a while finds the messages that a client
+// posted meanwhile.
 TEST_P(WorldCostTest, PostsToABusyWorkerDoNotAllocate) {
   constexpr uint64_t kPosts = Mailbox::kPostedAtOnce;
   TestActor actor;

@@ -18,7 +18,7 @@ namespace {
 
 using Variables = std::map<std::string, std::string>;
 
-// The name, or the message of the error.
+// Returns the name, or the message of the error.
 std::string Filled(const std::string& name, const Variables& variables) {
   absl::StatusOr<std::string> filled =
       FillRank(name, [&](const char* variable) -> const char* {
@@ -36,7 +36,7 @@ TEST(RankTest, EachLauncher) {
   EXPECT_EQ(Filled("%r-of-%r", {{"JOB_COMPLETION_INDEX", "3"}}), "3-of-3");
 }
 
-// In a job of Slurm the tasks that start mpirun's processes have a rank too.
+// In a Slurm job the tasks that start mpirun's processes have a rank too.
 TEST(RankTest, TheNearerLauncher) {
   EXPECT_EQ(Filled("host%r", {{"JOB_COMPLETION_INDEX", "1"},
                               {"OMPI_COMM_WORLD_RANK", "2"},

@@ -38,14 +38,14 @@ TEST(CompareTest, ToleranceIsAbsolutePlusRelative) {
   EXPECT_EQ(Mismatches(110.9, 100, tolerance), 0);
   EXPECT_EQ(Mismatches(89.1, 100, tolerance), 0);
   EXPECT_EQ(Mismatches(88.9, 100, tolerance), 1);
-  // Relative to what is expected, not to what was got.
+  // The tolerance is relative to the expected value, not to the actual one.
   EXPECT_EQ(Mismatches(-110.9, -100, tolerance), 0);
   EXPECT_EQ(Mismatches(1, 1, {0, 0}), 0);
   EXPECT_EQ(Mismatches(1, 1 + 1e-15, {0, 0}), 1);
 }
 
-// A difference of atol + rtol * |expected| is none, the next larger one is. All
-// numbers here are exact.
+// A difference of atol + rtol * |expected| is accepted, the next larger one is
+// not. All numbers here are exact.
 TEST(CompareTest, TheBorderBelongsToTheTolerance) {
   Tolerance tolerance{.rtol = 0.5, .atol = 1};
   EXPECT_EQ(Mismatches(7, 4, tolerance), 0);

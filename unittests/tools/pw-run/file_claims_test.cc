@@ -34,8 +34,8 @@ class FileClaimsTest : public testing::Test {
     return (folder_ / name).string();
   }
   void Write(const std::string& name) { std::ofstream(Path(name)) << "x"; }
-  // Of an output of that name, after the program and outputs "a" of --one and
-  // "old", which exists, of --two.
+  // Claims an output `name` after the program and after outputs "a" of --one
+  // and "old", which exists, of --two.
   std::string Claim(const std::string& name) {
     Write("old");
     FileClaims claims;
@@ -56,7 +56,7 @@ TEST_F(FileClaimsTest, OthersMayBeWritten) {
   EXPECT_EQ(Claim("b"), "");
   EXPECT_EQ(Claim("sub/a"), "");
   EXPECT_EQ(Claim("sub/program"), "");
-  EXPECT_EQ(Claim("no/a"), "");  // an error of who opens it
+  EXPECT_EQ(Claim("no/a"), "");  // opening the file reports the error
   fs::create_symlink("nowhere", Path("dangling"));
   EXPECT_EQ(Claim("dangling"), "");  // the link itself is replaced
 }
@@ -92,7 +92,7 @@ TEST_F(FileClaimsTest, WhatIsReadIsNotWritten) {
   fs::create_hard_link(Path("program"), Path("hard"));
   EXPECT_EQ(Claim("hard"), "'" + Path("hard") + is_read + "the program, as '" +
                                Path("program") + "'");
-  // It may appear before it is read.
+  // The file may appear before it is read.
   EXPECT_EQ(Claim("gone"), "'" + Path("gone") + is_read + "--input=x");
 }
 
@@ -124,7 +124,7 @@ TEST_F(FileClaimsTest, StreamsThatAreFiles) {
   for (int fd : {log, program, null}) close(fd);
 }
 
-// Nothing is lost there.
+// Writing to a device loses no data.
 TEST_F(FileClaimsTest, DevicesAreWrittenByAnybody) {
   FileClaims claims;
   EXPECT_TRUE(claims.AddOutput("--one", "/dev/null").ok());

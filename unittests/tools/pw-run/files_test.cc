@@ -50,7 +50,7 @@ TEST_F(FilesTest, WritesWholeFilesOrNone) {
     EXPECT_EQ(*ReadWholeFile(Path("a")), "old");
   }
   EXPECT_EQ(*ReadWholeFile(Path("a")), "old");
-  EXPECT_EQ(NumFiles(), 1);  // what was not committed left nothing
+  EXPECT_EQ(NumFiles(), 1);  // the uncommitted file left nothing
   absl::StatusOr<OutputFile> file = OutputFile::Open(Path("a"));
   ASSERT_TRUE(file->Commit("new").ok());
   EXPECT_EQ(*ReadWholeFile(Path("a")), "new");
@@ -93,7 +93,7 @@ TEST_F(FilesTest, WritesDevicesDirectly) {
             "cannot write '/dev/full': No space left on device");
 }
 
-// A pipe without a writer must not make the reader wait.
+// A pipe without a writer must not block the reader.
 TEST_F(FilesTest, ReadsRegularFilesOnly) {
   ASSERT_EQ(mkfifo(Path("pipe").c_str(), 0600), 0);
   EXPECT_EQ(ReadWholeFile(Path("pipe")).status().message(),
@@ -111,7 +111,7 @@ TEST_F(FilesTest, ReadsPipesToTheirEnd) {
     return std::thread(
         [&, count] { std::ofstream(pipe) << bytes.substr(0, count); });
   };
-  // Whoever comes first waits for the other one.
+  // The first of the two waits for the other one.
   std::thread writer = write(bytes.size());
   auto read = ReadFileOrStream(pipe, bytes.size());
   writer.join();
@@ -122,7 +122,7 @@ TEST_F(FilesTest, ReadsPipesToTheirEnd) {
   writer.join();
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_EQ(*read, "");
-  // Files are read as ever, whatever their size.
+  // Regular files are read as before, whatever their size.
   std::ofstream(Path("a")) << "file";
   EXPECT_EQ(*ReadFileOrStream(Path("a"), 1), "file");
 }

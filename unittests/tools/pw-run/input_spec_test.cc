@@ -30,7 +30,7 @@ Port MakePort(ElementType element, std::vector<int64_t> shape,
   return {"x", element, std::move(shape), stepped};
 }
 
-// The printed array, or the message of the error.
+// Returns the printed array, or the message of the error.
 std::string Made(const Port& port, const std::string& spec, int64_t steps = 1) {
   absl::StatusOr<HostArray> array = MakeArray("input", port, steps, spec);
   if (array.ok()) return ArrayText(*array, 1000);
@@ -93,7 +93,7 @@ TEST(InputSpecTest, Generators) {
   EXPECT_EQ(LoadFloat(ElementType::kBF16, ramp->data.data() + 2 * 256), 0);
 }
 
-// These values are part of the tool's behaviour.
+// These values are part of the tool's behavior.
 TEST(InputSpecTest, RandomIsTheSameEverywhere) {
   Port port = MakePort(ElementType::kF32, {2});
   EXPECT_EQ(Made(port, "random:0"), "[0.7666216, -0.13694406]");
@@ -220,8 +220,8 @@ TEST(InputSpecTest, NamesInputsThatAreMissingOrUnknown) {
   EXPECT_EQ(ArrayText(std::get<HostArray>((*inputs)[1]), 10), "7");
 }
 
-// In a process of its own: has memory for less than a quarter of the array, or
-// for its file alone.
+// Runs in a process of its own that has memory for less than a quarter of the
+// array, or only for its file.
 void MakeWithoutMemory(size_t left, const std::string& spec) {
   const Port port = MakePort(ElementType::kF32, {16777216});
   pathways::testing::LeaveMemory(left);

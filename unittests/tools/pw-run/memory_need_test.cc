@@ -58,7 +58,8 @@ TEST(MemoryNeedTest, EachPartHasItsName) {
   b.AddGang("g", s, {y}, {z});
   b.AddFetch("z", z);
   const MemoryNeed need = NeedOf(b.Finish());
-  // z and y, or x and y; three x and y; besides z. 32 bytes take 128.
+  // At least z and y, or x and y, are live together. Credits make that three x
+  // and y, and z is kept besides. 32 bytes take 128.
   EXPECT_EQ(need.least, 128u + 32);
   EXPECT_EQ(need.credits, 2u * 128);
   EXPECT_EQ(need.kept, 128u);
@@ -99,8 +100,8 @@ TEST(MemoryNeedTest, HolesArePacking) {
   EXPECT_EQ(NeedOf(plan).packing, 1024u);
 }
 
-// Shards of a device have memory of their own each; so have its slices, which
-// need not be in use at one time.
+// Each shard of a device has its own memory, and so does each slice, even if
+// the slices are not in use at the same time.
 TEST(MemoryNeedTest, AllShardsOfADeviceCount) {
   PlanBuilder b("slices", 1);
   for (const char* name : {"a", "b"}) {
@@ -115,7 +116,8 @@ TEST(MemoryNeedTest, AllShardsOfADeviceCount) {
   EXPECT_EQ(needs.Of({{0, 1}, {1, 2}}, 3 * 128).least, 2u * 128);
 }
 
-// The bound, action by action, where nothing is carried or written in place.
+// Returns the bound, action by action, if nothing is carried or written in
+// place.
 uint64_t LeastOf(const proto::Plan& plan) {
   uint64_t most = 0;
   for (int at = 0; at < plan.actions_size(); ++at) {

@@ -127,7 +127,7 @@ TEST(OptionsTest, Mistakes) {
   EXPECT_THAT(ErrorOf({"f", "--inptu=x=1"}),
               HasSubstr("did you mean '--input'?"));
   EXPECT_THAT(ErrorOf({"f", "g"}), HasSubstr("g"));
-  // The name is right, so it is not suggested.
+  // The name is right, so there is no suggestion.
   EXPECT_THAT(ErrorOf({"f", "--steps=0"}),
               AllOf(HasSubstr("--steps"), Not(HasSubstr("did you mean"))));
   EXPECT_EQ(ErrorOf({"f", "--topology=", "--dry-run"}),

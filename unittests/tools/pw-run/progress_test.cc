@@ -47,7 +47,7 @@ TEST(ProgressTest, FiguresComeUntilTheNextText) {
     Progress progress(/*enabled=*/true);
     progress.Track("running", [&] {
       if (++calls == 2) second.set_value();
-      return calls == 1 ? 0.25 : 7.0;  // more than all is all
+      return calls == 1 ? 0.25 : 7.0;  // progress above 1 counts as 1
     });
     second.get_future().wait();
     progress.Show("writing");
@@ -70,7 +70,7 @@ TEST(ProgressTest, DisabledItPrintsNotesAlone) {
   EXPECT_EQ(GetCapturedStderr(), "pw-run: warning: slow\n");
 }
 
-// In a process of its own.
+// Runs in a process of its own.
 void TrackWithoutThreads() {
   ::pathways::testing::LeaveNoThreads();
   {

@@ -26,8 +26,8 @@ using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// A gang with an all-reduce on four shards, whose result moves to another
-// island and is gathered on one device.
+// Returns a plan with a gang with an all-reduce on four shards, whose result
+// moves to another island and is gathered on one device.
 proto::Plan MakePlan() {
   proto::Plan plan;
   EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(
@@ -149,14 +149,14 @@ TEST(ReportsTest, SignatureHasNamesAndTypes) {
 TEST(ReportsTest, CostsComeFromTheTables) {
   PlanCost cost = CostOf(MakePlan(), MakeTopology("2x1x4"));
   ASSERT_EQ(cost.devices.size(), 5);
-  // Buffers up to 256 + 8, aligned to 128, and the scratch of the gang.
+  // Buffers up to 256 + 8, aligned to 128, and the scratch memory of the gang.
   EXPECT_EQ((cost.devices[{0, 0}].bytes), 384 + 512);
   EXPECT_EQ((cost.devices[{0, 3}].gang_entries), 1);
   EXPECT_EQ((cost.devices[{1, 2}].bytes), 256);
   EXPECT_EQ((cost.devices[{0, 0}].need.least), 16);
   EXPECT_EQ((cost.devices[{0, 0}].need.scratch), 512);
   EXPECT_EQ((cost.devices[{1, 2}].gang_entries), 0);
-  // A ring of four: 2 * 3 * 8 bytes. The movement: all 32 bytes.
+  // A ring of four: 2 * 3 * 8 bytes. The movement has all 32 bytes.
   EXPECT_EQ(cost.ici_bytes[0], 48);
   EXPECT_EQ((cost.dcn_bytes[{0, 1}]), 32);
   EXPECT_EQ(cost.gangs[0], 1);
@@ -184,7 +184,7 @@ TEST(ReportsTest, NothingMovesWithinOneDevice) {
   EXPECT_TRUE(cost.ici_bytes.empty());
   EXPECT_TRUE(cost.dcn_bytes.empty());
   ASSERT_EQ(cost.devices.size(), 1);
-  // Four shards' segments, one scratch, and the other slice.
+  // The segments of four shards, one scratch, and the other slice.
   EXPECT_EQ((cost.devices[{0, 0}].bytes), 4 * 384 + 512 + 256);
   EXPECT_EQ((cost.devices[{0, 0}].shards), 5);
 }
@@ -218,19 +218,20 @@ TEST(ReportsTest, CollectivesCountWhatCrossesDevices) {
   EXPECT_EQ(ici("kind: PERMUTE pairs: [0, 1, 0, 2, 3, 3]"), 2 * 8);
   EXPECT_EQ(ici("kind: BROADCAST root: 1"), 3 * 8);
   EXPECT_EQ(ici("kind: BROADCAST root: 1", 2), 2 * 8);
-  // Four hosts, in two rounds each all of it; two of two devices, one round.
+  // Four hosts send everything in each of two rounds; two hosts of two devices
+  // need one round.
   EXPECT_EQ(ici("kind: ALL_REDUCE reduction: ADD", 0, "2x4x1"), 4 * 2 * 8);
   EXPECT_EQ(ici("kind: ALL_REDUCE reduction: ADD", 0, "2x2x2"),
             2 * 8 + 2 * 2 * 8);
   EXPECT_EQ(ici("kind: ALL_GATHER", 0, "2x4x1"), 4 * 3 * 8);
-  // Of 32 bytes a half, then a quarter.
+  // Each sends a half of 32 bytes, then a quarter.
   EXPECT_EQ(ici("kind: REDUCE_SCATTER reduction: ADD", 0, "2x4x1", 32),
             4 * (16 + 8));
-  // Blocks of 8 bytes are passed on: in each of two rounds two of them.
+  // Blocks of 8 bytes are forwarded: two of them in each of two rounds.
   EXPECT_EQ(ici("kind: ALL_TO_ALL", 0, "2x4x1", 32), 4 * 2 * 16);
   EXPECT_EQ(ici("kind: PERMUTE shift: 1", 0, "2x4x1"), 3 * 8);
   EXPECT_EQ(ici("kind: PERMUTE shift: 1", 0, "2x2x2"), 3 * 8);
-  // To another host it goes once, whoever wants it there.
+  // The data goes to another host once, however many devices need it there.
   EXPECT_EQ(ici("kind: BROADCAST root: 3", 0, "2x2x2"), 2 * 8);
 }
 
@@ -356,7 +357,8 @@ TEST(ReportsTest, StatisticsAsJson) {
   EXPECT_THAT(table,
               HasSubstr("\n5.3 us a step, 16.0 us from the launch to its "
                         "end\n"));
-  // Devices are those of all that ran, whatever the trace has kept.
+  // The devices include all that ran, even if the trace has dropped their
+  // events.
   EXPECT_THAT(table, HasSubstr("waits   of 16.0 us\n"));
   EXPECT_THAT(table, HasSubstr("4.0 us  5.0 us  25.0% busy\n"));
   EXPECT_THAT(table, HasSubstr("time    of the last 2.0 us\n"));
@@ -438,14 +440,14 @@ TEST(ReportsTest, StatisticsSayWhatCrossedLinks) {
                     "messages_received": 8, "frames_received": 4,
                     "bytes_received": 800, "unlinked": 1, "foreign": 2,
                     "plan_bytes_sent": 0, "plan_bytes_received": 400})"));
-  // Of one process there are no links.
+  // A single process has no links.
   stats.processes.pop_back();
   EXPECT_EQ(
       StatsTable(MakePlan(), stats, TraceSummary(), RunFacts()).find("process"),
       std::string::npos);
 }
 
-// The lines of a table between its heading and the first empty line.
+// Returns the lines of a table between its heading and the first empty line.
 std::vector<std::string> RowsAfter(const std::string& text,
                                    const std::string& heading) {
   std::vector<std::string> rows;

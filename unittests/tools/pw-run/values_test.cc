@@ -57,7 +57,7 @@ TEST(ValuesTest, RoundsToNearestEven) {
   EXPECT_EQ(Through(ElementType::kF16, std::ldexp(1, -25)), 0);
   EXPECT_EQ(Through(ElementType::kF16, std::ldexp(1.5, -25)),
             std::ldexp(1, -24));
-  // The carry of a mantissa, from the subnormal numbers too.
+  // Rounding carries out of the mantissa, also from subnormal numbers.
   EXPECT_EQ(Through(ElementType::kF16, std::ldexp(1, -14) * (1 - 1e-9)),
             std::ldexp(1, -14));
   EXPECT_EQ(Through(ElementType::kBF16, 257), 256);
@@ -89,7 +89,8 @@ TEST(ValuesTest, PrintsTheShortestText) {
   EXPECT_EQ(Reprinted(ElementType::kI1, "0"), "false");
 }
 
-// Whole numbers are exact where that is not longer: 2.05e+03 reads as 2050.
+// Whole numbers are printed exactly if that is not longer: 2.05e+03 reads as
+// 2050.
 TEST(ValuesTest, PrintsWholeNumbersOfSixteenBitsExactly) {
   for (const char* text : {"2048", "260", "1000", "0", "-0", "65280", "-384"}) {
     EXPECT_EQ(Reprinted(ElementType::kBF16, text), text);
@@ -105,8 +106,8 @@ TEST(ValuesTest, PrintsWholeNumbersOfSixteenBitsExactly) {
   EXPECT_EQ(Reprinted(ElementType::kBF16, "inf"), "inf");
 }
 
-// 2^-119 and the lower border of what rounds to it are so near that no number
-// of three digits lies between; 1.51e-36 is on the other side.
+// 2^-119 and the lower bound of the numbers that round to it are so close that
+// no number of three digits lies between; 1.51e-36 is on the other side.
 TEST(ValuesTest, PrintsTheFewestDigitsAbovePowersOfTwo) {
   EXPECT_EQ(Reprinted(ElementType::kBF16, "1.504632769052528e-36"), "1.51e-36");
   EXPECT_EQ(Reprinted(ElementType::kBF16, "1.8446744073709552e+19"),
@@ -151,7 +152,7 @@ TEST(ValuesTest, PrintsArrays) {
             "[[0, 1], [2, 3], [4, 5], ..., [8, 9], [10, 11], [12, 13]]");
 }
 
-// No shape makes it print for ever.
+// Printing terminates for every shape.
 TEST(ValuesTest, PrintsLittleOfLargeArrays) {
   EXPECT_EQ(ArrayText(Bytes({int64_t{1} << 40, 0}), 10), "[...]");
   EXPECT_EQ(ArrayText(Bytes(std::vector<int64_t>(20, 2)), 1000), "[...]");
