@@ -42,9 +42,12 @@ LIMITS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "comment_count
 
 def comments(text):
     """The comments of a source, as (line, text)."""
-    found, lines, start, last_alone = [], [], 0, False
+    found, lines, start, column = [], [], 0, None
     for number, line in enumerate(text.splitlines() + [""], 1):
         match = re.match(r"^(\s*)//[/!]*<?\s?(.*)$", line)
+        if match and lines and column not in (None, len(match[1])):
+            found.append((start, lines))  # it ended behind code
+            lines, column = [], None
         if match:
             if not lines:
                 start = number
@@ -52,10 +55,12 @@ def comments(text):
             continue
         if lines:
             found.append((start, lines))
-            lines = []
-        trailing = re.search(r"[;,{}()\w]\s+//+<?\s(.*)$", line)
-        if trailing and line.count('"', 0, trailing.start()) % 2 == 0:
-            found.append((number, [trailing[1].strip()]))
+            lines, column = [], None
+        trailing = re.search(r"[;,{}()\w]\s+(//+<?\s(.*))$", line)
+        is_text = trailing and line.count('"', 0, trailing.start()) % 2 == 1
+        if trailing and not is_text and not line.startswith("#"):
+            # Lines below it in the same column continue it.
+            start, lines, column = number, [trailing[2].strip()], trailing.start(1)
     for start, lines in found:
         # The rest of a block with a title and the licence describes the file.
         if lines[0].startswith("===-") and "-===" in lines[0]:
@@ -171,6 +176,7 @@ PLANTED = [
     ("// Of few.", False),
     ("int a = 0;  // of the values that are there still", True),
     ("int a = 0;  // bytes of the values that are there", False),
+    ("#endif  // WHO_KNOWS_WHICH_FILE_THIS_IS_H_", False),
     ('const char* a = "http://of-the-values-that-are-there";', False),
     ("//===- a.h - The contents of this file ---===//\n//\n// Part of the "
      "Pathways project.\n//\n//===------===//\n//\n// Whoever reads this knows it.",
