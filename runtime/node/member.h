@@ -37,7 +37,7 @@ struct MemberOptions {
   // Addresses of a worker where other members dial it. Workers dial the first
   // one, clients the first one that is not of UCX.
   std::vector<std::string> listen;
-  // As in ClusterOptions.
+  // Both fields mean what the fields of the same names in ClusterOptions do.
   std::function<void(const LongWork&)> on_long_work;
   KernelResolver* kernels = nullptr;
   // Join takes plans from it, and the destructor leaves plans in it. Null:

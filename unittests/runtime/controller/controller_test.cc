@@ -153,7 +153,7 @@ TEST_F(ControllerTest, APlanThatDoesNotComeEndsTheLoad) {
       Advance(kTimeout),
       ::testing::Contains("client1 1: plan 6868686868686868 did not come: no "
                           "answer from its client"));
-  // Nobody waits for it any longer.
+  // No request waits for the plan any longer.
   EXPECT_THAT(Advance(kTimeout), IsEmpty());
 }
 

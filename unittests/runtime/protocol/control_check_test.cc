@@ -204,7 +204,7 @@ TEST_F(ControlCheckTest, HostsAreOfTheCluster) {
   EXPECT_TRUE(Passes(client_, controller_, control));
 }
 
-// Nobody is notified of it.
+// A message with such text is refused, and protobuf logs nothing about it.
 TEST_F(ControlCheckTest, TextThatIsNotUtf8) {
   Control control;
   control.mutable_connect_request()->set_name("name");
