@@ -68,7 +68,7 @@ Program Chain(int64_t devices, int calls, bool moves) {
     return ProgramBuilder::arrayType(ElementType::kF32, {4 * devices}, slice,
                                      {{"x"}});
   };
-  ProgramBuilder::Array value = b.argument("v", type("s"));
+  ProgramBuilder::Value value = b.argument("v", type("s"));
   for (int i = 0; i < calls; ++i) {
     if (moves && i % 10 == 9) {
       value = b.reshard(value, type("t"));
@@ -89,7 +89,7 @@ Program ManyKernels(int kernels) {
   b.slice("s", {{"x", 8}});
   const std::string type =
       ProgramBuilder::arrayType(ElementType::kF32, {8 * 64}, "s", {{"x"}});
-  ProgramBuilder::Array value = b.argument("v", type);
+  ProgramBuilder::Value value = b.argument("v", type);
   for (int i = 0; i < kernels; ++i) {
     const std::string name = "body" + std::to_string(i);
     b.functions("func.func private @" + name + R"((%v: tensor<64xf32>)
@@ -132,8 +132,8 @@ Program OneBody(const std::string& type, const std::string& constants,
   const std::string array = ProgramBuilder::arrayType(
       ElementType::kF32, shape, "s",
       std::vector<ProgramBuilder::Axes>(shape.size()));
-  const ProgramBuilder::Array x = b.argument("x", array);
-  const ProgramBuilder::Array w = b.argument("w", array);
+  const ProgramBuilder::Value x = b.argument("x", array);
+  const ProgramBuilder::Value w = b.argument("w", array);
   b.result("out", b.call("body", {x, w}, array));
   return b.build();
 }
@@ -183,8 +183,8 @@ Program GlobalViews(int64_t devices, int calls) {
   // Only the type of the argument says how it is cut.
   const std::string open =
       ProgramBuilder::arrayType(ElementType::kF32, {8192, 8}, "s");
-  ProgramBuilder::Array value = b.argument("x", cut);
-  const ProgramBuilder::Array w = b.argument(
+  ProgramBuilder::Value value = b.argument("x", cut);
+  const ProgramBuilder::Value w = b.argument(
       "w", ProgramBuilder::arrayType(ElementType::kF32, {8, 8}, "s"));
   for (int i = 0; i < calls; ++i) {
     value = b.call("body" + std::to_string(i % kBodies), {value, w}, open);
@@ -211,10 +211,10 @@ Program ManyArguments(int count) {
               results + " : " + types + "\n}");
   const std::string type =
       ProgramBuilder::arrayType(ElementType::kF32, {8}, "s", {{"x"}});
-  std::vector<ProgramBuilder::Array> operands;
+  std::vector<ProgramBuilder::Value> operands;
   for (int i = 0; i < count; ++i)
     operands.push_back(b.argument("a" + std::to_string(i), type));
-  const std::vector<ProgramBuilder::Array> made =
+  const std::vector<ProgramBuilder::Value> made =
       b.callMulti("body", operands, std::vector<std::string>(count, type));
   for (int i = 0; i < count; ++i) b.result("r" + std::to_string(i), made[i]);
   return b.build();

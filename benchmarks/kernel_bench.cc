@@ -35,7 +35,7 @@ namespace pathways::bench {
 
 namespace {
 
-ElementType ElementOf(const std::string& name) {
+ElementType elementOf(const std::string& name) {
   const std::pair<const char*, ElementType> types[] = {
       {"f32", ElementType::kF32},
       {"f16", ElementType::kF16},
@@ -115,10 +115,10 @@ void Kernel::Load(const std::vector<Array>& operands,
   b.slice("s", {{"x", 1}});
   auto type = [&](const Array& array) {
     return ProgramBuilder::arrayType(
-        ElementOf(array.element), array.shape, "s",
+        elementOf(array.element), array.shape, "s",
         std::vector<ProgramBuilder::Axes>(array.shape.size()));
   };
-  std::vector<ProgramBuilder::Array> arguments;
+  std::vector<ProgramBuilder::Value> arguments;
   std::string parameters;
   for (const Array& operand : operands) {
     const std::string name = "a" + std::to_string(arguments.size());

@@ -27,11 +27,12 @@ endif()
 install(TARGETS ${pathways_libraries} EXPORT PathwaysTargets)
 install(EXPORT PathwaysTargets NAMESPACE pathways::
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Pathways)
-install(FILES include/pathways/Compile.h include/pathways/Execute.h
-              include/pathways/Pathways.h include/pathways/Result.h
+install(FILES include/pathways/Array.h include/pathways/Compile.h include/pathways/EventQueue.h
+              include/pathways/Executable.h include/pathways/Execute.h
+              include/pathways/HostArray.h include/pathways/Options.h
+              include/pathways/Pathways.h include/pathways/Plan.h include/pathways/Result.h
+              include/pathways/Session.h
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/pathways)
-install(FILES runtime/base/client_options.h runtime/base/host_array.h runtime/base/recovery_options.h runtime/base/run_options.h
-        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/runtime/base)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 configure_package_config_file(cmake/PathwaysConfig.cmake.in

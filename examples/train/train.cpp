@@ -168,7 +168,7 @@ int main(int argc, char **argv) {
     append(results["accuracy"], take(run.fetch("accuracy")));
   }
   for (const auto &[name, parameter] : parameters)
-    append(results[name], take(parameter.get()));
+    append(results[name], take(parameter.fetch()));
   for (const auto &[name, bytes] : results) {
     std::ofstream out(folder + "/" + name + ".bin", std::ios::binary);
     if (!out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()))

@@ -13,7 +13,8 @@
 #ifndef PATHWAYS_COMPILE_H
 #define PATHWAYS_COMPILE_H
 
-#include "pathways/Execute.h"
+#include "pathways/HostArray.h"
+#include "pathways/Plan.h"
 #include "pathways/Result.h"
 
 #include <cstdint>
@@ -153,7 +154,7 @@ Result<std::string> printPlan(const Plan &plan);
 class ProgramBuilder {
 public:
   /// A value of the program under construction.
-  struct Array {
+  struct Value {
     std::string name;
     std::string type;
   };
@@ -182,20 +183,20 @@ public:
 
   /// Adds an argument. In each step a `stepped` argument takes the next index
   /// of an extra leading dimension.
-  Array argument(const std::string &argument, const std::string &type,
+  Value argument(const std::string &argument, const std::string &type,
                  bool stepped = false);
   /// Calls @function, which has one result, on all shards of its slice.
-  Array call(const std::string &function, const std::vector<Array> &operands,
+  Value call(const std::string &function, const std::vector<Value> &operands,
              const std::string &resultType);
   /// Calls a function with any number of results.
-  std::vector<Array> callMulti(const std::string &function,
-                               const std::vector<Array> &operands,
+  std::vector<Value> callMulti(const std::string &function,
+                               const std::vector<Value> &operands,
                                const std::vector<std::string> &resultTypes);
   /// Moves an array to another layout or slice.
-  Array reshard(const Array &array, const std::string &type);
+  Value reshard(const Value &array, const std::string &type);
   /// Adds a result. A `stepped` result stacks the values of all steps; any
   /// other result keeps the value of the last step.
-  void result(const std::string &result, const Array &array,
+  void result(const std::string &result, const Value &array,
               bool stepped = false);
   /// From the second step on, `argument` takes the value of `result` in the
   /// previous step.
@@ -206,11 +207,11 @@ public:
 private:
   struct Port {
     std::string name;
-    Array array;
+    Value array;
     bool stepped;
   };
-  Array define(const std::string &op, const std::string &operands,
-               const std::vector<Array> &sources, const std::string &type);
+  Value define(const std::string &op, const std::string &operands,
+               const std::vector<Value> &sources, const std::string &type);
 
   std::string name, slices, bodies, ops;
   std::vector<Port> arguments, results;

@@ -20,26 +20,26 @@
 
 namespace pathways {
 
-/// Reason for a failure. `InvalidProgram` and `InvalidArgument` fail again
-/// whenever they are repeated. `NotFound`, `Unwritable` and `Damaged` (the
-/// contents are not what was written) concern a file. `Refused` means that this
-/// plan or launch does not fit these machines (memory, devices, processor),
-/// `AlreadyExists` that a name is taken, and `RunFailed` that a run ended with
-/// its first cause. `Internal` is a bug in Pathways.
+/// Reason for a failure. `kInvalidProgram` and `kInvalidArgument` fail again
+/// whenever they are repeated. `kNotFound`, `kUnwritable` and `kDamaged` (the
+/// contents are not what was written) concern a file. `kRefused` means that
+/// this plan or launch does not fit these machines (memory, devices,
+/// processor), `kAlreadyExists` that a name is taken, and `kRunFailed` that a
+/// run ended with its first cause. `kInternal` is a bug in Pathways.
 enum class ErrorCode {
-  InvalidProgram,
-  InvalidArgument,
-  NotFound,
-  Unwritable,
-  Damaged,
-  Refused,
-  AlreadyExists,
-  RunFailed,
-  Internal,
+  kInvalidProgram,
+  kInvalidArgument,
+  kNotFound,
+  kUnwritable,
+  kDamaged,
+  kRefused,
+  kAlreadyExists,
+  kRunFailed,
+  kInternal,
 };
 
 struct Error {
-  ErrorCode code = ErrorCode::Internal;
+  ErrorCode code = ErrorCode::kInternal;
   /// Message for people; it names the object, and the expected and the actual
   /// value. Compiler errors have one line for each diagnostic,
   /// "file:line:column: error: ...".
@@ -48,7 +48,7 @@ struct Error {
   /// Returns the first error id in the message: "PW3101" if a line ends with
   /// "[PW3101]". docs/errors.md and `pw-run --explain=PW3101` describe it.
   /// Returns an empty string if there is none.
-  std::string getId() const;
+  std::string id() const;
 };
 
 /// A `T`, or the error that prevented it. `[[nodiscard]]`: check it.
@@ -61,7 +61,9 @@ public:
   /// Requires that there is a value.
   T &operator*() & { return value(); }
   T &&operator*() && { return std::move(value()); }
+  const T &operator*() const & { return value(); }
   T *operator->() { return &value(); }
+  const T *operator->() const { return &value(); }
   /// Requires that there is no value.
   const Error &error() const {
     assert(!storedValue && "error() of a result that has a value");
@@ -70,6 +72,10 @@ public:
 
 private:
   T &value() {
+    assert(storedValue && "value of a result that has an error");
+    return *storedValue;
+  }
+  const T &value() const {
     assert(storedValue && "value of a result that has an error");
     return *storedValue;
   }

@@ -55,7 +55,7 @@ public:
   }
 
   Error takeError(const std::string &otherwise) {
-    return Error{ErrorCode::InvalidProgram,
+    return Error{ErrorCode::kInvalidProgram,
                  errors.empty() ? otherwise : std::move(errors)};
   }
 
@@ -105,13 +105,13 @@ static mlir::DialectRegistry makeRegistry() {
 Result<Program> pathways::readProgram(const std::string &path) {
   auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(path, /*IsText=*/true);
   if (!buffer)
-    return Error{ErrorCode::NotFound, "cannot read program '" + path +
-                                          "': " + buffer.getError().message()};
+    return Error{ErrorCode::kNotFound, "cannot read program '" + path +
+                                           "': " + buffer.getError().message()};
   return Program{(*buffer)->getBuffer().str(), path == "-" ? "<stdin>" : path};
 }
 
 static Error makeArgumentError(const absl::Status &status) {
-  return Error{ErrorCode::InvalidArgument, toString(status.message())};
+  return Error{ErrorCode::kInvalidArgument, toString(status.message())};
 }
 
 /// Removes all programs except the one called `name`. Fails with a sentence if
@@ -127,15 +127,15 @@ static Status selectProgram(mlir::ModuleOp module, const std::string &name) {
       selected = program;
   }
   if (programs.empty())
-    return Error{ErrorCode::InvalidProgram,
+    return Error{ErrorCode::kInvalidProgram,
                  std::string("there is no pw.program") +
                      Tag(ErrorId::kNoSuchProgram)};
   if (!selected)
-    return Error{ErrorCode::InvalidProgram, "there is no pw.program @" + name +
-                                                "; there is " + names +
-                                                Tag(ErrorId::kNoSuchProgram)};
+    return Error{ErrorCode::kInvalidProgram, "there is no pw.program @" + name +
+                                                 "; there is " + names +
+                                                 Tag(ErrorId::kNoSuchProgram)};
   if (name.empty() && programs.size() > 1)
-    return Error{ErrorCode::InvalidProgram,
+    return Error{ErrorCode::kInvalidProgram,
                  "there are several programs, name one of: " + names +
                      Tag(ErrorId::kNoSuchProgram)};
   for (ProgramOp program : programs)
@@ -263,14 +263,14 @@ Result<Compiled> Compilation::emit() {
     if (Status lowered = lower(); !lowered)
       return lowered.error();
   } else if (options.explain_reshards) {
-    return Error{ErrorCode::InvalidArgument,
+    return Error{ErrorCode::kInvalidArgument,
                  program.file_name + ": is a plan, whose movement is chosen"};
   } else if (!options.mesh.empty()) {
-    return Error{ErrorCode::InvalidArgument,
+    return Error{ErrorCode::kInvalidArgument,
                  program.file_name + ": is a plan, whose meshes are fixed; '" +
                      options.mesh + "' is for programs"};
   } else if (!options.profile.empty()) {
-    return Error{ErrorCode::InvalidArgument,
+    return Error{ErrorCode::kInvalidArgument,
                  program.file_name + ": is a plan, whose costs are fixed; '" +
                      options.profile + "' is for programs"};
   }
@@ -319,14 +319,14 @@ Result<Compiled> pathways::compile(const Program &program,
                                    const CompileOptions &options) {
   if (options.steps_in_flight < 1 ||
       options.steps_in_flight > kMaxStepsInFlight)
-    return Error{ErrorCode::InvalidArgument,
+    return Error{ErrorCode::kInvalidArgument,
                  "expected between 1 and " + std::to_string(kMaxStepsInFlight) +
                      " steps in flight, got " +
                      std::to_string(options.steps_in_flight)};
   if (!options.kernel_cache.empty()) {
     auto cache = mlir::pathways::CodeCache::open(options.kernel_cache);
     if (!cache)
-      return Error{ErrorCode::InvalidArgument,
+      return Error{ErrorCode::kInvalidArgument,
                    llvm::toString(cache.takeError())};
   }
   mlir::pathways::TaskPool pool;
@@ -347,7 +347,7 @@ Result<std::string> pathways::printPlan(const Plan &plan) {
       mlir::pathways::importPlan(plan.getState()->data, &context);
   if (!module) {
     Error error = diagnostics.takeError("the plan cannot be printed");
-    error.code = ErrorCode::InvalidArgument;
+    error.code = ErrorCode::kInvalidArgument;
     return error;
   }
   std::string text;

@@ -15,7 +15,9 @@
 #ifndef LIB_API_HANDLES_H
 #define LIB_API_HANDLES_H
 
-#include "pathways/Execute.h"
+#include "pathways/Array.h"
+#include "pathways/Executable.h"
+#include "pathways/Session.h"
 #include "runtime/cluster/cluster.h"
 
 namespace pathways {

@@ -9,7 +9,7 @@
 #ifndef LIB_API_PLANSTATE_H
 #define LIB_API_PLANSTATE_H
 
-#include "pathways/Execute.h"
+#include "pathways/Plan.h"
 #include "runtime/plan/plan_file.h"
 
 namespace pathways {
@@ -26,7 +26,7 @@ inline std::string toString(absl::string_view text) {
 
 /// Makes the error of a call on a moved-from or default-constructed object.
 inline Error makeEmptyError(const char *what) {
-  return Error{ErrorCode::InvalidArgument,
+  return Error{ErrorCode::kInvalidArgument,
                std::string("the ") + what + " is empty"};
 }
 

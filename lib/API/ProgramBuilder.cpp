@@ -69,7 +69,7 @@ std::string ProgramBuilder::arrayType(ElementType element,
                                       const std::vector<int64_t> &shape,
                                       const std::string &slice,
                                       const std::vector<Axes> &dims) {
-  return "!pw.array<" + ShapeString(element, shape) + ", @" + slice + ", [" +
+  return "!pw.array<" + shapeString(element, shape) + ", @" + slice + ", [" +
          joined(dims,
                 [](const Axes &axes) {
                   return "{" + joined(axes, quotedOrOpen) + "}";
@@ -80,55 +80,55 @@ std::string ProgramBuilder::arrayType(ElementType element,
 std::string ProgramBuilder::arrayType(ElementType element,
                                       const std::vector<int64_t> &shape,
                                       const std::string &slice) {
-  return "!pw.array<" + ShapeString(element, shape) + ", @" + slice + ">";
+  return "!pw.array<" + shapeString(element, shape) + ", @" + slice + ">";
 }
 
-ProgramBuilder::Array ProgramBuilder::argument(const std::string &argument,
+ProgramBuilder::Value ProgramBuilder::argument(const std::string &argument,
                                                const std::string &type,
                                                bool stepped) {
-  Array array{"%arg" + std::to_string(arguments.size()), type};
+  Value array{"%arg" + std::to_string(arguments.size()), type};
   arguments.push_back({argument, array, stepped});
   return array;
 }
 
-ProgramBuilder::Array ProgramBuilder::define(const std::string &op,
+ProgramBuilder::Value ProgramBuilder::define(const std::string &op,
                                              const std::string &operands,
-                                             const std::vector<Array> &sources,
+                                             const std::vector<Value> &sources,
                                              const std::string &type) {
-  Array array{"%v" + std::to_string(nextValue++), type};
+  Value array{"%v" + std::to_string(nextValue++), type};
   ops += "  " + array.name + " = " + op + " " + operands + " : " +
-         joined(sources, [](const Array &a) { return a.type; }) + " -> " +
+         joined(sources, [](const Value &a) { return a.type; }) + " -> " +
          type + "\n";
   return array;
 }
 
-ProgramBuilder::Array ProgramBuilder::call(const std::string &function,
-                                           const std::vector<Array> &operands,
+ProgramBuilder::Value ProgramBuilder::call(const std::string &function,
+                                           const std::vector<Value> &operands,
                                            const std::string &resultType) {
   return callMulti(function, operands, {resultType}).front();
 }
 
-std::vector<ProgramBuilder::Array>
+std::vector<ProgramBuilder::Value>
 ProgramBuilder::callMulti(const std::string &function,
-                          const std::vector<Array> &operands,
+                          const std::vector<Value> &operands,
                           const std::vector<std::string> &resultTypes) {
-  std::vector<Array> values;
+  std::vector<Value> values;
   for (const std::string &type : resultTypes)
     values.push_back({"%v" + std::to_string(nextValue++), type});
-  auto name = [](const Array &a) { return a.name; };
-  auto type = [](const Array &a) { return a.type; };
+  auto name = [](const Value &a) { return a.name; };
+  auto type = [](const Value &a) { return a.type; };
   ops += "  " + joined(values, name) + (values.empty() ? "" : " = ") +
          "pw.call @" + function + "(" + joined(operands, name) + ") : (" +
          joined(operands, type) + ") -> (" + joined(values, type) + ")\n";
   return values;
 }
 
-ProgramBuilder::Array ProgramBuilder::reshard(const Array &array,
+ProgramBuilder::Value ProgramBuilder::reshard(const Value &array,
                                               const std::string &type) {
   return define("pw.reshard", array.name, {array}, type);
 }
 
-void ProgramBuilder::result(const std::string &result, const Array &array,
+void ProgramBuilder::result(const std::string &result, const Value &array,
                             bool stepped) {
   results.push_back({result, array, stepped});
 }

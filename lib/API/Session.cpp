@@ -8,11 +8,14 @@
 
 #include "Handles.h"
 #include "PlanState.h"
+#include "Shardings.h"
 #include "runtime/base/memory.h"
 #include "runtime/node/local_workers.h"
 #include "runtime/node/remote_cluster.h"
 #include "runtime/plan/profile.h"
 #include "runtime/topology/topology.h"
+
+#include "absl/container/flat_hash_map.h"
 
 using namespace pathways;
 
@@ -59,7 +62,7 @@ Result<Session> Session::connect(const std::string &address,
   connect.on_long_work = toListener(options.on_warning);
   auto cluster = ConnectCluster(connect);
   if (absl::IsPermissionDenied(cluster.status()))
-    return makeError(ErrorCode::InvalidArgument, cluster.status());
+    return makeError(ErrorCode::kInvalidArgument, cluster.status());
   if (!cluster.ok())
     return makeError(cluster.status());
   std::string name = options.name;
@@ -79,11 +82,79 @@ std::string Session::topology() const {
   return state ? TopologySpec(state->cluster->topology().cluster()) : "";
 }
 
+/// Returns the counts of all processes. Errors: RunFailed.
+static Result<ClusterStats> readStats(Client &client) {
+  absl::StatusOr<ClusterStats> stats = client.Stats();
+  if (!stats.ok())
+    return makeError(ErrorCode::kRunFailed, stats.status());
+  return *std::move(stats);
+}
+
+Result<std::vector<DeviceInfo>> Session::devices() {
+  if (!state)
+    return makeEmptyError("session");
+  const absl::StatusOr<std::vector<bool>> away = state->client->AwayDevices();
+  if (!away.ok())
+    return makeError(ErrorCode::kRunFailed, away.status());
+  const Result<ClusterStats> stats = readStats(*state->client);
+  if (!stats)
+    return stats.error();
+  absl::flat_hash_map<std::string, const ClusterStats::Device *> counts;
+  for (const ClusterStats::Device &device : stats->devices)
+    counts[device.name] = &device;
+  const Topology &topology = state->cluster->topology();
+  std::vector<DeviceInfo> devices;
+  for (int64_t global = 0; global < topology.num_devices(); ++global) {
+    const proto::Device &device = topology.global_device(global);
+    const Topology::Place place = topology.LocateGlobal(global);
+    DeviceInfo info;
+    info.name = topology.GlobalDeviceName(global);
+    info.kind = DeviceKind(device);
+    info.cpu = device.target().cpu();
+    info.island = topology.island_of_host(place.host);
+    info.host = place.host;
+    info.index = place.device;
+    info.memory_bytes = DeviceMemoryBytes(device);
+    // A host that is gone has no counts.
+    if (const auto found = counts.find(info.name); found != counts.end()) {
+      info.used_bytes = found->second->used_bytes;
+      info.peak_bytes = found->second->peak_bytes;
+    }
+    info.is_available = !(*away)[global];
+    devices.push_back(std::move(info));
+  }
+  return devices;
+}
+
+Result<std::vector<HostInfo>> Session::hosts() {
+  if (!state)
+    return makeEmptyError("session");
+  const Result<ClusterStats> stats = readStats(*state->client);
+  if (!stats)
+    return stats.error();
+  absl::flat_hash_map<std::string, const ClusterStats::Host *> counts;
+  for (const ClusterStats::Host &host : stats->hosts)
+    counts[host.name] = &host;
+  const Topology &topology = state->cluster->topology();
+  std::vector<HostInfo> hosts;
+  for (int host = 0; host < topology.num_hosts(); ++host) {
+    HostInfo info;
+    info.name = topology.HostName(host);
+    info.memory_bytes = HostMemoryBytes(topology.host(host));
+    if (const auto found = counts.find(info.name); found != counts.end()) {
+      info.used_bytes = found->second->memory_used_bytes;
+      info.array_bytes = found->second->object_bytes;
+    }
+    hosts.push_back(std::move(info));
+  }
+  return hosts;
+}
+
 Result<Array> Session::put(HostArray array) {
   if (!state)
     return makeEmptyError("session");
   return makeArray(state, state->client->Put(std::move(array)),
-                   ErrorCode::Refused);
+                   ErrorCode::kRefused);
 }
 
 Result<Array> Session::put(BorrowedArray array) {
@@ -93,7 +164,72 @@ Result<Array> Session::put(BorrowedArray array) {
     return makeEmptyError("session");
   }
   return makeArray(state, state->client->Put(std::move(array)),
-                   ErrorCode::Refused);
+                   ErrorCode::kRefused);
+}
+
+/// Returns the result of the program that puts an array in a sharding, which
+/// `launch` launches.
+template <typename Launch>
+static Result<Array> placeArray(std::shared_ptr<Session::State> state,
+                                PlanData plan, Launch launch) {
+  Client &client = *state->client;
+  const absl::StatusOr<ProgramHandle> program = client.Load(std::move(plan));
+  if (!program.ok())
+    return makeError(program.status());
+  const absl::StatusOr<RunHandle> run = launch(client, *program);
+  (void)client.Discard(*program);
+  if (!run.ok())
+    return makeError(run.status());
+  const absl::StatusOr<ArrayHandle> array = client.Keep(*run, 0);
+  (void)client.ReleaseRun(*run);
+  return makeArray(std::move(state), array, ErrorCode::kRefused);
+}
+
+Result<Array> Session::put(HostArray array, const Sharding &sharding) {
+  if (!state)
+    return makeEmptyError("session");
+  absl::StatusOr<PlanData> plan = makePlacePlan(
+      array.element, array.shape, sharding, state->cluster->topology());
+  if (!plan.ok())
+    return makeError(plan.status());
+  return placeArray(state, *std::move(plan),
+                    [&](Client &client, ProgramHandle program) {
+                      LaunchArguments arguments;
+                      arguments.emplace_back(std::move(array));
+                      return client.Launch(program, std::move(arguments));
+                    });
+}
+
+Result<Array> Session::putShards(const std::vector<int64_t> &shape,
+                                 const std::vector<HostArray> &shards,
+                                 const Sharding &sharding) {
+  if (!state)
+    return makeEmptyError("session");
+  if (shards.empty())
+    return Error{ErrorCode::kInvalidArgument,
+                 "there are 0 shards, expected one for each device"};
+  absl::StatusOr<PlanData> plan = makePlacePlan(
+      shards.front().element, shape, sharding, state->cluster->topology());
+  if (!plan.ok())
+    return makeError(plan.status());
+  absl::StatusOr<HostArray> whole = joinShards(shape, shards, sharding);
+  if (!whole.ok())
+    return makeError(whole.status());
+  auto launch = [&](Client &client,
+                    ProgramHandle program) -> absl::StatusOr<RunHandle> {
+    const absl::StatusOr<ArrayHandle> values = client.Put(
+        *std::move(whole),
+        layout::ContributionsOf(toLayout(shape, sharding), toMesh(sharding)));
+    if (!values.ok())
+      return values.status();
+    LaunchArguments arguments;
+    arguments.emplace_back(*values);
+    absl::StatusOr<RunHandle> run =
+        client.Launch(program, std::move(arguments));
+    (void)client.Release(*values);
+    return run;
+  };
+  return placeArray(state, *std::move(plan), launch);
 }
 
 Status Session::save(const std::map<std::string, Array> &arrays,
@@ -121,7 +257,7 @@ Result<Array> Session::loadArray(const std::string &folder) {
   absl::StatusOr<ArrayHandle> array = state->client->LoadArray(folder);
   if (!array.ok())
     return makeLoadError(array.status());
-  return makeArray(state, array, ErrorCode::Refused);
+  return makeArray(state, array, ErrorCode::kRefused);
 }
 
 Result<std::map<std::string, Array>>
@@ -133,7 +269,7 @@ Session::loadArrays(const std::string &folder) {
     return makeLoadError(handles.status());
   std::map<std::string, Array> arrays;
   for (const auto &[name, handle] : *handles) {
-    Result<Array> array = makeArray(state, handle, ErrorCode::Refused);
+    Result<Array> array = makeArray(state, handle, ErrorCode::kRefused);
     if (!array)
       return array.error();
     arrays[name] = *array;
@@ -172,16 +308,16 @@ Status Session::resume(const RebindOptions &options) {
     return makeEmptyError("session");
   absl::Status status = state->client->Resume(options);
   if (absl::IsFailedPrecondition(status))
-    return makeError(ErrorCode::InvalidArgument, status);
+    return makeError(ErrorCode::kInvalidArgument, status);
   if (!status.ok())
     return makeError(status);
   return {};
 }
 
-Status Session::drain(const std::vector<std::string> &names, int64_t wait_ns) {
+Status Session::drain(const std::vector<std::string> &names, int64_t waitNs) {
   if (!state)
     return makeEmptyError("session");
-  absl::Status status = state->client->Drain(names, wait_ns);
+  absl::Status status = state->client->Drain(names, waitNs);
   if (!status.ok())
     return makeError(status);
   return {};
@@ -271,9 +407,9 @@ Status Session::writeTrace(std::ostream &out) {
   if (!HasMemoryFor([&] { status = state->client->WriteTrace(&out); }))
     return makeMemoryError("the trace", "its events");
   if (!status.ok())
-    return makeError(ErrorCode::InvalidArgument, status);
+    return makeError(ErrorCode::kInvalidArgument, status);
   if (!out.flush())
-    return Error{ErrorCode::Unwritable, "cannot write the trace"};
+    return Error{ErrorCode::kUnwritable, "cannot write the trace"};
   return {};
 }
 
@@ -287,8 +423,23 @@ Status Session::writeProfile(const Plan &plan, std::ostream &out) {
   if (!HasMemoryFor([&] { profile = state->client->Measure(header); }))
     return makeMemoryError("the profile", "the trace's events");
   if (!profile.ok())
-    return makeError(ErrorCode::InvalidArgument, profile.status());
+    return makeError(ErrorCode::kInvalidArgument, profile.status());
   if (!(out << PrintProfile(*profile)).flush())
-    return Error{ErrorCode::Unwritable, "cannot write the profile"};
+    return Error{ErrorCode::kUnwritable, "cannot write the profile"};
   return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Slice
+//===----------------------------------------------------------------------===//
+
+const std::vector<std::string> &Slice::devices() const {
+  static const std::vector<std::string> *const none =
+      new std::vector<std::string>;
+  return state ? state->devices : *none;
+}
+
+void Slice::release() {
+  if (state)
+    (void)state->session->client->ReleaseSlice(state->slice);
 }

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/base/host_array.h"
-
 #include <iterator>
+
+#include "pathways/HostArray.h"
 
 namespace pathways {
 namespace {
@@ -28,28 +28,28 @@ const Info& InfoOf(ElementType element) {
 
 }  // namespace
 
-int64_t ElementBytes(ElementType element) { return InfoOf(element).bytes; }
+int64_t elementBytes(ElementType element) { return InfoOf(element).bytes; }
 
-const char* ElementName(ElementType element) { return InfoOf(element).name; }
+const char* elementName(ElementType element) { return InfoOf(element).name; }
 
-ElementType ElementFromName(const std::string& name) {
+ElementType elementFromName(const std::string& name) {
   for (size_t i = 1; i < std::size(kInfo); ++i) {
     if (name == kInfo[i].name) return static_cast<ElementType>(i);
   }
   return ElementType::kInvalid;
 }
 
-int64_t HostArray::num_elements() const {
+int64_t HostArray::numElements() const {
   int64_t count = 1;
   for (int64_t extent : shape) count *= extent;
   return count;
 }
 
-std::string ShapeString(ElementType element,
+std::string shapeString(ElementType element,
                         const std::vector<int64_t>& shape) {
   std::string text;
   for (int64_t extent : shape) text += std::to_string(extent) + "x";
-  return text + ElementName(element);
+  return text + elementName(element);
 }
 
 }  // namespace pathways

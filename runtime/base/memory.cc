@@ -27,9 +27,9 @@ constexpr int kPopulateWrite = 23;
 std::string NoMemoryText(ElementType element,
                          const std::vector<int64_t>& shape) {
   // The arithmetic is unsigned, since an unchecked shape may overflow.
-  auto bytes = static_cast<uint64_t>(ElementBytes(element));
+  auto bytes = static_cast<uint64_t>(elementBytes(element));
   for (int64_t extent : shape) bytes *= static_cast<uint64_t>(extent);
-  return "there is no memory for " + ShapeString(element, shape) + " (" +
+  return "there is no memory for " + shapeString(element, shape) + " (" +
          std::to_string(bytes) + " bytes)" + Tag(ErrorId::kNoProcessMemory);
 }
 

@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/base/host_array.h"
+#include "pathways/HostArray.h"
 
 namespace pathways {
 

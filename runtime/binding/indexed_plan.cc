@@ -40,7 +40,7 @@ absl::StatusOr<std::shared_ptr<IndexedPlan>> IndexedPlan::Create(
     out.slice = plan.buffers(b).slice();
     out.layout = LayoutOf(plan.layouts(plan.buffers(b).layout()));
     out.element = plan.layouts(plan.buffers(b).layout()).element();
-    out.element_bytes = pathways::ElementBytes(out.element);
+    out.element_bytes = pathways::elementBytes(out.element);
     out.shape = layout::ShardShape(out.layout, self->slices_[out.slice].mesh);
   }
   self->FindShared();

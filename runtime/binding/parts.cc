@@ -34,7 +34,7 @@ Parts CutParts(const layout::Layout& layout, const layout::Mesh& mesh,
     part.shard = shard;
     part.contribution = contribution;
     part.offset = out.step_bytes;
-    part.bytes = static_cast<uint64_t>(box.num_elements()) * element_bytes;
+    part.bytes = static_cast<uint64_t>(box.numElements()) * element_bytes;
     out.step_bytes += part.bytes;
     out.parts.push_back(part);
   }

@@ -309,8 +309,8 @@ absl::Status CheckSavable(ElementType element, const layout::Layout& layout,
   std::string wrong = layout::CheckMesh(mesh);
   if (wrong.empty()) wrong = layout::CheckLayout(layout, mesh);
   if (wrong.empty() && !layout.partial.empty()) wrong = "it is partial";
-  const std::string type = ShapeString(element, layout.shape);
-  if (wrong.empty() && (ElementBytes(element) == 0 ||
+  const std::string type = shapeString(element, layout.shape);
+  if (wrong.empty() && (elementBytes(element) == 0 ||
                         CheckedElements(element, layout.shape) < 0)) {
     wrong = "there are too many elements, or none are known";
   }
@@ -350,7 +350,7 @@ std::string PrintArrayIndex(const ArrayIndex& index) {
   std::string text = absl::StrCat(
       "{\n  \"format\": \"", kArrayFormat, "\",\n  \"version\": ",
       partial ? kContributionsVersion : kCheckpointVersion,
-      ",\n  \"element\": \"", ElementName(index.element),
+      ",\n  \"element\": \"", elementName(index.element),
       "\",\n  \"shape\": ", Numbers(index.layout.shape), ",\n  \"mesh\": [",
       axes, "],\n  \"sharding\": [", dims, "],\n");
   if (partial) {
@@ -389,7 +389,7 @@ absl::StatusOr<ArrayIndex> ParseArrayIndex(const std::string& text) {
   }
   const Json* blocks = reader.List(*json, "blocks");
   if (!reader.status().ok()) return reader.status();
-  index.element = ElementFromName(element);
+  index.element = elementFromName(element);
   if (index.element == ElementType::kInvalid) {
     return Damaged("'element' is ", Quoted((*json)["element"]),
                    ", expected a type such as f32");

@@ -15,7 +15,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "runtime/base/host_array.h"
+#include "pathways/HostArray.h"
 #include "runtime/layout/contributions.h"
 #include "runtime/layout/layout.h"
 

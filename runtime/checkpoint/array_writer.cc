@@ -41,7 +41,7 @@ absl::Status ArrayWriter::Write(const char* data) {
   const layout::Box box = grid_.box(number);
   const std::string header = SerializeNpyHeader(index_.element, box.extent);
   const absl::string_view values(
-      data, box.num_elements() * ElementBytes(index_.element));
+      data, box.numElements() * elementBytes(index_.element));
   ArrayIndex::Block block;
   block.file = absl::StrCat("block-", number, ".npy");
   block.bytes = header.size() + values.size();

@@ -14,7 +14,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "runtime/base/host_array.h"
+#include "pathways/HostArray.h"
 #include "runtime/checkpoint/array_index.h"
 #include "runtime/checkpoint/block_grid.h"
 #include "runtime/checkpoint/save_folder.h"

@@ -238,7 +238,7 @@ int64_t CheckedElements(ElementType element,
                         const std::vector<int64_t>& shape) {
   // The other extents must fit even if one is zero, because other code
   // multiplies them.
-  int64_t bytes = ElementBytes(element), count = 1;
+  int64_t bytes = elementBytes(element), count = 1;
   for (int64_t extent : shape) {
     if (extent < 0) return -1;
     int64_t factor = extent == 0 ? 1 : extent;
@@ -293,7 +293,7 @@ absl::StatusOr<NpyHeader> ParseNpyHeader(absl::string_view bytes) {
   int64_t elements = CheckedElements(*element, header->shape);
   if (elements < 0) {
     return absl::InvalidArgumentError(
-        absl::StrCat("shape ", ShapeString(*element, header->shape),
+        absl::StrCat("shape ", shapeString(*element, header->shape),
                      " has too many elements"));
   }
   return NpyHeader{*element, std::move(header->shape), header->fortran_order,
@@ -313,12 +313,12 @@ absl::StatusOr<HostArray> ParseNpy(absl::string_view bytes) {
   const ElementType element = header->element;
   const int64_t elements = CheckedElements(element, header->shape);
   absl::string_view data = bytes.substr(header->bytes);
-  uint64_t expected = static_cast<uint64_t>(elements) * ElementBytes(element);
+  uint64_t expected = static_cast<uint64_t>(elements) * elementBytes(element);
   if (data.size() != expected) {
     return absl::InvalidArgumentError(
         absl::StrCat(data.size() < expected ? "the file is truncated: "
                                             : "the file has bytes to spare: ",
-                     ShapeString(element, header->shape), " takes ", expected,
+                     shapeString(element, header->shape), " takes ", expected,
                      " bytes of data, ", data.size(), " are there",
                      Tag(ErrorId::kNpyDamaged)));
   }
@@ -337,7 +337,7 @@ absl::StatusOr<HostArray> ParseNpy(absl::string_view bytes) {
     return absl::ResourceExhaustedError(NoMemoryText(element, array.shape));
   }
   if (header->fortran_order && array.shape.size() > 1) {
-    FromFortranOrder(array.shape, ElementBytes(element), data.data(),
+    FromFortranOrder(array.shape, elementBytes(element), data.data(),
                      array.data.data(), elements);
   } else if (!data.empty()) {
     std::memcpy(array.data.data(), data.data(), data.size());

@@ -24,7 +24,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "runtime/base/host_array.h"
+#include "pathways/HostArray.h"
 
 namespace pathways {
 

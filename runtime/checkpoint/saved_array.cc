@@ -85,7 +85,7 @@ SavedArray::SavedArray(std::string folder, ArrayIndex index)
              index_.layout.shape.end()),
       grid_(index_.layout, index_.mesh),
       bytes_(static_cast<uint64_t>(CheckedElements(index_.element, shape_)) *
-             ElementBytes(index_.element)),
+             elementBytes(index_.element)),
       files_(index_.blocks.size()) {}
 
 std::string SavedArray::PathOf(int64_t block) const {
@@ -150,9 +150,9 @@ absl::Status SavedArray::Check(int64_t block, std::string* buffer) {
       } else if (header->element != index_.element ||
                  header->shape != box.extent || header->fortran_order) {
         header_status = Damaged(
-            path, "it has ", ShapeString(header->element, header->shape),
+            path, "it has ", shapeString(header->element, header->shape),
             header->fortran_order ? " in Fortran order" : "",
-            ", the index says ", ShapeString(index_.element, box.extent));
+            ", the index says ", shapeString(index_.element, box.extent));
       } else {
         data_at = header->bytes;
         part.remove_prefix(data_at);
@@ -174,10 +174,10 @@ absl::Status SavedArray::Check(int64_t block, std::string* buffer) {
   }
   if (!header_status.ok()) return header_status;
   const uint64_t data_bytes =
-      static_cast<uint64_t>(box.num_elements()) * ElementBytes(index_.element);
+      static_cast<uint64_t>(box.numElements()) * elementBytes(index_.element);
   if (expected.bytes != data_at + data_bytes) {
     return Damaged(path, "it has ", expected.bytes - data_at,
-                   " bytes of data, ", ShapeString(index_.element, box.extent),
+                   " bytes of data, ", shapeString(index_.element, box.extent),
                    " takes ", data_bytes);
   }
   if (no_boolean >= 0) {
@@ -189,7 +189,7 @@ absl::Status SavedArray::Check(int64_t block, std::string* buffer) {
 
 absl::Status SavedArray::Read(absl::Span<const Range> ranges) const {
   const auto element_bytes =
-      static_cast<uint64_t>(ElementBytes(index_.element));
+      static_cast<uint64_t>(elementBytes(index_.element));
   std::vector<Segment> segments;
   for (const Range& range : ranges) {
     grid_.Split(

@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "pathways/HostArray.h"
 #include "runtime/base/error_codes.h"
-#include "runtime/base/host_array.h"
 
 namespace pathways {
 namespace {
@@ -35,7 +35,7 @@ absl::StatusOr<Arena::Segment> ArrayTable::Charge(const ArrayValue& value) {
   return memory_.Charge(
       value.data().size(),
       absl::StrCat("array ",
-                   ShapeString(value.type().element, value.type().shape)));
+                   shapeString(value.type().element, value.type().shape)));
 }
 
 absl::StatusOr<uint64_t> ArrayTable::Put(SharedValue value) {

@@ -16,7 +16,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/string_view.h"
-#include "runtime/base/host_array.h"
+#include "pathways/HostArray.h"
 #include "runtime/checkpoint/saved_array.h"
 #include "runtime/client/handles.h"
 #include "runtime/layout/contributions.h"

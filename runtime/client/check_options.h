@@ -10,7 +10,7 @@
 #define RUNTIME_CLIENT_CHECK_OPTIONS_H_
 
 #include "absl/status/status.h"
-#include "runtime/base/client_options.h"
+#include "pathways/Options.h"
 
 namespace pathways {
 

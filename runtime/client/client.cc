@@ -90,6 +90,7 @@ void Client::Close() {
     Send(std::move(control));
   }
   context_.runtime->world->Notify();
+  CallAll(context_.watchers.TakeOf(owner_), EndReason());
 }
 
 void Client::Number(const ControlRef& control) {
@@ -228,6 +229,10 @@ absl::Status Client::WaitUntil(absl::FunctionRef<bool()> done,
     world.RunUntil([&] { return diagnosis->done.load() || over(); });
   }
   if (was_done || done()) return absl::OkStatus();
+  return EndReason();
+}
+
+absl::Status Client::EndReason() const {
   if (context_.stopping.load()) return context_.ended;
   return absl::CancelledError(absl::StrCat("client '", name_, "' was closed",
                                            Tag(ErrorId::kClientClosed)));

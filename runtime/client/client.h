@@ -25,11 +25,10 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "runtime/base/client_options.h"
+#include "pathways/HostArray.h"
+#include "pathways/Options.h"
 #include "runtime/base/error_codes.h"
-#include "runtime/base/host_array.h"
 #include "runtime/base/mutex.h"
-#include "runtime/base/recovery_options.h"
 #include "runtime/checkpoint/array_writer.h"
 #include "runtime/checkpoint/save_folder.h"
 #include "runtime/checkpoint/saved_array.h"
@@ -46,6 +45,7 @@
 #include "runtime/client/recovered_run.h"
 #include "runtime/client/request_table.h"
 #include "runtime/client/run_table.h"
+#include "runtime/client/run_watchers.h"
 #include "runtime/client/spare_memory.h"
 #include "runtime/plan/plan_file.h"
 #include "runtime/proto/profile.pb.h"
@@ -227,6 +227,17 @@ class Client {
   // array.
   absl::StatusOr<ArrayHandle> Keep(RunHandle run, int64_t result);
   absl::StatusOr<ArrayHandle> Keep(RunHandle run, const std::string& result);
+  // Calls `callback` once with what Await returns: when the run has ended, when
+  // the client was closed, or when the cluster has ended. It runs on the
+  // caller's thread if that is so already; otherwise on a thread of the cluster
+  // that others wait for, so it must not call the client, nor take long.
+  absl::Status NotifyEnd(RunHandle run, RunWatchers::Callback callback);
+  // Waits until `done`, which a callback of NotifyEnd makes true, returns true.
+  // A simulation goes on meanwhile. Returns DeadlineExceeded if that can never
+  // happen (in a simulation); Cancelled if the client was closed; the reason if
+  // the cluster has ended. `what` is called for its name only after an error.
+  absl::Status WaitUntil(absl::FunctionRef<bool()> done,
+                         absl::FunctionRef<std::string()> what);
   // Drops a run, and those of its results that were not kept, on all hosts,
   // once it has ended. Does not wait.
   absl::Status ReleaseRun(RunHandle run);
@@ -238,6 +249,10 @@ class Client {
   // of all hosts together; InvalidArgument if the data do not have the size of
   // the type.
   absl::StatusOr<ArrayHandle> Put(HostArray array);
+  // Adds a partial array. The data of `array` are the `contributions`, one
+  // dense array of its shape per rank, in order.
+  absl::StatusOr<ArrayHandle> Put(HostArray array,
+                                  layout::Contributions contributions);
   // Adds an array without a copy and without a bound. The caller must keep the
   // values in place until `done` is called. That happens once hosts hold them,
   // the array is released before that, or the client is destroyed, and if this
@@ -251,6 +266,14 @@ class Client {
   // Awaits the array and returns its values. Returns ResourceExhausted for a
   // good array if this process has no memory for a copy.
   absl::StatusOr<HostArray> Get(ArrayHandle array);
+  // Returns where hosts hold the array; null if this process or files hold the
+  // values, or if there are none. Does not wait.
+  absl::StatusOr<std::shared_ptr<const ArrayPlacement>> PlacementOf(
+      ArrayHandle array);
+  // Awaits the array and returns what shard `shard` of its placement holds: the
+  // shard's own contribution if the array is partial. Returns errors of Get;
+  // InvalidArgument if there is no such shard.
+  absl::StatusOr<HostArray> GetShard(ArrayHandle array, int64_t shard);
   // Releases an array. Does not wait.
   absl::Status Release(ArrayHandle array);
 
@@ -341,13 +364,11 @@ class Client {
   ControlRef NewControl(ControlMessage::Kind kind) {
     return context_.runtime->controls.New(kind);
   }
-  // Waits for `done`. Returns DeadlineExceeded if it can never be set (in a
-  // simulation); Cancelled if the client was closed; the reason if the cluster
-  // has ended. `what` is called for its name only after an error.
+  // Waits for `done` as WaitUntil does.
   absl::Status WaitFor(Completion& done, absl::FunctionRef<std::string()> what);
-  absl::Status WaitUntil(absl::FunctionRef<bool()> done,
-                         absl::FunctionRef<std::string()> what);
   absl::Status WaitForRun(RunState& run);
+  // Returns why calls that wait get no answer, once stopping() is true.
+  absl::Status EndReason() const;
   bool stopping() const { return closed_.load() || context_.stopping.load(); }
   // Returns the id by which other actors know a run of this client.
   uint64_t IdOf(uint64_t run) const { return ClientId(actor_.index(), run); }

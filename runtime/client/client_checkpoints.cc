@@ -97,7 +97,7 @@ constexpr size_t kRangesAtATime = 4096;
 absl::Status CopyBlocks(const SavedArray& from, ArrayWriter* to) {
   for (int64_t block = 0; block < to->grid().size(); ++block) {
     const layout::BlockRuns runs(from.layout().shape, to->grid().box(block),
-                                 ElementBytes(from.element()));
+                                 elementBytes(from.element()));
     ArrayBytes values;
     if (!HasMemoryFor([&] { values.resize(runs.bytes()); })) {
       return absl::ResourceExhaustedError(absl::StrCat(

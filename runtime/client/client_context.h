@@ -14,6 +14,7 @@
 #include <functional>
 
 #include "absl/status/status.h"
+#include "runtime/client/run_watchers.h"
 #include "runtime/client/send_tracker.h"
 #include "runtime/executor/runtime_context.h"
 
@@ -29,6 +30,7 @@ struct ClientContext {
   std::atomic<bool> stopping{false};  // true: requests get no answer any more
   absl::Status ended;                 // reason; valid once `stopping` is true
   SendTracker sending;
+  RunWatchers watchers;
 };
 
 }  // namespace pathways

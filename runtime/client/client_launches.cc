@@ -407,6 +407,21 @@ void Client::OnLaunchEnded(const proto::LaunchEnded& ended) {
   const bool is_awaited = run->done.Set();
   if (is_awaited || next == InFlightLimiter::Next::kWake)
     runtime.world->Notify();
+  CallAll(context_.watchers.Take(owner_, run->id), run->status);
+}
+
+absl::Status Client::NotifyEnd(RunHandle handle,
+                               RunWatchers::Callback callback) {
+  const absl::StatusOr<std::shared_ptr<RunState>> run = FindRun(handle);
+  if (!run.ok()) return run.status();
+  context_.watchers.Add(owner_, handle.id, std::move(callback));
+  // The end may have come before the callback was there.
+  if ((*run)->done.load()) {
+    CallAll(context_.watchers.Take(owner_, handle.id), (*run)->status);
+  } else if (stopping()) {
+    CallAll(context_.watchers.Take(owner_, handle.id), EndReason());
+  }
+  return absl::OkStatus();
 }
 
 absl::Status Client::Cancel(RunHandle handle) {

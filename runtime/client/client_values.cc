@@ -17,6 +17,30 @@
 namespace pathways {
 namespace {
 
+// Returns the placement of what one shard holds, as an array that is not
+// partial, on the first host that holds the same.
+ArrayPlacement PlacementOfShard(const ArrayPlacement& all, int64_t shard) {
+  const layout::Box box = layout::ShardBox(all.layout, all.mesh, shard);
+  const int64_t contribution =
+      layout::ContributionOf(all.layout, all.mesh, shard);
+  ArrayPlacement one = all;
+  one.layout.partial.clear();
+  one.layout.reduction = layout::Reduction::kNone;
+  one.hosts.clear();
+  for (const ArrayPlacement::Host& host : all.hosts) {
+    for (const Part& part : host.parts.parts) {
+      if (part.contribution != contribution ||
+          layout::ShardBox(all.layout, all.mesh, part.shard) != box) {
+        continue;
+      }
+      one.hosts.push_back({host.host, {{part}, {}, host.parts.step_bytes}});
+      one.hosts.back().parts.parts.front().contribution = 0;
+      return one;
+    }
+  }
+  return one;
+}
+
 absl::Status NoMemoryFor(const std::string& what, const ArrayType& type) {
   return absl::ResourceExhaustedError(
       absl::StrCat(what, ": ", NoMemoryText(type.element, type.shape)));
@@ -109,7 +133,7 @@ absl::StatusOr<ArrayHandle> Client::PutValue(SharedValue value) {
   if (*bytes != value->bytes() &&
       (context_.runtime->backends->has_values() || value->bytes() != 0)) {
     return absl::InvalidArgumentError(
-        absl::StrCat("an array of ", ShapeString(type.element, type.shape),
+        absl::StrCat("an array of ", shapeString(type.element, type.shape),
                      " has ", value->bytes(), " bytes, expected ", *bytes));
   }
   MutexLock lock(&mutex_);
@@ -120,6 +144,12 @@ absl::StatusOr<ArrayHandle> Client::PutValue(SharedValue value) {
 
 absl::StatusOr<ArrayHandle> Client::Put(HostArray array) {
   return PutValue(std::make_shared<const ArrayValue>(std::move(array)));
+}
+
+absl::StatusOr<ArrayHandle> Client::Put(HostArray array,
+                                        layout::Contributions contributions) {
+  return PutValue(std::make_shared<const ArrayValue>(std::move(array),
+                                                     std::move(contributions)));
 }
 
 absl::StatusOr<ArrayHandle> Client::Put(BorrowedArray array) {
@@ -191,6 +221,39 @@ absl::StatusOr<HostArray> Client::Get(ArrayHandle handle) {
   const std::string what = absl::StrCat("array ", handle.id);
   if (array->dense != nullptr) return Combined(*array->dense, what);
   return GatherCombined(array->placed, *array->type, what);
+}
+
+absl::StatusOr<std::shared_ptr<const ArrayPlacement>> Client::PlacementOf(
+    ArrayHandle handle) {
+  absl::Status owned = CheckOwner(handle, "array");
+  if (!owned.ok()) return owned;
+  MutexLock lock(&mutex_);
+  absl::StatusOr<ArrayState*> array = arrays_.Find(handle.id);
+  if (!array.ok()) return array.status();
+  if ((*array)->placed.object == 0) return nullptr;
+  return (*array)->placed.placement;
+}
+
+absl::StatusOr<HostArray> Client::GetShard(ArrayHandle handle, int64_t shard) {
+  const absl::StatusOr<ArrayLocation> array = Locate(handle);
+  if (!array.ok()) return array.status();
+  const PlacedObject& placed = array->placed;
+  const int64_t shards =
+      placed.object == 0 ? 0 : layout::NumShards(placed.placement->mesh);
+  if (shard < 0 || shard >= shards) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "array ", handle.id, " has ", shards, " shards, not shard ", shard));
+  }
+  const layout::Box box =
+      layout::ShardBox(placed.placement->layout, placed.placement->mesh, shard);
+  ArrayType type{array->type->element, box.extent};
+  if (placed.placement->stepped) {
+    type.shape.insert(type.shape.begin(), array->type->shape.front());
+  }
+  if (box.empty()) return HostArray{type.element, type.shape, {}};
+  return Join(placed.object, PlacementOfShard(*placed.placement, shard), &box,
+              type, absl::StrCat("array ", handle.id),
+              FetchAssembly::Partial::kCombine);
 }
 
 absl::StatusOr<SharedValue> Client::GetValue(ArrayHandle handle) {

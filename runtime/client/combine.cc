@@ -34,7 +34,7 @@ void CombineInto(const layout::Contributions& contributions,
   reduction.order = &order;
   reduction.operands = operands.data();
   reduction.results = &result;
-  reduction.count = static_cast<int64_t>(bytes) / ElementBytes(element);
+  reduction.count = static_cast<int64_t>(bytes) / elementBytes(element);
   Reducer(ReductionKindOf(contributions.reduction),
           static_cast<proto::ElementType>(element))
       .Reduce(reduction);

@@ -53,7 +53,7 @@ FetchAssembly::FetchAssembly(const ArrayPlacement& placement,
     const layout::Contributions contributions =
         layout::ContributionsOf(placement.layout, placement.mesh);
     const auto bytes =
-        static_cast<uint64_t>(array_.num_elements() * placement.element_bytes);
+        static_cast<uint64_t>(array_.numElements() * placement.element_bytes);
     const uint64_t all =
         AddBytes(0, bytes, static_cast<uint64_t>(contributions.count()));
     const bool combines =

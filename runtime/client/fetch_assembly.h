@@ -14,7 +14,7 @@
 #include <optional>
 #include <vector>
 
-#include "runtime/base/host_array.h"
+#include "pathways/HostArray.h"
 #include "runtime/binding/parts.h"
 #include "runtime/client/block_map.h"
 #include "runtime/layout/contributions.h"

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
-#include "runtime/base/host_array.h"
+#include "pathways/HostArray.h"
 
 namespace pathways {
 

@@ -15,7 +15,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "runtime/base/client_options.h"
+#include "pathways/Options.h"
 #include "runtime/client/handles.h"
 
 namespace pathways {

@@ -13,7 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "runtime/base/client_options.h"
+#include "pathways/Options.h"
 #include "runtime/world/world.h"
 
 namespace pathways {

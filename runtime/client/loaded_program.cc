@@ -23,7 +23,7 @@ constexpr uint64_t kMaxLoadedBytes = uint64_t{1} << 50;
 // Returns the bytes of an array, or kMaxLoadedBytes + 1 if it is larger than
 // kMaxLoadedBytes.
 uint64_t BytesOf(ElementType element, const std::vector<int64_t>& shape) {
-  unsigned __int128 bytes = ElementBytes(element);
+  unsigned __int128 bytes = elementBytes(element);
   for (int64_t size : shape) {
     if (size == 0) return 0;
   }
@@ -62,12 +62,12 @@ std::shared_ptr<const ProgramNames> NamesOf(const PreparedPlan& plan) {
 
 absl::StatusOr<uint64_t> BytesOfArray(ElementType element,
                                       const std::vector<int64_t>& shape) {
-  bool good = ElementBytes(element) > 0;
+  bool good = elementBytes(element) > 0;
   for (int64_t size : shape) good &= size >= 0;
   const uint64_t bytes = good ? BytesOf(element, shape) : 0;
   if (good && bytes <= kMaxLoadedBytes) return bytes;
   return absl::InvalidArgumentError(
-      absl::StrCat("no array is ", ShapeString(element, shape)));
+      absl::StrCat("no array is ", shapeString(element, shape)));
 }
 
 LoadedProgram::LoadedProgram(uint64_t handle,
@@ -157,8 +157,8 @@ absl::Status LoadedProgram::CheckArgument(int index, const ArrayType& got,
   if (!fits) {
     const ArrayType type = port.stepped ? WithSteps(one, steps) : one;
     return absl::InvalidArgumentError(absl::StrCat(
-        Describe(index), " is ", ShapeString(got.element, got.shape),
-        ", expected ", ShapeString(type.element, type.shape),
+        Describe(index), " is ", shapeString(got.element, got.shape),
+        ", expected ", shapeString(type.element, type.shape),
         port.stepped ? " (one index per step)" : "", Tag(ErrorId::kWrongType)));
   }
   const uint64_t bytes =

@@ -17,7 +17,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "runtime/base/host_array.h"
+#include "pathways/HostArray.h"
 #include "runtime/binding/parts.h"
 #include "runtime/binding/prepared_plan.h"
 #include "runtime/client/handles.h"

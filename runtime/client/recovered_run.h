@@ -19,8 +19,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "runtime/base/host_array.h"
-#include "runtime/base/recovery_options.h"
+#include "pathways/HostArray.h"
+#include "pathways/Options.h"
 #include "runtime/client/array_value.h"
 #include "runtime/client/handles.h"
 #include "runtime/client/host_checkpoints.h"

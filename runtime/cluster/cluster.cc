@@ -304,6 +304,7 @@ void Cluster::Shutdown(absl::Status why) {
       clients_.stopping.store(true);
     }
   }
+  CallAll(clients_.watchers.TakeAll(), clients_.ended);
   if (runtime_.world == nullptr) return;
   runtime_.world->Notify();
   runtime_.world->Stop();

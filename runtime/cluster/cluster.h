@@ -116,6 +116,8 @@ class Cluster {
   bool has_lost_workers() const {
     return world_.threads != nullptr && world_.threads->lost() > 0;
   }
+  // Returns true if the cluster is a simulation.
+  bool simulated() const { return world_.world->simulated(); }
   const Topology& topology() const { return topology_; }
   // Returns true if ClusterOptions::trace_events is not 0.
   bool traced() const { return runtime_.traced; }

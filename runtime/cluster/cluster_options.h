@@ -15,8 +15,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "runtime/base/client_options.h"
-#include "runtime/base/run_options.h"
+#include "pathways/Options.h"
 #include "runtime/device/long_work.h"
 #include "runtime/world/clock.h"
 #include "runtime/world/fault.h"

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "runtime/base/client_options.h"
+#include "pathways/Options.h"
 #include "runtime/base/error_codes.h"
 
 namespace pathways {

@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "pathways/Options.h"
 #include "runtime/base/buffer_bytes.h"
-#include "runtime/base/client_options.h"
 #include "runtime/base/error_codes.h"
 #include "runtime/base/status_from_wire.h"
 #include "runtime/binding/parts.h"

@@ -15,7 +15,7 @@
 #include <memory>
 
 #include "absl/status/status.h"
-#include "runtime/base/run_options.h"
+#include "pathways/Options.h"
 #include "runtime/binding/kernel_resolver.h"
 #include "runtime/binding/plan_index.h"
 #include "runtime/binding/prepared_plan.h"

@@ -76,7 +76,7 @@ bool Box::empty() const {
                      [](int64_t e) { return e <= 0; });
 }
 
-int64_t Box::num_elements() const {
+int64_t Box::numElements() const {
   if (empty()) return 0;
   int64_t count = 1;
   for (int64_t e : extent) count *= e;

@@ -51,7 +51,7 @@ struct Box {
   std::vector<int64_t> begin;
   std::vector<int64_t> extent;
   bool empty() const;
-  int64_t num_elements() const;
+  int64_t numElements() const;
   bool operator==(const Box&) const = default;
 };
 

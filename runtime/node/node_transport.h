@@ -16,7 +16,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "runtime/base/run_options.h"
+#include "pathways/Options.h"
 #include "runtime/node/process.h"
 
 namespace pathways {

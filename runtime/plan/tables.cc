@@ -13,7 +13,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "google/protobuf/unknown_field_set.h"
-#include "runtime/base/host_array.h"
+#include "pathways/HostArray.h"
 
 namespace pathways {
 namespace {
@@ -101,8 +101,8 @@ proto::Layout ToProto(const layout::Layout& layout,
   return result;
 }
 
-int64_t ElementBytes(proto::ElementType element) {
-  return KnownElement(element) ? ElementBytes(static_cast<ElementType>(element))
+int64_t elementBytes(proto::ElementType element) {
+  return KnownElement(element) ? elementBytes(static_cast<ElementType>(element))
                                : 0;
 }
 
@@ -112,7 +112,7 @@ std::vector<int64_t> ShardShape(const proto::Layout& layout,
 }
 
 uint64_t ShardBytes(const proto::Layout& layout, const proto::Slice& slice) {
-  uint64_t bytes = static_cast<uint64_t>(ElementBytes(layout.element()));
+  uint64_t bytes = static_cast<uint64_t>(elementBytes(layout.element()));
   for (int64_t size : ShardShape(layout, slice))
     bytes *= static_cast<uint64_t>(size);
   return bytes;
@@ -290,8 +290,8 @@ layout::ExchangeSpec ExchangeSpecOf(const layout::Mesh& mesh,
   layout::ExchangeSpec spec;
   spec.tree = layout::ReductionTree(GroupAxes(mesh, collective));
   spec.hosts = std::move(hosts);
-  spec.element_bytes = ElementBytes(element);
-  spec.wide_bytes = ElementBytes(WideElement(element));
+  spec.element_bytes = elementBytes(element);
+  spec.wide_bytes = elementBytes(WideElement(element));
   spec.count = static_cast<int64_t>(source_bytes) / spec.element_bytes;
   switch (collective.kind()) {
     case proto::REDUCE_SCATTER:
@@ -409,7 +409,7 @@ const char* ReductionName(proto::ReductionKind kind) {
 }
 
 const char* ElementTypeName(proto::ElementType element) {
-  return KnownElement(element) ? ElementName(static_cast<ElementType>(element))
+  return KnownElement(element) ? elementName(static_cast<ElementType>(element))
                                : "unknown";
 }
 

@@ -39,7 +39,7 @@ proto::Layout ToProto(const layout::Layout& layout, proto::ElementType element);
 
 // Returns the bytes of one element in memory; 0 for an unspecified or unknown
 // type.
-int64_t ElementBytes(proto::ElementType element);
+int64_t elementBytes(proto::ElementType element);
 
 // Return the shape of one shard in elements, and its bytes, which are at most
 // 2^51. The layout must fit the slice's mesh (CheckLayout).

@@ -188,7 +188,7 @@ class EntryChecker {
     for (int i = 0; i < plan_.layouts_size() && !context_.full(); ++i) {
       const proto::Layout& layout = plan_.layouts(i);
       context_.layouts.push_back({});
-      if (ElementBytes(layout.element()) == 0) {
+      if (elementBytes(layout.element()) == 0) {
         context_.Add(kReferences, Subject::kLayout, i, "layout ", i,
                      " has element type ", static_cast<int>(layout.element()),
                      ", which is not known");
@@ -267,7 +267,7 @@ class EntryChecker {
                        segment.scratch_bytes(), " bytes of scratch, at most ",
                        kMaxSegmentBytes, " are accepted");
         for (const proto::KernelOperand& operand : segment.operands()) {
-          if (ElementBytes(operand.element()) != 0) continue;
+          if (elementBytes(operand.element()) != 0) continue;
           context_.Add(kReferences, Subject::kKernel, i, "kernel ",
                        Quoted(kernel.name()), ": an operand of segment ", k,
                        " has element type ",
@@ -463,7 +463,7 @@ class EntryChecker {
     }
     if (!context_.issues.empty()) return;
     for (int i = 0; i < plan_.buffers_size(); ++i) {
-      uint64_t bytes = static_cast<uint64_t>(ElementBytes(
+      uint64_t bytes = static_cast<uint64_t>(elementBytes(
           plan_.layouts(static_cast<int>(plan_.buffers(i).layout()))
               .element()));
       // There are at most 2^48 elements of 8 bytes, so nothing overflows.

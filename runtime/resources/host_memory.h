@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "runtime/base/run_options.h"
+#include "pathways/Options.h"
 #include "runtime/topology/topology.h"
 
 namespace pathways {

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "runtime/base/run_options.h"
+#include "pathways/Options.h"
 #include "runtime/store/spill_disk.h"
 #include "runtime/store/store.h"
 

@@ -33,7 +33,7 @@ bool Matches(ElementType element, const char* got, const char* expected,
 Comparison Compare(const HostArray& got, const HostArray& expected,
                    const Tolerance& tolerance) {
   Comparison comparison;
-  int64_t bytes = ElementBytes(got.element), count = got.num_elements();
+  int64_t bytes = elementBytes(got.element), count = got.numElements();
   for (int64_t i = 0; i < count; ++i) {
     if (Matches(got.element, got.data.data() + i * bytes,
                 expected.data.data() + i * bytes, tolerance)) {
@@ -47,7 +47,7 @@ Comparison Compare(const HostArray& got, const HostArray& expected,
 std::string MismatchText(const std::string& name, const HostArray& got,
                          const HostArray& expected, const Tolerance& tolerance,
                          const Comparison& comparison) {
-  int64_t offset = comparison.first * ElementBytes(got.element);
+  int64_t offset = comparison.first * elementBytes(got.element);
   std::string text = absl::StrCat(
       name, IndexText(got.shape, comparison.first), ": got ",
       ElementText(got.element, got.data.data() + offset), ", expected ",
@@ -56,7 +56,7 @@ std::string MismatchText(const std::string& name, const HostArray& got,
     absl::StrAppend(&text, " (rtol ", NumberText(tolerance.rtol), ", atol ",
                     NumberText(tolerance.atol), ")");
   }
-  int64_t count = got.num_elements();
+  int64_t count = got.numElements();
   absl::StrAppend(&text, "; ", comparison.mismatches, " of ", count,
                   count == 1 ? " element differs" : " elements differ");
   return text;

@@ -18,7 +18,7 @@
 #include <cstdint>
 #include <string>
 
-#include "runtime/base/host_array.h"
+#include "pathways/HostArray.h"
 
 namespace pathways::pw_run {
 

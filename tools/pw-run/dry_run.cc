@@ -223,7 +223,7 @@ class Coster {
                                   &error)) {
       return std::nullopt;  // the verifier refuses such a plan
     }
-    int64_t element = ElementBytes(plan_.layouts(from.layout()).element());
+    int64_t element = elementBytes(plan_.layouts(from.layout()).element());
     const std::vector<BoundDevice>& sources = devices_[from.slice()];
     const std::vector<BoundDevice>& targets = devices_[to.slice()];
     int64_t pieces = 0;

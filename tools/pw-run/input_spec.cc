@@ -191,7 +191,7 @@ absl::StatusOr<RandomSpec> ParseRandom(ElementType element,
   if (parts.size() == 2) return random;
   if (!IsFloat(element)) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "a scale is for floats, and elements are ", ElementName(element),
+        "a scale is for floats, and elements are ", elementName(element),
         "; expected random:SEED, got '", spec, "'"));
   }
   if (!absl::SimpleAtod(parts[2], &random.scale) ||
@@ -218,7 +218,7 @@ absl::StatusOr<HostArray> Generate(ElementType element,
   HostArray array;
   array.element = element;
   array.shape = std::move(shape);
-  int64_t count = array.num_elements(), bytes = ElementBytes(element);
+  int64_t count = array.numElements(), bytes = elementBytes(element);
   if (!HasMemoryFor([&] { array.data.resize(count * bytes); })) {
     return absl::ResourceExhaustedError(NoMemoryText(element, array.shape));
   }
@@ -231,12 +231,12 @@ absl::StatusOr<HostArray> MakeLiteral(const Port& port, int64_t steps,
   LiteralParser parser(spec);
   if (absl::Status s = parser.Parse(); !s.ok()) return s;
   std::vector<int64_t> shape = port.ShapeOver(steps);
-  int64_t bytes = ElementBytes(port.element);
+  int64_t bytes = elementBytes(port.element);
   bool splat = parser.shape().empty() && parser.elements().size() == 1;
   if (!splat && parser.shape() != shape) {
     return absl::InvalidArgumentError(absl::StrCat(
         "expected ", port.TypeOver(steps), ", got ",
-        ShapeString(port.element, parser.shape()), Tag(ErrorId::kWrongType)));
+        shapeString(port.element, parser.shape()), Tag(ErrorId::kWrongType)));
   }
   ArrayBytes values(parser.elements().size() * bytes);
   for (size_t i = 0; i < parser.elements().size(); ++i) {
@@ -259,7 +259,7 @@ absl::StatusOr<std::shared_ptr<const SavedArray>> OpenFolder(
       (*saved)->shape() != port.ShapeOver(steps)) {
     return absl::InvalidArgumentError(absl::StrCat(
         (*saved)->folder(), ": expected ", port.TypeOver(steps), ", got ",
-        ShapeString((*saved)->element(), (*saved)->shape()),
+        shapeString((*saved)->element(), (*saved)->shape()),
         Tag(ErrorId::kWrongType)));
   }
   return saved;
@@ -270,7 +270,7 @@ absl::StatusOr<std::shared_ptr<const SavedArray>> OpenFolder(
 uint64_t MostFileBytes(const Port& port, int64_t steps) {
   const int64_t elements = CheckedElements(port.element, port.ShapeOver(steps));
   if (elements < 0) return kMaxFileBytes;
-  return static_cast<uint64_t>(elements) * ElementBytes(port.element) +
+  return static_cast<uint64_t>(elements) * elementBytes(port.element) +
          (uint64_t{1} << 16);
 }
 
@@ -297,7 +297,7 @@ absl::StatusOr<HostArray> MakeArrayUnnamed(const Port& port, int64_t steps,
     if (array->element != element || array->shape != port.ShapeOver(steps)) {
       return absl::InvalidArgumentError(absl::StrCat(
           path, ": expected ", port.TypeOver(steps), ", got ",
-          ShapeString(array->element, array->shape), Tag(ErrorId::kWrongType)));
+          shapeString(array->element, array->shape), Tag(ErrorId::kWrongType)));
     }
     return array;
   }

@@ -32,7 +32,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "runtime/base/host_array.h"
+#include "pathways/HostArray.h"
 #include "runtime/checkpoint/saved_array.h"
 #include "tools/pw-run/signature.h"
 

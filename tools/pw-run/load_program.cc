@@ -43,7 +43,7 @@ bool Compile(const Options& options, std::string text,
       pathways::compile(Program{std::move(text), file_name}, compile);
   if (!compiled) {
     return Fail(failure,
-                compiled.error().code == ErrorCode::InvalidArgument
+                compiled.error().code == ErrorCode::kInvalidArgument
                     ? kUsageError
                     : kCompileError,
                 compiled.error().message);

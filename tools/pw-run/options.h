@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "runtime/base/recovery_options.h"
+#include "pathways/Options.h"
 #include "runtime/cluster/cluster_options.h"
 #include "runtime/node/remote_cluster.h"
 #include "tools/pw-run/compare.h"

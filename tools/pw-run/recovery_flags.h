@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "runtime/base/recovery_options.h"
+#include "pathways/Options.h"
 #include "tools/flags/flag_table.h"
 
 namespace pathways::pw_run {

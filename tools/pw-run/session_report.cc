@@ -70,7 +70,7 @@ bool Session::Finish() {
     const std::string& spec = options_.outputs[i].spec;
     const HostArray& result = results_[output_ports_[i]];
     if (spec == "-") {
-      PrintResult(output_ports_[i], result.num_elements());
+      PrintResult(output_ports_[i], result.numElements());
     } else if (!Check(kUsageError,
                       files_.outputs[i].Commit(SerializeNpy(result)))) {
       return false;
@@ -110,7 +110,7 @@ bool Session::Finish() {
 void Session::PrintResult(size_t port, int64_t max_elements) {
   const HostArray& result = results_[port];
   Print(absl::StrCat(signature_.results[port].name, ": ",
-                     ShapeString(result.element, result.shape), " = ",
+                     shapeString(result.element, result.shape), " = ",
                      ArrayText(result, max_elements), "\n"));
 }
 

@@ -46,10 +46,10 @@ std::vector<int64_t> Port::ShapeOver(int64_t steps) const {
 }
 
 std::string Port::TypeOver(int64_t steps) const {
-  std::string type = ShapeString(element, ShapeOver(steps));
+  std::string type = shapeString(element, ShapeOver(steps));
   if (!stepped) return type;
   return absl::StrCat(type, " (", steps, steps == 1 ? " step" : " steps",
-                      " of ", ShapeString(element, shape), ")");
+                      " of ", shapeString(element, shape), ")");
 }
 
 Signature SignatureOf(const proto::Plan& plan) {
@@ -103,7 +103,7 @@ absl::Status CheckSize(const Port& port, int64_t steps) {
   std::vector<int64_t> shape = port.ShapeOver(steps);
   int64_t limit = MaxArrayBytes();
   int64_t elements = CheckedElements(port.element, shape);
-  if (elements >= 0 && elements <= limit / ElementBytes(port.element)) {
+  if (elements >= 0 && elements <= limit / elementBytes(port.element)) {
     return absl::OkStatus();
   }
   return absl::InvalidArgumentError(absl::StrCat(

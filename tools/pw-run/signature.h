@@ -20,7 +20,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "runtime/base/host_array.h"
+#include "pathways/HostArray.h"
 #include "runtime/proto/plan.pb.h"
 
 namespace pathways::pw_run {

@@ -115,7 +115,7 @@ std::string Text16(ElementType element, uint16_t bits) {
 
 absl::Status DoesNotFit(ElementType element, absl::string_view text) {
   return absl::InvalidArgumentError(
-      absl::StrCat("'", text, "' does not fit ", ElementName(element)));
+      absl::StrCat("'", text, "' does not fit ", elementName(element)));
 }
 
 template <typename T>
@@ -126,7 +126,7 @@ absl::Status Parse(ElementType element, absl::string_view text, T* value) {
   std::from_chars_result result = std::from_chars(digits.data(), end, *value);
   if (result.ptr != end || result.ec == std::errc::invalid_argument) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "'", text, "' is not a number of type ", ElementName(element)));
+        "'", text, "' is not a number of type ", elementName(element)));
   }
   if (result.ec != std::errc()) return DoesNotFit(element, text);
   return absl::OkStatus();
@@ -134,7 +134,7 @@ absl::Status Parse(ElementType element, absl::string_view text, T* value) {
 
 void AppendElements(const HostArray& array, bool all, size_t dim,
                     int64_t* element, int64_t step, std::string* text) {
-  int64_t bytes = ElementBytes(array.element);
+  int64_t bytes = elementBytes(array.element);
   if (dim == array.shape.size()) {
     *text += ElementText(array.element, array.data.data() + *element * bytes);
     *element += 1;
@@ -241,7 +241,7 @@ std::string NumberText(double value) { return FloatText(value); }
 std::string ArrayText(const HostArray& array, int64_t max_elements) {
   // Counts the elements to print for any mix of extents: small dimensions are
   // never cut, and empty arrays may have huge ones.
-  int64_t count = array.num_elements();
+  int64_t count = array.numElements();
   bool all = count > 0 ? count <= max_elements : true;
   int64_t shown = 1;
   for (int64_t extent : array.shape) {

@@ -20,7 +20,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "runtime/base/host_array.h"
+#include "pathways/HostArray.h"
 
 namespace pathways::pw_run {
 

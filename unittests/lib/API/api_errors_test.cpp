@@ -29,16 +29,16 @@ using ::testing::MatchesRegex;
 
 TEST(ApiTest, AnErrorHasTheCodeOfItsFirstLineWithOne) {
   Error error;
-  EXPECT_EQ(error.getId(), "");
+  EXPECT_EQ(error.id(), "");
   for (const char *text :
        {"full", "[PW3101]", "full [PW3101] now", "full [PW310]\n", "\n\n"}) {
     error.message = text;
-    EXPECT_EQ(error.getId(), "") << text;
+    EXPECT_EQ(error.id(), "") << text;
   }
   error.message = "full [PW3101]";
-  EXPECT_EQ(error.getId(), "PW3101");
+  EXPECT_EQ(error.id(), "PW3101");
   error.message = "a.mlir:1:1: note: b\nerror: c [PW3102]\nerror: d [PW3103]\n";
-  EXPECT_EQ(error.getId(), "PW3102");
+  EXPECT_EQ(error.id(), "PW3102");
 }
 
 TEST(ApiTest, WhatIsGoneOrEmptyIsAnError) {
@@ -51,36 +51,36 @@ TEST(ApiTest, WhatIsGoneOrEmptyIsAnError) {
   array.release();
   for (const Status &status : {copy.await(), array.await(), Array().await()}) {
     ASSERT_FALSE(status);
-    EXPECT_EQ(status.error().code, ErrorCode::InvalidArgument);
+    EXPECT_EQ(status.error().code, ErrorCode::kInvalidArgument);
   }
-  EXPECT_THAT(copy.get().error().message,
+  EXPECT_THAT(copy.fetch().error().message,
               HasSubstr("or it was released [PW6101]"));
-  EXPECT_EQ(Array().get().error().message, "the array is empty");
+  EXPECT_EQ(Array().fetch().error().message, "the array is empty");
   std::ostringstream trace;
   const Status untraced = session.writeTrace(trace);
   ASSERT_FALSE(untraced);
-  EXPECT_EQ(untraced.error().getId(), "PW6109");
+  EXPECT_EQ(untraced.error().id(), "PW6109");
   EXPECT_TRUE(copy.isReady());
-  EXPECT_EQ(Array().getElement(), ElementType::kInvalid);
-  EXPECT_THAT(Array().getShape(), IsEmpty());
+  EXPECT_EQ(Array().element(), ElementType::kInvalid);
+  EXPECT_THAT(Array().shape(), IsEmpty());
   for (const Array &gone : {copy, Array()}) {
     auto run =
         executable.launch({{"x", floats({1, 2}, {1, 2})}, {"start", gone}});
     ASSERT_FALSE(run);
-    EXPECT_EQ(run.error().code, ErrorCode::InvalidArgument);
+    EXPECT_EQ(run.error().code, ErrorCode::kInvalidArgument);
     EXPECT_THAT(run.error().message, HasSubstr("argument 'start'"));
   }
   auto run = take(executable.launch(
       {{"x", floats({1, 2}, {1, 2})}, {"start", floats({2}, {0, 0})}}));
   auto none = run.take("nothing");
   ASSERT_FALSE(none);
-  EXPECT_EQ(none.error().code, ErrorCode::InvalidArgument);
+  EXPECT_EQ(none.error().code, ErrorCode::kInvalidArgument);
   auto bytes = session.put(HostArray{ElementType::kF32, {2}, {}});
   ASSERT_FALSE(bytes);
   EXPECT_EQ(bytes.error().message, "an array of 2xf32 has 0 bytes, expected 8");
   auto shape = session.put(HostArray{ElementType::kF32, {-1}, {}});
   ASSERT_FALSE(shape);
-  EXPECT_EQ(shape.error().code, ErrorCode::InvalidArgument);
+  EXPECT_EQ(shape.error().code, ErrorCode::kInvalidArgument);
 }
 
 /// A moved-from object has no state: each call returns an error, and none
@@ -95,13 +95,13 @@ TEST(ApiTest, WhatWasMovedFromIsAnError) {
   auto array = take(run.take("total"));
   auto isEmpty = [](const auto &result, const std::string &what) {
     ASSERT_FALSE(result);
-    EXPECT_EQ(result.error().code, ErrorCode::InvalidArgument);
+    EXPECT_EQ(result.error().code, ErrorCode::kInvalidArgument);
     EXPECT_EQ(result.error().message, "the " + what + " is empty");
   };
   {
     auto hasArray = std::move(array);
     isEmpty(array.await(), "array");
-    isEmpty(array.get(), "array");
+    isEmpty(array.fetch(), "array");
     isEmpty(array.save("unwritten"), "array");
     EXPECT_TRUE(array.isReady());
     array.release();
@@ -136,7 +136,7 @@ TEST(ApiTest, WhatWasMovedFromIsAnError) {
     isEmpty(session.writeProfile(plan, trace), "session");
     isEmpty(hasSession.writeProfile(compiled.plan, trace), "plan");
     // The new owners can use them.
-    EXPECT_THAT(values(take(hasArray.get())), ElementsAre(1, 2));
+    EXPECT_THAT(values(take(hasArray.fetch())), ElementsAre(1, 2));
     EXPECT_THAT(values(take(hasRun.fetch("total"))), ElementsAre(1, 2));
     EXPECT_TRUE(hasSession.load(plan));
   }
@@ -164,8 +164,8 @@ void runWithoutMemory(const Plan &plan) {
   HostArray values = floats({count}, std::vector<float>(count, 1));
   auto isRefused = [](const auto &result, const std::string &message) {
     ASSERT_FALSE(result);
-    EXPECT_EQ(result.error().code, ErrorCode::Refused);
-    EXPECT_EQ(result.error().getId(), "PW3104");
+    EXPECT_EQ(result.error().code, ErrorCode::kRefused);
+    EXPECT_EQ(result.error().id(), "PW3104");
     EXPECT_THAT(result.error().message, MatchesRegex(message));
   };
   const std::string escaped =
@@ -186,14 +186,14 @@ void runWithoutMemory(const Plan &plan) {
     testing::LeaveMemory(32 << 20);
     isRefused(executable.launch(arguments), "argument 'x': " + escaped);
     isRefused(run.fetch("y"), "result 'y' of run [0-9]+: " + escaped);
-    isRefused(array.get(), "array [0-9]+: " + escaped);
-    isRefused(kept.get(), "array [0-9]+: " + escaped);
+    isRefused(array.fetch(), "array [0-9]+: " + escaped);
+    isRefused(kept.fetch(), "array [0-9]+: " + escaped);
     // Work that has its memory continues.
     EXPECT_TRUE(run.await());
     // A run fails if a host gets no memory for its result.
     auto failed = take(executable.launch({{"x", kept}})).await();
     EXPECT_FALSE(failed);
-    EXPECT_EQ(failed.error().code, ErrorCode::RunFailed);
+    EXPECT_EQ(failed.error().code, ErrorCode::kRunFailed);
     EXPECT_THAT(failed.error().message, HasSubstr("67108864 bytes"));
   }
   std::_Exit(::testing::Test::HasFailure() ? 1 : 7);
@@ -207,17 +207,17 @@ TEST(ApiDeathTest, WithoutMemoryTheArrayIsNamed) {
 TEST(ApiTest, ErrorsSayWhat) {
   auto broken = compile(Program{"pw.program @p(", "broken.mlir"}, {});
   ASSERT_FALSE(broken);
-  EXPECT_EQ(broken.error().code, ErrorCode::InvalidProgram);
+  EXPECT_EQ(broken.error().code, ErrorCode::kInvalidProgram);
   EXPECT_THAT(broken.error().message, HasSubstr("broken.mlir:1:"));
-  EXPECT_EQ(broken.error().getId(), "PW1201");
+  EXPECT_EQ(broken.error().id(), "PW1201");
 
   auto wrong = compile(
       Program{"func.func @f(%x: f32) -> i32 { return %x : f32 }", "wrong.mlir"},
       {});
   ASSERT_FALSE(wrong);
-  EXPECT_EQ(wrong.error().code, ErrorCode::InvalidProgram);
+  EXPECT_EQ(wrong.error().code, ErrorCode::kInvalidProgram);
   EXPECT_THAT(wrong.error().message, HasSubstr("wrong.mlir:1:"));
-  EXPECT_EQ(wrong.error().getId(), "PW1202");
+  EXPECT_EQ(wrong.error().id(), "PW1202");
 
   auto none = compile(Program{"module {}", "none.mlir"}, {});
   ASSERT_FALSE(none);
@@ -232,7 +232,7 @@ TEST(ApiTest, ErrorsSayWhat) {
     auto flight =
         compile(runningSum(), {.topology = "1x1x2", .steps_in_flight = steps});
     ASSERT_FALSE(flight);
-    EXPECT_EQ(flight.error().code, ErrorCode::InvalidArgument);
+    EXPECT_EQ(flight.error().code, ErrorCode::kInvalidArgument);
     EXPECT_EQ(flight.error().message,
               "expected between 1 and 1024 steps in flight, got " +
                   std::to_string(steps));
@@ -244,17 +244,17 @@ TEST(ApiTest, ErrorsSayWhat) {
 
   auto topology = Session::open({.topology = "0x1x1"});
   ASSERT_FALSE(topology);
-  EXPECT_EQ(topology.error().code, ErrorCode::InvalidArgument);
+  EXPECT_EQ(topology.error().code, ErrorCode::kInvalidArgument);
 
   auto file = Plan::read("/nonexistent/x.plan");
   ASSERT_FALSE(file);
-  EXPECT_EQ(file.error().code, ErrorCode::NotFound);
+  EXPECT_EQ(file.error().code, ErrorCode::kNotFound);
   EXPECT_THAT(file.error().message, HasSubstr("/nonexistent/x.plan"));
 
   auto compiled = take(compile(runningSum(), {.topology = "1x1x2"}));
   Status unwritable = compiled.plan.write("/nonexistent/x.plan");
   ASSERT_FALSE(unwritable);
-  EXPECT_EQ(unwritable.error().code, ErrorCode::Unwritable);
+  EXPECT_EQ(unwritable.error().code, ErrorCode::kUnwritable);
 
   auto session = take(Session::open({.topology = "1x1x2"}));
   auto executable = take(session.load(compiled.plan));
@@ -278,7 +278,7 @@ TEST(ApiTest, ErrorsSayWhat) {
       {{"x", floats({1, 2}, {1, 2})}, {"start", floats({2}, {0, 0})}}));
   auto result = run.fetch("nothing");
   ASSERT_FALSE(result);
-  EXPECT_EQ(result.error().code, ErrorCode::InvalidArgument);
+  EXPECT_EQ(result.error().code, ErrorCode::kInvalidArgument);
 }
 
 /// Texts that crash MLIR's own parser are errors, and this process survives.
@@ -287,7 +287,7 @@ TEST(ApiTest, TextsThatEndParsersAreErrors) {
     auto broken = compile(
         Program{"module attributes {a = array<index>} {}", "t.mlir"}, {});
     ASSERT_FALSE(broken);
-    EXPECT_EQ(broken.error().code, ErrorCode::InvalidProgram);
+    EXPECT_EQ(broken.error().code, ErrorCode::kInvalidProgram);
     EXPECT_THAT(broken.error().message,
                 HasSubstr("t.mlir:1:36: error: the parser of MLIR crashed"));
     take(compile(runningSum(), {.topology = "1x1x2"}));

@@ -122,7 +122,7 @@ TEST(ApiTest, AProgramLeavesDevicesAndComesBack) {
   const RebindOptions most = {.avoid = {"island1", "island2/host2/device0"}};
   Status refused = executable.rebind(most);
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code, ErrorCode::Refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kRefused);
   EXPECT_THAT(refused.error().message,
               HasSubstr("program 'wide' is on 1 devices of island1, 1 of which "
                         "are to be avoided"));
@@ -130,15 +130,15 @@ TEST(ApiTest, AProgramLeavesDevicesAndComesBack) {
   ASSERT_TRUE(executable.rebind({.avoid = most.avoid, .oversubscribe = true}));
   Array fourth = doubled(third);
   ASSERT_TRUE(executable.rebind());
-  EXPECT_THAT(values(take(doubled(fourth).get())), ElementsAre(32, 64));
+  EXPECT_THAT(values(take(doubled(fourth).fetch())), ElementsAre(32, 64));
 
   Status unknown = executable.rebind({.avoid = {"host3"}});
   ASSERT_FALSE(unknown);
-  EXPECT_EQ(unknown.error().code, ErrorCode::InvalidArgument);
+  EXPECT_EQ(unknown.error().code, ErrorCode::kInvalidArgument);
   Executable moved = std::move(executable);
   Status empty = executable.rebind();
   ASSERT_FALSE(empty);
-  EXPECT_EQ(empty.error().code, ErrorCode::InvalidArgument);
+  EXPECT_EQ(empty.error().code, ErrorCode::kInvalidArgument);
 }
 
 // Runs in this process, in a simulation, and over several processes.
@@ -160,7 +160,7 @@ TEST(ApiTest, SlicesAreReservedAndSharedOut) {
                 ElementsAre("island0/host0/device0", "island0/host0/device1"));
     auto refused = other.load(compiled.plan, {.wait_ns = 0});
     ASSERT_FALSE(refused);
-    EXPECT_EQ(refused.error().code, ErrorCode::Refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::kRefused);
     EXPECT_THAT(refused.error().message,
                 HasSubstr("held by slice 'mine' of client 'session'"));
     runs(take(other.load(compiled.plan, {.place = LoadPlace::kAnywhere})));
@@ -176,13 +176,13 @@ TEST(ApiTest, SlicesAreReservedAndSharedOut) {
     runs(mine);
     auto released = session.load(compiled.plan, slice);
     ASSERT_FALSE(released);
-    EXPECT_EQ(released.error().code, ErrorCode::Refused);
+    EXPECT_EQ(released.error().code, ErrorCode::kRefused);
     auto empty = session.load(compiled.plan, Slice());
     ASSERT_FALSE(empty);
-    EXPECT_EQ(empty.error().code, ErrorCode::InvalidArgument);
+    EXPECT_EQ(empty.error().code, ErrorCode::kInvalidArgument);
     auto impossible = session.reserve({.shape = {7}});
     ASSERT_FALSE(impossible);
-    EXPECT_EQ(impossible.error().code, ErrorCode::InvalidArgument);
+    EXPECT_EQ(impossible.error().code, ErrorCode::kInvalidArgument);
   }
 }
 
@@ -243,7 +243,7 @@ TEST(ApiTest, KernelsAreCompiledOnce) {
   options.kernel_cache = "/proc/none";
   auto refused = compile(runningSum(), options);
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code, ErrorCode::InvalidArgument);
+  EXPECT_EQ(refused.error().code, ErrorCode::kInvalidArgument);
   EXPECT_THAT(refused.error().message,
               HasSubstr("cannot keep compiled kernels in '/proc/none': "));
 }
@@ -265,10 +265,10 @@ TEST(ApiTest, TraceOfARun) {
   EXPECT_TRUE(session.writeTrace(text));
   EXPECT_THAT(text.str(), HasSubstr("\"cat\":\"kernel\",\"name\":\"add\""));
   text.setstate(std::ios::badbit);
-  EXPECT_EQ(session.writeTrace(text).error().code, ErrorCode::Unwritable);
+  EXPECT_EQ(session.writeTrace(text).error().code, ErrorCode::kUnwritable);
   options.run.trace_events = 0;
   Status untraced = take(Session::open(options)).writeTrace(std::cout);
-  EXPECT_EQ(untraced.error().code, ErrorCode::InvalidArgument);
+  EXPECT_EQ(untraced.error().code, ErrorCode::kInvalidArgument);
   EXPECT_THAT(untraced.error().message, HasSubstr("trace_events"));
   options.run.trace_events = -1;
   EXPECT_THAT(Session::open(options).error().message,
@@ -296,7 +296,7 @@ TEST(ApiTest, ProfileOfARun) {
   Compiled first = take(compile(runningSum(), compileOptions));
   std::ostringstream text;
   Status tooSoon = session.writeProfile(first.plan, text);
-  EXPECT_EQ(tooSoon.error().code, ErrorCode::InvalidArgument);
+  EXPECT_EQ(tooSoon.error().code, ErrorCode::kInvalidArgument);
   EXPECT_THAT(tooSoon.error().message, HasSubstr("no firing of program 'sum'"));
   Executable executable = take(session.load(first.plan));
   auto run = take(executable.launch({{"x", floats({3, 2}, {1, 2, 3, 4, 5, 6})},
@@ -318,25 +318,25 @@ TEST(ApiTest, ProfileOfARun) {
   auto fixed =
       compile(Program{take(printPlan(second.plan)), "sum"}, compileOptions);
   ASSERT_FALSE(fixed);
-  EXPECT_EQ(fixed.error().code, ErrorCode::InvalidArgument);
+  EXPECT_EQ(fixed.error().code, ErrorCode::kInvalidArgument);
   EXPECT_THAT(fixed.error().message, HasSubstr("whose costs are fixed"));
   // A profile is not accepted for another program.
   Program other = runningSum();
   other.text += "func.func private @more() { return }\n";
   auto refused = compile(other, compileOptions);
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code, ErrorCode::InvalidArgument);
+  EXPECT_EQ(refused.error().code, ErrorCode::kInvalidArgument);
   EXPECT_THAT(refused.error().message,
               AllOf(HasSubstr(file.path), HasSubstr("is of program 'sum'"),
                     HasSubstr("this is 'sum'")));
 
   text.setstate(std::ios::badbit);
   EXPECT_EQ(session.writeProfile(first.plan, text).error().code,
-            ErrorCode::Unwritable);
+            ErrorCode::kUnwritable);
   options.run.world = RunOptions::kSim;
   Status simulated =
       take(Session::open(options)).writeProfile(first.plan, std::cout);
-  EXPECT_EQ(simulated.error().code, ErrorCode::InvalidArgument);
+  EXPECT_EQ(simulated.error().code, ErrorCode::kInvalidArgument);
   EXPECT_THAT(simulated.error().message, HasSubstr("time is virtual"));
 }
 
@@ -345,11 +345,11 @@ TEST(ApiTest, ASessionOfAClusterThatRunsElsewhere) {
       "unix:@pathways-api-test-" + std::to_string(getpid());
   auto nobody = Session::connect(address);
   ASSERT_FALSE(nobody);
-  EXPECT_EQ(nobody.error().code, ErrorCode::Refused);
+  EXPECT_EQ(nobody.error().code, ErrorCode::kRefused);
   EXPECT_THAT(nobody.error().message, HasSubstr("pw-node controller"));
   auto nowhere = Session::connect("unix:relative");
   ASSERT_FALSE(nowhere);
-  EXPECT_EQ(nowhere.error().code, ErrorCode::InvalidArgument);
+  EXPECT_EQ(nowhere.error().code, ErrorCode::kInvalidArgument);
 
   auto processes =
       *ChildProcesses::Create([](int, const std::string &, bool) {});
@@ -362,7 +362,7 @@ TEST(ApiTest, ASessionOfAClusterThatRunsElsewhere) {
                            "--host=host0", "--host=host1"})
                   .ok());
   auto connected = Session::connect(address);
-  while (!connected && connected.error().code == ErrorCode::Refused &&
+  while (!connected && connected.error().code == ErrorCode::kRefused &&
          connected.error().message.find("pw-node controller") !=
              std::string::npos) {
     std::this_thread::yield();
@@ -373,7 +373,7 @@ TEST(ApiTest, ASessionOfAClusterThatRunsElsewhere) {
   auto other = take(Session::connect(address, {.name = "other"}));
   auto taken = session.another("other");
   ASSERT_FALSE(taken);
-  EXPECT_EQ(taken.error().code, ErrorCode::AlreadyExists);
+  EXPECT_EQ(taken.error().code, ErrorCode::kAlreadyExists);
   for (Session *one : {&session, &other}) {
     auto program = take(one->load(compiled.plan));
     Array start = take(one->put(floats({2}, {1, 2})));
@@ -443,7 +443,7 @@ TEST(ApiTest, SessionsOfOneCluster) {
         {.name = "ann", .topology = "1x2x1", .run = {.world = world}}));
     auto refused = ann.another("ann");
     ASSERT_FALSE(refused);
-    EXPECT_EQ(refused.error().code, ErrorCode::AlreadyExists);
+    EXPECT_EQ(refused.error().code, ErrorCode::kAlreadyExists);
     EXPECT_EQ(refused.error().message, "there is a client 'ann' [PW6110]");
     std::optional<Session> bo = take(ann.another("bo"));
     auto annsProgram = take(ann.load(compiled.plan));
@@ -453,7 +453,7 @@ TEST(ApiTest, SessionsOfOneCluster) {
     auto mixed = annsProgram.launch(
         {{"x", floats({1, 2}, {0, 0})}, {"start", bosArray}});
     ASSERT_FALSE(mixed);
-    EXPECT_EQ(mixed.error().code, ErrorCode::InvalidArgument);
+    EXPECT_EQ(mixed.error().code, ErrorCode::kInvalidArgument);
     EXPECT_THAT(mixed.error().message, HasSubstr("is not of client 'ann'"));
     for (auto *one : {&annsProgram, &bosProgram}) {
       const bool anns = one == &annsProgram;

@@ -26,7 +26,7 @@ inline HostArray floats(std::vector<int64_t> shape, std::vector<float> values) {
 }
 
 inline std::vector<float> values(const HostArray &array) {
-  std::vector<float> result(array.num_elements());
+  std::vector<float> result(array.numElements());
   std::memcpy(result.data(), array.data.data(), array.data.size());
   return result;
 }

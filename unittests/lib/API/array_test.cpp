@@ -49,11 +49,11 @@ TEST(ApiTest, ArraysStayBetweenLaunches) {
           {{"x", floats({1, 2}, {i, -i})}, {"start", total}}));
       total = take(run.take("total"));
     }
-    EXPECT_EQ(total.getElement(), ElementType::kF32);
-    EXPECT_THAT(total.getShape(), ElementsAre(2));
+    EXPECT_EQ(total.element(), ElementType::kF32);
+    EXPECT_THAT(total.shape(), ElementsAre(2));
     EXPECT_TRUE(total.await());
     EXPECT_TRUE(total.isReady());
-    EXPECT_THAT(values(take(total.get())), ElementsAre(25, 5));
+    EXPECT_THAT(values(take(total.fetch())), ElementsAre(25, 5));
   }
 }
 
@@ -95,48 +95,49 @@ TEST(ApiTest, ArraysAreSavedAndLoadedElsewhere) {
     EXPECT_TRUE(
         session.save({{"total", total}, {"trail", trail}}, folder + "/all"));
     EXPECT_EQ(total.save(folder + "/total").error().code,
-              ErrorCode::AlreadyExists);
+              ErrorCode::kAlreadyExists);
     EXPECT_EQ(total.save(folder + "/total/index.json/total").error().code,
-              ErrorCode::Unwritable);
+              ErrorCode::kUnwritable);
     EXPECT_EQ(session.save({{"a/b", total}}, folder + "/b").error().code,
-              ErrorCode::InvalidArgument);
+              ErrorCode::kInvalidArgument);
     EXPECT_EQ(session.save({{"a", Array()}}, folder + "/b").error().code,
-              ErrorCode::InvalidArgument);
+              ErrorCode::kInvalidArgument);
     Session other = take(session.another("other"));
     EXPECT_EQ(other.save({{"a", total}}, folder + "/b").error().code,
-              ErrorCode::InvalidArgument);
+              ErrorCode::kInvalidArgument);
   }
   Session session = take(
       Session::open({.topology = "1x2x1", .run = {.world = RunOptions::kSim}}));
   Executable sum = take(
       session.load(take(compile(runningSum(), {.topology = "1x2x1"})).plan));
   Array total = take(session.loadArray(folder + "/total"));
-  EXPECT_EQ(total.getShape(), (std::vector<int64_t>{2}));
+  EXPECT_EQ(total.shape(), (std::vector<int64_t>{2}));
   auto run =
       take(sum.launch({{"x", floats({1, 2}, {1, 1})}, {"start", total}}));
   EXPECT_EQ(values(take(run.fetch("total"))), (std::vector<float>{12, 23}));
   auto all = take(session.loadArrays(folder + "/all"));
   EXPECT_EQ(all.size(), 2u);
-  EXPECT_EQ(values(take(all["trail"].get())), (std::vector<float>{11, 22}));
+  EXPECT_EQ(values(take(all["trail"].fetch())), (std::vector<float>{11, 22}));
 
   EXPECT_EQ(session.loadArray(folder + "/none").error().code,
-            ErrorCode::NotFound);
+            ErrorCode::kNotFound);
   EXPECT_EQ(session.loadArray(folder + "/all").error().code,
-            ErrorCode::InvalidArgument);
+            ErrorCode::kInvalidArgument);
   EXPECT_EQ(session.loadArrays(folder + "/total").error().code,
-            ErrorCode::InvalidArgument);
+            ErrorCode::kInvalidArgument);
   std::filesystem::resize_file(folder + "/all/trail/block-0.npy", 10);
   EXPECT_EQ(session.loadArrays(folder + "/all").error().code,
-            ErrorCode::Damaged);
+            ErrorCode::kDamaged);
   // An array that was loaded from the changed file cannot be used any more and
   // reports it.
   run = take(sum.launch({{"x", all["trail"]}, {"start", total}}));
   const Error changed = run.await().error();
-  EXPECT_EQ(changed.code, ErrorCode::RunFailed);
+  EXPECT_EQ(changed.code, ErrorCode::kRunFailed);
   EXPECT_NE(changed.message.find("trail/block-0.npy"), std::string::npos)
       << changed.message;
   total.release();
-  EXPECT_EQ(total.save(folder + "/b").error().code, ErrorCode::InvalidArgument);
+  EXPECT_EQ(total.save(folder + "/b").error().code,
+            ErrorCode::kInvalidArgument);
   EXPECT_FALSE(std::filesystem::exists(folder + "/b"));
   std::filesystem::remove_all(folder);
 }
@@ -164,7 +165,7 @@ TEST(ApiTest, ContributionsStayBetweenLaunches) {
                 sums);
     EXPECT_THAT(values(take(take(whole.launch({{"acc", acc}})).fetch("sum"))),
                 sums);
-    EXPECT_THAT(values(take(acc.get())), sums);
+    EXPECT_THAT(values(take(acc.fetch())), sums);
   }
 }
 
@@ -184,7 +185,7 @@ TEST(ApiTest, ToDestroyWaitsForNothing) {
     EXPECT_FALSE(run.isReady());
   }
   EXPECT_FALSE(total.isReady());
-  EXPECT_THAT(values(take(total.get())), ElementsAre(1, 2));
+  EXPECT_THAT(values(take(total.fetch())), ElementsAre(1, 2));
   // A dropped program is unloaded and frees its memory.
   for (int i = 0; i < 100; ++i)
     take(session.load(compiled.plan));
@@ -204,21 +205,21 @@ TEST(ApiTest, BorrowedValuesAreGivenBackOnce) {
         take(Session::open({.topology = "1x2x1", .run = {.world = world}}));
     auto executable = take(session.load(compiled.plan));
     Array array = take(session.put(borrow({2})));
-    EXPECT_THAT(values(take(array.get())), ElementsAre(10, 20));
+    EXPECT_THAT(values(take(array.fetch())), ElementsAre(10, 20));
     EXPECT_EQ(done, 0);
     auto run = take(
         executable.launch({{"x", floats({1, 2}, {1, 2})}, {"start", array}}));
     EXPECT_TRUE(run.await());
     // The devices have copies, so the array stays usable.
     EXPECT_EQ(done, 1);
-    EXPECT_THAT(values(take(array.get())), ElementsAre(10, 20));
+    EXPECT_THAT(values(take(array.fetch())), ElementsAre(10, 20));
     EXPECT_THAT(values(take(run.fetch("total"))), ElementsAre(11, 22));
     array = take(session.put(borrow({2})));
     array = Array();
     EXPECT_EQ(done, 2);
     auto refused = session.put(borrow({3}));
     ASSERT_FALSE(refused);
-    EXPECT_EQ(refused.error().code, ErrorCode::InvalidArgument);
+    EXPECT_EQ(refused.error().code, ErrorCode::kInvalidArgument);
     EXPECT_EQ(refused.error().message,
               "an array of 3xf32 has 8 bytes, expected 12");
     EXPECT_EQ(done, 3);
@@ -253,9 +254,9 @@ TEST(ApiTest, ToTakeAResultOfNoElementsWaits) {
   auto none = take(run.take("result1"));
   EXPECT_TRUE(none.isReady());
   EXPECT_TRUE(run.isReady());
-  EXPECT_THAT(none.getShape(), ElementsAre(0));
-  EXPECT_THAT(take(none.get()).data, IsEmpty());
-  EXPECT_THAT(values(take(some.get())), ElementsAre(1, 2));
+  EXPECT_THAT(none.shape(), ElementsAre(0));
+  EXPECT_THAT(take(none.fetch()).data, IsEmpty());
+  EXPECT_THAT(values(take(some.fetch())), ElementsAre(1, 2));
 }
 
 } // namespace

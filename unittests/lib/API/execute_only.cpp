@@ -17,19 +17,14 @@ std::string putAndGet() {
   if (!session)
     return session.error().message;
   const float values[] = {1, 2, 4};
-  const char *bytes = reinterpret_cast<const char *>(values);
-  pathways::HostArray input{pathways::ElementType::kF32, {3}, {}};
-  input.data.assign(bytes, bytes + sizeof values);
-  auto array = session->put(input);
+  auto array = session->put(pathways::HostArray::of<float>(values));
   if (!array)
     return array.error().message;
-  auto output = array->get();
+  auto output = array->fetch();
   if (!output)
     return output.error().message;
   std::string text;
-  for (int64_t i = 0; i < output->num_elements(); ++i)
-    text += std::to_string(static_cast<int>(
-                reinterpret_cast<const float *>(output->data.data())[i])) +
-            " ";
+  for (float value : output->values<float>())
+    text += std::to_string(static_cast<int>(value)) + " ";
   return text;
 }

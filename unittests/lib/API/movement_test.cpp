@@ -224,7 +224,7 @@ private:
   static std::string array(const std::vector<int64_t> &shape,
                            const std::string &slice,
                            const std::string &sharding) {
-    return "!pw.array<" + ShapeString(ElementType::kI32, shape) + ", " + slice +
+    return "!pw.array<" + shapeString(ElementType::kI32, shape) + ", " + slice +
            ", " + sharding + ">";
   }
 
@@ -252,7 +252,7 @@ private:
       given[0] *= sizeOf(axis);
     given.insert(given.end(), shape.begin(), shape.end());
     auto tensor = [](const std::vector<int64_t> &of) {
-      return "tensor<" + ShapeString(ElementType::kI32, of) + ">";
+      return "tensor<" + shapeString(ElementType::kI32, of) + ">";
     };
     std::string groups = "[[0, 1]";
     for (size_t dim = 1; dim < shape.size(); ++dim)
@@ -275,8 +275,8 @@ private:
 
 HostArray fill(const std::vector<int64_t> &shape, std::mt19937_64 &random) {
   HostArray array{ElementType::kI32, shape, {}};
-  array.data.resize(array.num_elements() * 4);
-  for (int64_t i = 0; i < array.num_elements(); ++i) {
+  array.data.resize(array.numElements() * 4);
+  for (int64_t i = 0; i < array.numElements(); ++i) {
     const int32_t value = static_cast<int32_t>(random());
     std::memcpy(array.data.data() + 4 * i, &value, 4);
   }
@@ -287,12 +287,12 @@ HostArray fill(const std::vector<int64_t> &shape, std::mt19937_64 &random) {
 HostArray addUp(const HostArray &values) {
   HostArray sum{
       ElementType::kI32, {values.shape.begin() + 1, values.shape.end()}, {}};
-  sum.data.resize(sum.num_elements() * 4);
-  for (int64_t i = 0; i < sum.num_elements(); ++i) {
+  sum.data.resize(sum.numElements() * 4);
+  for (int64_t i = 0; i < sum.numElements(); ++i) {
     uint32_t total = 0, value = 0;
     for (int64_t rank = 0; rank < values.shape[0]; ++rank) {
       std::memcpy(&value,
-                  values.data.data() + 4 * (rank * sum.num_elements() + i), 4);
+                  values.data.data() + 4 * (rank * sum.numElements() + i), 4);
       total += value;
     }
     std::memcpy(sum.data.data() + 4 * i, &total, 4);
@@ -484,9 +484,9 @@ public:
 
 TEST(MovementTest, LinksPlacesAndProfilesChangeTheWayAndNoBit) {
   HostArray values{ElementType::kF32, {12, 96, 96}, {}};
-  values.data.resize(values.num_elements() * 4);
+  values.data.resize(values.numElements() * 4);
   std::minstd_rand random(7);
-  for (int64_t i = 0; i < values.num_elements(); ++i) {
+  for (int64_t i = 0; i < values.numElements(); ++i) {
     const float value = std::ldexp(static_cast<float>(random() % 4096) - 2048,
                                    -static_cast<int>(random() % 24));
     std::memcpy(values.data.data() + 4 * i, &value, 4);

@@ -46,8 +46,8 @@ template <typename T> T readAs(const void *at) {
   return value;
 }
 
-long double elementOf(const HostArray &array, int64_t index) {
-  const auto *at = array.data.data() + index * ElementBytes(array.element);
+long double elementAt(const HostArray &array, int64_t index) {
+  const auto *at = array.data.data() + index * elementBytes(array.element);
   switch (array.element) {
   case ElementType::kF64:
     return readAs<double>(at);
@@ -83,11 +83,11 @@ long double toleranceOf(ElementType type) {
 
 std::string compare(const HostArray &one, const HostArray &other) {
   long double most = 1;
-  for (int64_t i = 0; i < one.num_elements(); ++i)
-    if (long double size = std::fabs(elementOf(one, i)); std::isfinite(size))
+  for (int64_t i = 0; i < one.numElements(); ++i)
+    if (long double size = std::fabs(elementAt(one, i)); std::isfinite(size))
       most = std::max(most, size);
-  for (int64_t i = 0; i < one.num_elements(); ++i) {
-    const long double a = elementOf(one, i), b = elementOf(other, i);
+  for (int64_t i = 0; i < one.numElements(); ++i) {
+    const long double a = elementAt(one, i), b = elementAt(other, i);
     if (a == b || (std::isnan(a) && std::isnan(b)) ||
         std::fabs(a - b) <= most * toleranceOf(one.element))
       continue;
@@ -119,8 +119,8 @@ Inputs fillArguments(const std::string &text, const Inputs &inputs) {
     std::istringstream sizes((*it)[2]);
     for (std::string size; std::getline(sizes, size, 'x');)
       array.shape.push_back(std::stoll(size));
-    const int64_t count = array.num_elements();
-    array.data.resize(count * ElementBytes(array.element));
+    const int64_t count = array.numElements();
+    array.data.resize(count * elementBytes(array.element));
     auto fill = [&](auto make) {
       for (int64_t i = 0; i < count; ++i) {
         const auto value = make(1 + i % 7);
@@ -212,11 +212,11 @@ std::string makeRunnable(const std::string &text, const Inputs &inputs) {
           << meshOf(text).shards;
   for (const auto &[name, array] : fillArguments(text, inputs)) {
     command << " --input=" << name << "=";
-    if (array.num_elements() > kMostListed)
+    if (array.numElements() > kMostListed)
       command << "random:1";
     for (int64_t i = 0;
-         i < array.num_elements() && array.num_elements() <= kMostListed; ++i)
-      command << (i ? "," : "") << double(elementOf(array, i));
+         i < array.numElements() && array.numElements() <= kMostListed; ++i)
+      command << (i ? "," : "") << double(elementAt(array, i));
   }
   return command.str() + "\n" + text;
 }

@@ -173,7 +173,7 @@ private:
     if (sharding.find('?') == std::string::npos)
       sharding += randomContributions(tensor);
     return "!pw.array<" +
-           ShapeString(toElementType(tensor.element), tensor.shape) + ", @s" +
+           shapeString(toElementType(tensor.element), tensor.shape) + ", @s" +
            (random() % 8 != 0 ? ", " + sharding : "") + ">";
   }
 
@@ -192,7 +192,7 @@ private:
       return "0x7FF8000000000000 : f64";
     default:
       return (random() % 2 ? "-1 : " : "0 : ") +
-             ShapeString(toElementType(element), {});
+             shapeString(toElementType(element), {});
     }
   }
 
@@ -201,9 +201,9 @@ private:
   /// so on one device there is no padding.
   static std::string spoil(const std::string &name, const Tensor &tensor,
                            const std::string &worst) {
-    const std::string of = ShapeString(toElementType(tensor.element), {});
+    const std::string of = shapeString(toElementType(tensor.element), {});
     const std::string type =
-        "tensor<" + ShapeString(toElementType(tensor.element), tensor.shape) +
+        "tensor<" + shapeString(toElementType(tensor.element), tensor.shape) +
         ">";
     std::string dims, iterators, inner, value = name + "_x";
     for (size_t d = 0; d < tensor.shape.size(); ++d) {

@@ -128,12 +128,12 @@ HostArray contributions(const Case &c, ElementType element, uint32_t seed) {
   const int64_t rows = std::stoll(c.shape, &at);
   array.shape.push_back(rows);
   array.shape.push_back(std::stoll(c.shape.substr(at + 1)));
-  array.data.resize(array.num_elements() * ElementBytes(element));
+  array.data.resize(array.numElements() * elementBytes(element));
   std::minstd_rand random(seed);
-  for (int64_t i = 0; i < array.num_elements(); ++i) {
+  for (int64_t i = 0; i < array.numElements(); ++i) {
     const float value = std::ldexp(static_cast<float>(random() % 4096) - 2048,
                                    -static_cast<int>(random() % 12));
-    char *to = array.data.data() + i * ElementBytes(element);
+    char *to = array.data.data() + i * elementBytes(element);
     const uint16_t narrow =
         element == ElementType::kF16 ? ToF16(value) : ToBF16(value);
     if (element == ElementType::kF32)
@@ -149,7 +149,7 @@ TEST(ReducedMovementTest, HasTheBitsOfAllReducedAndCut) {
   for (const Case &c : kCases)
     for (ElementType element :
          {ElementType::kF32, ElementType::kF16, ElementType::kBF16}) {
-      const std::string text = programOf(c, ElementName(element));
+      const std::string text = programOf(c, elementName(element));
       HostArray values = contributions(c, element, ++seed);
       HostArray first; // the result on one host
       for (int hosts : {1, 2, c.shards}) {

@@ -6,14 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/base/host_array.h"
-
 #include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "pathways/HostArray.h"
 
 namespace pathways {
 namespace {
@@ -29,32 +28,32 @@ TEST(HostArrayTest, NamesAndSizes) {
       {ElementType::kI32, "i32", 4}, {ElementType::kI64, "i64", 8},
       {ElementType::kF16, "f16", 2}, {ElementType::kBF16, "bf16", 2}};
   for (const auto& [element, name, bytes] : expected) {
-    EXPECT_EQ(std::string(ElementName(element)), name);
-    EXPECT_EQ(ElementBytes(element), bytes);
-    EXPECT_EQ(ElementFromName(name), element);
+    EXPECT_EQ(std::string(elementName(element)), name);
+    EXPECT_EQ(elementBytes(element), bytes);
+    EXPECT_EQ(elementFromName(name), element);
   }
 }
 
 TEST(HostArrayTest, ValuesThatAreNoTypes) {
   for (auto element : {ElementType::kInvalid, static_cast<ElementType>(9),
                        static_cast<ElementType>(255)}) {
-    EXPECT_EQ(std::string(ElementName(element)), "invalid");
-    EXPECT_EQ(ElementBytes(element), 0);
+    EXPECT_EQ(std::string(elementName(element)), "invalid");
+    EXPECT_EQ(elementBytes(element), 0);
   }
   for (const char* name : {"", "f", "F32", "f32 ", "invalid", "i128"}) {
-    EXPECT_EQ(ElementFromName(name), ElementType::kInvalid);
+    EXPECT_EQ(elementFromName(name), ElementType::kInvalid);
   }
 }
 
 TEST(HostArrayTest, Shapes) {
-  EXPECT_EQ(ShapeString(ElementType::kF32, {}), "f32");
-  EXPECT_EQ(ShapeString(ElementType::kBF16, {64, 0, 3}), "64x0x3xbf16");
+  EXPECT_EQ(shapeString(ElementType::kF32, {}), "f32");
+  EXPECT_EQ(shapeString(ElementType::kBF16, {64, 0, 3}), "64x0x3xbf16");
   HostArray array;
-  EXPECT_EQ(array.num_elements(), 1);
+  EXPECT_EQ(array.numElements(), 1);
   array.shape = {2, 3};
-  EXPECT_EQ(array.num_elements(), 6);
+  EXPECT_EQ(array.numElements(), 6);
   array.shape = {2, 0};
-  EXPECT_EQ(array.num_elements(), 0);
+  EXPECT_EQ(array.numElements(), 0);
 }
 
 TEST(HostArrayTest, ValuesOfCppTypes) {
@@ -73,7 +72,7 @@ TEST(HostArrayTest, ValuesOfCppTypes) {
   EXPECT_EQ(HostArray::of<int64_t>(longs).values<int64_t>()[0], -1);
   const bool flags[] = {true, false};
   EXPECT_EQ(HostArray::of<bool>(flags).element, ElementType::kI1);
-  EXPECT_EQ(HostArray::of<double>({}).num_elements(), 0);
+  EXPECT_EQ(HostArray::of<double>({}).numElements(), 0);
   const int8_t scalar[] = {7};
   EXPECT_EQ(HostArray::of<int8_t>(scalar, {}).values<int8_t>()[0], 7);
 }

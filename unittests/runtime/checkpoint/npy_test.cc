@@ -52,7 +52,7 @@ TEST(NpyTest, ReadsWhatItWrites) {
       HostArray array;
       array.element = static_cast<ElementType>(element);
       array.shape = shape;
-      array.data.resize(array.num_elements() * ElementBytes(array.element));
+      array.data.resize(array.numElements() * elementBytes(array.element));
       for (size_t i = 0; i < array.data.size(); ++i) array.data[i] = i & 1;
       std::string bytes = SerializeNpy(array);
       EXPECT_EQ((bytes.size() - array.data.size()) % 64, 0);
@@ -186,7 +186,7 @@ TEST(NpyTest, SurvivesDamage) {
     if (!array.ok()) continue;
     ++accepted;
     ASSERT_EQ(array->data.size(),
-              array->num_elements() * ElementBytes(array->element));
+              array->numElements() * elementBytes(array->element));
   }
   EXPECT_GT(accepted, 0);
 }

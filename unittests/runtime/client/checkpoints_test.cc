@@ -397,7 +397,7 @@ class Placements {
   }
   HostArray Values(proto::ElementType element, std::vector<int64_t> shape) {
     HostArray array{static_cast<ElementType>(element), std::move(shape), {}};
-    array.data.resize(array.num_elements() * ElementBytes(array.element));
+    array.data.resize(array.numElements() * elementBytes(array.element));
     for (char& byte : array.data) byte = static_cast<char>(Below(256));
     if (element == proto::I1) {
       for (char& byte : array.data) byte &= 1;
@@ -434,7 +434,7 @@ TEST(CheckpointsPropertyTest, TheSameBitsWhateverTheLayouts) {
     const layout::Layout other = random.Layout(shape, other_mesh);
     SCOPED_TRACE(absl::StrCat(
         "round ", round, ": ",
-        ShapeString(static_cast<ElementType>(element), shape), " ",
+        shapeString(static_cast<ElementType>(element), shape), " ",
         layout::ToString(layout), " on ", layout::ToString(mesh), " to ",
         layout::ToString(other), " on ", layout::ToString(other_mesh)));
     const HostArray values = random.Values(element, shape);

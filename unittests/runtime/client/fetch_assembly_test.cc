@@ -27,7 +27,7 @@ HostArray Ramp(std::vector<int64_t> shape) {
   HostArray array;
   array.element = ElementType::kF32;
   array.shape = std::move(shape);
-  std::vector<float> values(array.num_elements());
+  std::vector<float> values(array.numElements());
   for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
   array.data.resize(values.size() * 4);
   std::memcpy(array.data.data(), values.data(), array.data.size());

@@ -58,7 +58,7 @@ Said Listen(const proto::Plan& plan, const std::string& topology, bool values,
       if (argument.stepped()) array.shape.push_back(steps);
       for (int64_t size : layout.shape()) array.shape.push_back(size);
       if (values) {
-        array.data.resize(array.num_elements() * ElementBytes(array.element));
+        array.data.resize(array.numElements() * elementBytes(array.element));
       }
       arguments.emplace_back(std::move(array));
     }
@@ -76,7 +76,7 @@ Said Listen(const proto::Plan& plan, const std::string& topology, bool values,
       said.fetched_bytes += result->data.size();
       EXPECT_EQ(
           result->data.size(),
-          values ? result->num_elements() * ElementBytes(result->element) : 0);
+          values ? result->numElements() * elementBytes(result->element) : 0);
     }
     EXPECT_TRUE(runtime->ReleaseRun(run).ok());
   }

@@ -61,7 +61,7 @@ TEST(ScaleTest, RandomPlansEndOnThreads) {
     const proto::Plan plan = RandomPlan(seed);
     std::vector<HostArray> arguments = ShapesOnly(plan, 4);
     for (HostArray& array : arguments) {
-      array.data.resize(array.num_elements() * ElementBytes(array.element), 0);
+      array.data.resize(array.numElements() * elementBytes(array.element), 0);
     }
     const ProgramHandle program = LoadPlan(*runtime, plan);
     const RunHandle run =

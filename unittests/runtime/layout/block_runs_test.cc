@@ -43,7 +43,7 @@ TEST(BlockRunsTest, RandomRangesAreThoseOfTheCopiedBox) {
     const int64_t bytes = sizes[below(6)];
     std::vector<char> array(elements * bytes);
     for (char& byte : array) byte = static_cast<char>(below(256));
-    const uint64_t size = static_cast<uint64_t>(box.num_elements() * bytes);
+    const uint64_t size = static_cast<uint64_t>(box.numElements() * bytes);
     const std::vector<int64_t> zeros(shape.size(), 0);
     std::vector<char> block(size);
     CopyBox(array.data(), shape, box.begin, block.data(), box.extent, zeros,

@@ -125,10 +125,10 @@ TEST(LayoutTest, FirstAxisIsMajor) {
 
 TEST(LayoutTest, Boxes) {
   EXPECT_FALSE(Box{}.empty());
-  EXPECT_EQ(Box{}.num_elements(), 1);
-  EXPECT_EQ((Box{{0, 0}, {3, 4}}).num_elements(), 12);
+  EXPECT_EQ(Box{}.numElements(), 1);
+  EXPECT_EQ((Box{{0, 0}, {3, 4}}).numElements(), 12);
   EXPECT_TRUE((Box{{0, 0}, {3, 0}}).empty());
-  EXPECT_EQ((Box{{0, 0}, {3, 0}}).num_elements(), 0);
+  EXPECT_EQ((Box{{0, 0}, {3, 0}}).numElements(), 0);
 }
 
 // Shapes, boxes, copies and evenness of every small layout, by enumeration.
@@ -153,7 +153,7 @@ TEST(LayoutTest, AgreesWithTheModel) {
         int64_t copies = 0;
         for (size_t s = 0; s < model.shards.size(); ++s) {
           Box box = ShardBox(layout, mesh, static_cast<int64_t>(s));
-          ASSERT_EQ(box.num_elements(),
+          ASSERT_EQ(box.numElements(),
                     static_cast<int64_t>(model.shards[s].held.size()));
           even = even && box.extent == full;
           if (!box.empty()) {

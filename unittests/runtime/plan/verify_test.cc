@@ -486,8 +486,8 @@ TEST(TablesTest, SizesAndNames) {
               ::testing::ElementsAre(2));
   EXPECT_EQ(EntryOf(plan, edit.A("m.recv")), edit.A("m.send"));
   EXPECT_EQ(EntryOf(plan, edit.A("layer0")), edit.A("layer0"));
-  EXPECT_EQ(ElementBytes(proto::BF16), 2);
-  EXPECT_EQ(ElementBytes(static_cast<proto::ElementType>(77)), 0);
+  EXPECT_EQ(elementBytes(proto::BF16), 2);
+  EXPECT_EQ(elementBytes(static_cast<proto::ElementType>(77)), 0);
   EXPECT_EQ(ShapeText({2, 3}, proto::I1), "2x3xi1");
   EXPECT_EQ(ShapeText({}, proto::ELEMENT_TYPE_UNSPECIFIED), "unknown");
   EXPECT_STREQ(ReductionName(proto::MIN), "min");

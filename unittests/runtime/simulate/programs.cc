@@ -34,7 +34,7 @@ struct Port {
   enum Use { kRead, kWritten, kUnused };
   Use use = kRead;
 
-  uint64_t bytes() const { return elements * ElementBytes(element); }
+  uint64_t bytes() const { return elements * elementBytes(element); }
 };
 struct KernelShape {
   std::vector<Port> ports;
@@ -78,7 +78,7 @@ int32_t MixAll(const KernelShape& shape, void* const* buffers, uint64_t step) {
   for (size_t i = 0; i < shape.ports.size(); ++i) {
     const Port& port = shape.ports[i];
     if (port.use != Port::kWritten) continue;
-    const int64_t bytes = ElementBytes(port.element);
+    const int64_t bytes = elementBytes(port.element);
     for (uint64_t k = 0; k < port.elements; ++k) {
       Write(port.element, Mix(hash, k) >> 20,
             static_cast<char*>(buffers[i]) + k * bytes);
@@ -310,9 +310,9 @@ HostArray DrawArray(const ArrayType& type, uint64_t seed) {
   HostArray array;
   array.element = type.element;
   array.shape = type.shape;
-  const int64_t bytes = ElementBytes(type.element);
-  array.data.resize(static_cast<size_t>(array.num_elements() * bytes));
-  for (int64_t i = 0; i < array.num_elements(); ++i) {
+  const int64_t bytes = elementBytes(type.element);
+  array.data.resize(static_cast<size_t>(array.numElements() * bytes));
+  for (int64_t i = 0; i < array.numElements(); ++i) {
     Write(static_cast<proto::ElementType>(type.element),
           Mix(seed, static_cast<uint64_t>(i)) >> 20,
           array.data.data() + i * bytes);

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/base/host_array.h"
+#include "pathways/HostArray.h"
 #include "runtime/binding/kernel_resolver.h"
 #include "runtime/client/handles.h"
 #include "runtime/proto/plan.pb.h"

@@ -136,7 +136,7 @@ HostArray Bytes(const std::vector<int64_t>& shape) {
   HostArray array;
   array.element = ElementType::kI8;
   array.shape = shape;
-  array.data.resize(array.num_elements());
+  array.data.resize(array.numElements());
   for (size_t i = 0; i < array.data.size(); ++i) array.data[i] = i % 100;
   return array;
 }
