@@ -11,7 +11,7 @@
 namespace pathways::testing {
 namespace {
 
-const std::vector<Fault>& Faults() {
+const std::vector<Fault>& ActionFaults() {
   static const auto* const kFaults = new std::vector<Fault>{
       // 7. Actions.
       {"operand_elsewhere",
@@ -435,12 +435,13 @@ class ActionFaultTest : public ::testing::TestWithParam<Fault> {};
 TEST_P(ActionFaultTest, IsRefusedByName) { ExpectRefused(GetParam()); }
 
 INSTANTIATE_TEST_SUITE_P(Planted, ActionFaultTest,
-                         ::testing::ValuesIn(Faults()), [](const auto& info) {
+                         ::testing::ValuesIn(ActionFaults()),
+                         [](const auto& info) {
                            return std::string(info.param.name);
                          });
 
 TEST(ActionFaultTestList, EveryRuleHasFaults) {
-  ExpectFaultsOfRules(Faults(), 7, 10);
+  ExpectFaultsOfRules(ActionFaults(), 7, 10);
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 namespace pathways::testing {
 namespace {
 
-const std::vector<Fault>& Faults() {
+const std::vector<Fault>& FlowFaults() {
   static const auto* const kFaults = new std::vector<Fault>{
       // 1. References.
       {"slice_without_name",
@@ -466,13 +466,14 @@ class FlowFaultTest : public ::testing::TestWithParam<Fault> {};
 
 TEST_P(FlowFaultTest, IsRefusedByName) { ExpectRefused(GetParam()); }
 
-INSTANTIATE_TEST_SUITE_P(Planted, FlowFaultTest, ::testing::ValuesIn(Faults()),
+INSTANTIATE_TEST_SUITE_P(Planted, FlowFaultTest,
+                         ::testing::ValuesIn(FlowFaults()),
                          [](const auto& info) {
                            return std::string(info.param.name);
                          });
 
 TEST(FlowFaultTestList, EveryRuleHasFaults) {
-  ExpectFaultsOfRules(Faults(), 1, 6);
+  ExpectFaultsOfRules(FlowFaults(), 1, 6);
 }
 
 }  // namespace

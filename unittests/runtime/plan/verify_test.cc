@@ -16,6 +16,7 @@
 
 #include "runtime/plan/plan_builder.h"
 #include "runtime/plan/tables.h"
+#include "runtime/plan/testing/test_plans.h"
 #include "unittests/runtime/plan/plan_edit.h"
 #include "unittests/runtime/plan/sample_plan.h"
 
@@ -74,16 +75,10 @@ TEST(VerifyTest, CycleHasANoteForEachAction) {
 }
 
 TEST(VerifyTest, LongCyclesAndNamesAreCut) {
-  PlanBuilder b("long", 1);
-  uint32_t s = b.AddSlice("s", {}, 0);
-  layout::Layout scalar;
-  uint32_t last = b.AddBuffer("first", s, scalar);
-  b.AddGang("start", s, {}, {last});
+  ChainBuilder b({.name = "long", .steps_in_flight = 1, .credits = 1});
+  b.Gang("start");
   for (int i = 0; i < 1000; ++i) {
-    uint32_t next = b.AddBuffer("b" + std::to_string(i), s, scalar);
-    b.AddGang("g" + std::to_string(i) + std::string(300, 'n'), s, {last},
-              {next});
-    last = next;
+    b.Gang("g" + std::to_string(i) + std::string(300, 'n'));
   }
   proto::Plan plan = b.Finish();
   proto::Edge* back = plan.add_edges();
@@ -157,22 +152,19 @@ TEST(VerifyTest, CollectiveShapesThatAgreeAreAccepted) {
                                          {proto::REDUCE_SCATTER, {2, 6}},
                                          {proto::ALL_TO_ALL, {2, 12}},
                                          {proto::PERMUTE, {4, 6}}}) {
-    PlanBuilder b("collectives", 1);
-    uint32_t s = b.AddSlice("s", {{"x", 2}, {"y", 3}}, 0);
-    uint32_t a = b.AddBuffer("a", s, from);
     layout::Layout to{c.shape, {{}, {}}, {}, layout::Reduction::kNone};
-    uint32_t r = b.AddBuffer("r", s, to);
-    b.AddFeed("a", a);
-    uint32_t gang = b.AddGang("c", s, {a}, {r});
-    auto* collective =
-        b.plan().mutable_actions(gang)->add_steps()->mutable_collective();
-    collective->set_kind(c.kind);
+    ChainBuilder b({.steps_in_flight = 1,
+                    .slice = {.mesh = {{"x", 2}, {"y", 3}}},
+                    .layout = from,
+                    .credits = 1});
+    b.Feed("a").Collective("c", c.kind, {.layout = to});
+    auto* collective = b.plan()
+                           .mutable_actions(b.last_action())
+                           ->mutable_steps(0)
+                           ->mutable_collective();
     if (c.kind == proto::ALL_REDUCE || c.kind == proto::REDUCE_SCATTER)
       collective->set_reduction(proto::MAX);
-    collective->add_axes("x");
     if (c.kind == proto::ALL_TO_ALL) collective->set_concat_dim(1);
-    collective->set_source(a);
-    collective->set_result(r);
     absl::Status status = CheckPlan(b.Finish(), 0);
     EXPECT_TRUE(status.ok()) << CollectiveKindName(c.kind) << ": " << status;
   }
@@ -322,18 +314,10 @@ TEST(VerifyTest, ReceivedMemoryWaitsForItsLastUser) {
 // Ten thousand gangs that take turns in two places: the size that must stay
 // quick. Also with one fault in the middle, which must be found.
 TEST(VerifyTest, LongChainsInTwoPlaces) {
-  PlanBuilder b("chain", 2);
-  uint32_t s = b.AddSlice("s", {{"x", 2}}, 0);
-  layout::Layout rows{{64}, {{"x"}}, {}, layout::Reduction::kNone};
+  ChainBuilder b({.name = "chain", .layout = Rows({64}), .credits = 1});
   std::vector<uint32_t> odd, even;
-  uint32_t last = b.AddBuffer("b0", s, rows);
-  even.push_back(last);
-  b.AddGang("g0", s, {}, {last});
-  for (int i = 1; i < 10000; ++i) {
-    uint32_t next = b.AddBuffer("b" + std::to_string(i), s, rows);
-    b.AddGang("g" + std::to_string(i), s, {last}, {next});
-    (i % 2 == 0 ? even : odd).push_back(next);
-    last = next;
+  for (int i = 0; i < 10000; ++i) {
+    (i % 2 == 0 ? even : odd).push_back(b.Gang("g" + std::to_string(i)).last());
   }
   b.ShareMemory(odd);
   b.ShareMemory(even);
@@ -343,7 +327,7 @@ TEST(VerifyTest, LongChainsInTwoPlaces) {
   plan.mutable_buffers(5000)->set_offset(plan.buffers(5001).offset());
   issues = VerifyPlan(plan, 0);
   ASSERT_FALSE(issues.empty());
-  EXPECT_THAT(issues[0].message, HasSubstr("'b4999' and 'b5000'"));
+  EXPECT_THAT(issues[0].message, HasSubstr("'g4999' and 'g5000'"));
 }
 
 // Very many readers outside gangs, shared with very many others: refused, or
