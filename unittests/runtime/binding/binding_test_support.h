@@ -16,8 +16,8 @@
 #include <utility>
 
 #include "runtime/binding/prepared_plan.h"
-#include "runtime/plan/plan_builder.h"
 #include "runtime/plan/plan_file.h"
+#include "runtime/plan/testing/test_plans.h"
 #include "runtime/topology/topology.h"
 
 namespace pathways::testing {
@@ -41,21 +41,12 @@ inline std::shared_ptr<const PreparedPlan> Prepare(proto::Plan plan,
   return *std::move(prepared);
 }
 
-inline layout::Layout RowsOf(int64_t size) {
-  layout::Layout layout;
-  layout.shape = {size};
-  layout.dims = {{"x"}};
-  return layout;
-}
-
 // u, two floats on one device, comes back as z.
 inline proto::Plan EchoPlan() {
-  PlanBuilder b("p", 2);
-  const uint32_t s = b.AddSlice("s", {{"x", 1}}, 0);
-  const uint32_t u = b.AddBuffer("u", s, RowsOf(2), 2);
-  b.AddFeed("u", u);
-  b.AddFetch("z", u);
-  return b.Finish();
+  return ChainBuilder({.slice = {.shards = 1}, .layout = Rows({2})})
+      .Feed("u")
+      .Fetch("z")
+      .Finish();
 }
 
 // v = first(u), an argument, moved to island `to`, where z = second(w): an
@@ -63,20 +54,15 @@ inline proto::Plan EchoPlan() {
 inline proto::Plan MovePlan(const std::string& name, int64_t size,
                             uint32_t from = 0, uint32_t to = 0,
                             int64_t base = 0, int64_t elements = 0) {
-  PlanBuilder b(name, 2);
-  const layout::Layout rows = RowsOf(elements == 0 ? size : elements);
-  const uint32_t s = b.AddSlice("s", {{"x", size}}, from, base);
-  const uint32_t t = b.AddSlice("t", {{"x", size}}, to, base);
-  const uint32_t u = b.AddBuffer("u", s, rows, 2);
-  const uint32_t v = b.AddBuffer("v", s, rows, 2);
-  const uint32_t w = b.AddBuffer("w", t, rows, 2);
-  const uint32_t z = b.AddBuffer("z", t, rows, 2);
-  b.AddFeed("u", u);
-  b.AddGang("first", s, {u}, {v});
-  b.AddMove("m", v, w);
-  b.AddGang("second", t, {w}, {z});
-  b.AddFetch("z", z);
-  return b.Finish();
+  return ChainBuilder({.name = name,
+                       .slice = {.shards = size, .island = from, .base = base},
+                       .layout = Rows({elements == 0 ? size : elements})})
+      .Feed("u")
+      .Gang("first")
+      .Move("m", {.shards = size, .island = to, .base = base})
+      .Gang("second")
+      .Fetch("z")
+      .Finish();
 }
 
 // The position of an action of `plan`.

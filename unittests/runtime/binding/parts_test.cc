@@ -13,6 +13,7 @@
 
 #include <vector>
 
+#include "runtime/plan/testing/test_plans.h"
 #include "unittests/runtime/binding/binding_test_support.h"
 
 namespace pathways::testing {
@@ -25,7 +26,7 @@ using ::testing::SizeIs;
 TEST(PartsTest, EachBlockIsThereOnceInTheOrderOfShards) {
   // Rows over x; y replicates.
   const layout::Mesh mesh = {{"x", 2}, {"y", 2}};
-  const Parts parts = CutParts(RowsOf(6), mesh, 4, {0, 1, 2, 3});
+  const Parts parts = CutParts(Rows({6}), mesh, 4, {0, 1, 2, 3});
   ASSERT_THAT(parts.parts, SizeIs(2));
   EXPECT_EQ(parts.parts[0].shard, 0);
   EXPECT_EQ(parts.parts[0].offset, 0u);
@@ -38,7 +39,7 @@ TEST(PartsTest, EachBlockIsThereOnceInTheOrderOfShards) {
 
 TEST(PartsTest, OnlyTheShardsAskedFor) {
   const layout::Mesh mesh = {{"x", 2}, {"y", 2}};
-  const Parts parts = CutParts(RowsOf(6), mesh, 4, {3});
+  const Parts parts = CutParts(Rows({6}), mesh, 4, {3});
   ASSERT_THAT(parts.parts, SizeIs(1));
   EXPECT_EQ(parts.parts[0].shard, 3);
   EXPECT_EQ(parts.parts[0].offset, 0u);
@@ -48,7 +49,7 @@ TEST(PartsTest, OnlyTheShardsAskedFor) {
 // Shards are rounded up: of 5 rows on 4 shards, two each, the last has none
 // and the third has one.
 TEST(PartsTest, ShardsBehindTheEndHaveNone) {
-  const Parts parts = CutParts(RowsOf(5), {{"x", 4}}, 2, {0, 1, 2, 3});
+  const Parts parts = CutParts(Rows({5}), {{"x", 4}}, 2, {0, 1, 2, 3});
   EXPECT_THAT(parts.part_of, ElementsAre(0, 1, 2, -1));
   ASSERT_THAT(parts.parts, SizeIs(3));
   EXPECT_EQ(parts.parts[2].bytes, 2u);
@@ -59,7 +60,7 @@ TEST(PartsTest, ShardsBehindTheEndHaveNone) {
 // are copies.
 TEST(PartsTest, EachContributionIsThereOnce) {
   const layout::Mesh mesh = {{"x", 2}, {"y", 2}, {"z", 2}};
-  layout::Layout layout = RowsOf(6);
+  layout::Layout layout = Rows({6});
   layout.partial = {"z"};
   layout.reduction = layout::Reduction::kAdd;
   const Parts parts = CutParts(layout, mesh, 4, {0, 1, 2, 3, 4, 5});

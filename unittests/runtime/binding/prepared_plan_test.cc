@@ -15,6 +15,7 @@
 #include <string>
 #include <utility>
 
+#include "runtime/plan/testing/test_plans.h"
 #include "unittests/runtime/binding/binding_test_support.h"
 
 namespace pathways::testing {
@@ -49,12 +50,8 @@ TEST(PreparedPlanTest, SaysWhichShardsAreWhere) {
 
 TEST(PreparedPlanTest, ShardsMayShareADevice) {
   const Topology topology = MakeTopology("1x1x2");
-  PlanBuilder b("p", 1);
-  const uint32_t s = b.AddSlice("s", {{"x", 4}}, 0, 0, /*span=*/2);
-  const uint32_t u = b.AddBuffer("u", s, RowsOf(4));
-  b.AddFeed("u", u);
-  b.AddFetch("u", u);
-  const auto plan = Prepare(b.Finish(), topology);
+  const auto plan =
+      Prepare(IdentityPlan({.slice = {.shards = 4, .span = 2}}), topology);
   EXPECT_THAT(plan->bound(0).device_of, ElementsAre(0, 1, 0, 1));
   EXPECT_THAT(plan->bound(0).ShardsOn(0), ElementsAre(0, 2));
   EXPECT_THAT(plan->bound(0).ShardsOn(1), ElementsAre(1, 3));
@@ -62,12 +59,9 @@ TEST(PreparedPlanTest, ShardsMayShareADevice) {
 
 // Equal runs of shards, each on its own island.
 TEST(PreparedPlanTest, ASliceIsCutOverIslands) {
-  PlanBuilder b("p", 1);
-  const uint32_t s = b.AddSlice("s", {{"x", 2}, {"y", 3}}, 1, 2, /*span=*/3);
-  const uint32_t u = b.AddBuffer("u", s, RowsOf(6));
-  b.AddFeed("u", u);
-  b.AddFetch("u", u);
-  proto::Plan wide = b.Finish();
+  proto::Plan wide = IdentityPlan(
+      {.slice = {
+           .mesh = {{"x", 2}, {"y", 3}}, .island = 1, .base = 2, .span = 3}});
   proto::Binding* binding = wide.mutable_slices(0)->mutable_binding();
   binding->add_more()->set_base(1);
   const auto plan = Prepare(wide, MakeTopology("2x3x2"));
@@ -171,22 +165,9 @@ class NotingResolver final : public KernelResolver {
 };
 
 TEST(PreparedPlanTest, CodeIsLoadedForDevicesThatAreHere) {
-  PlanBuilder b("p", 1);
-  for (int slice = 0; slice < 2; ++slice) {
-    const uint32_t s = b.AddSlice(absl::StrCat("s", slice), {{"x", 1}}, 0,
-                                  /*base=*/slice);
-    const uint32_t u = b.AddBuffer(absl::StrCat("u", slice), s, RowsOf(1), 1);
-    b.AddFeed(absl::StrCat("u", slice), u);
-    const uint32_t v = b.AddBuffer(absl::StrCat("v", slice), s, RowsOf(1), 1);
-    const uint32_t gang = b.AddGang(absl::StrCat("g", slice), s, {u}, {v});
-    b.AddFetch(absl::StrCat("v", slice), v);
-    proto::Action* action = b.plan().mutable_actions(gang);
-    action->set_kernel(slice);
-    action->add_steps()->mutable_run();
-    proto::Kernel* kernel = b.plan().add_kernels();
-    kernel->set_name(absl::StrCat("k", slice));
-    kernel->add_segments();
-  }
+  ChainBuilder b({.slice = {.shards = 1}});
+  b.Feed("u0").Run("g0", "k0").Fetch("v0");
+  b.Begin({.shards = 1, .base = 1}).Feed("u1").Run("g1", "k1").Fetch("v1");
   const PlanData plan = MakePlanData(b.Finish(), {});
   proto::Cluster cluster = *ReadTopology("1x2x1");
   TargetOf(&cluster, 0)->set_cpu("one");

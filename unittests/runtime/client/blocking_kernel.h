@@ -24,6 +24,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "runtime/base/mutex.h"
+#include "runtime/plan/testing/test_plans.h"
 #include "unittests/runtime/client/runtime_test_support.h"
 
 namespace pathways::testing {
@@ -78,16 +79,11 @@ inline TestKernels& KernelsThatBlock() {
 // x: one float on one device. y = block1(x).
 inline proto::Plan BlockPlan(const std::string& name, uint32_t island,
                              int64_t device) {
-  PlanBuilder b(name, 2);
-  const uint32_t s = b.AddSlice("s", {{"x", 1}}, island, device);
-  const uint32_t x = b.AddBuffer("x", s, Rows({1}), 2);
-  const uint32_t y = b.AddBuffer("y", s, Rows({1}), 2);
-  b.AddFeed("x", x);
-  const uint32_t gang = b.AddGang("wait", s, {x}, {y});
-  b.plan().mutable_actions(gang)->set_location("model.mlir:3:8");
-  AddRun(b, gang, "block1");
-  b.AddFetch("y", y);
-  return b.Finish();
+  ChainBuilder b(
+      {.name = name, .slice = {.shards = 1, .island = island, .base = device}});
+  b.Feed("x").Run("wait", "block1");
+  b.plan().mutable_actions(b.last_action())->set_location("model.mlir:3:8");
+  return b.Fetch("y").Finish();
 }
 
 // The warnings of a runtime.

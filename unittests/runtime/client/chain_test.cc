@@ -10,6 +10,7 @@
 #include <random>
 #include <thread>
 
+#include "runtime/plan/testing/test_plans.h"
 #include "runtime/program/local_kind.h"
 #include "unittests/runtime/client/runtime_test_support.h"
 
@@ -22,29 +23,18 @@ using ::testing::HasSubstr;
 // v = kernel(u), one float on each of `size` devices.
 proto::Plan MapPlan(const std::string& name, const std::string& kernel,
                     int64_t base = 0, int64_t size = 4) {
-  PlanBuilder b(name, 2);
-  const uint32_t s = b.AddSlice("s", {{"x", size}}, 0, base);
-  const uint32_t u = b.AddBuffer("u", s, Rows({size}), 2);
-  const uint32_t v = b.AddBuffer("v", s, Rows({size}), 2);
-  b.AddFeed("u", u);
-  AddRun(b, b.AddGang("map", s, {u}, {v}), kernel);
-  b.AddFetch("v", v);
-  return b.Finish();
+  return KernelPlan({.name = name, .slice = {.shards = size, .base = base}},
+                    kernel);
 }
 
 // v = u, by way of the next host.
 proto::Plan ThereAndBackPlan() {
-  PlanBuilder b("move", 2);
-  const uint32_t s = b.AddSlice("s", {{"x", 4}}, 0, 0);
-  const uint32_t t = b.AddSlice("t", {{"x", 4}}, 0, 2);
-  const uint32_t u = b.AddBuffer("u", s, Rows({4}), 2);
-  const uint32_t w = b.AddBuffer("w", t, Rows({4}), 2);
-  const uint32_t v = b.AddBuffer("v", s, Rows({4}), 2);
-  b.AddFeed("u", u);
-  b.AddMove("there", u, w);
-  b.AddMove("back", w, v);
-  b.AddFetch("v", v);
-  return b.Finish();
+  return ChainBuilder({.name = "move", .slice = {.shards = 4}})
+      .Feed("u")
+      .Move("there", {.shards = 4, .base = 2})
+      .MoveTo("back", 0)
+      .Fetch("v")
+      .Finish();
 }
 
 // w = u + v, where u and v lie on the devices from `first` and `second` on.
@@ -197,8 +187,9 @@ TEST_P(ChainTest, AFailureReachesWhatFollows) {
   const RunHandle good = LaunchPlan(*runtime, add, {Floats({4}, {1, 2, 3, 4})});
   hold.Open();
   const absl::Status cause = runtime->Await(bad);
-  EXPECT_THAT(std::string(cause.message()),
-              HasSubstr("'map' of program 'check' failed at step 0 on shard 2"))
+  EXPECT_THAT(
+      std::string(cause.message()),
+      HasSubstr("'check1' of program 'check' failed at step 0 on shard 2"))
       << cause;
   EXPECT_EQ(runtime->Await(last), cause);
   EXPECT_EQ(runtime->Await(next), cause);
@@ -214,15 +205,12 @@ TEST_P(ChainTest, AFailureReachesWhatFollows) {
 
 // w = u and z = v, where u lies on the devices from `first` on, v on others.
 proto::Plan PairPlan(int64_t first) {
-  PlanBuilder b("pair", 2);
-  const uint32_t s = b.AddSlice("s", {{"x", 4}}, 0, first);
-  const uint32_t u = b.AddBuffer("u", s, Rows({4}), 2);
-  const uint32_t v = b.AddBuffer("v", s, Rows({4}), 2);
-  b.AddFeed("u", u);
-  b.AddFeed("v", v);
-  b.AddFetch("u", u);
-  b.AddFetch("v", v);
-  return b.Finish();
+  return ChainBuilder({.name = "pair", .slice = {.shards = 4, .base = first}})
+      .Feed("u")
+      .Fetch("u")
+      .Feed("v")
+      .Fetch("v")
+      .Finish();
 }
 
 // A run fails, and another one takes its result before that is known, when it
@@ -268,15 +256,13 @@ TEST_P(ChainTest, WhatIsRefusedRefusesWhatFollows) {
   options.workers = 2;
   auto runtime = StartOn(cluster, options);
   const ProgramHandle add = LoadPlan(*runtime, MapPlan("add", "add_one1"));
-  PlanBuilder b("large", 1);
-  const uint32_t s = b.AddSlice("s", {{"x", 4}}, 0);
-  const uint32_t u = b.AddBuffer("u", s, Rows({4}), 1);
-  const uint32_t w = b.AddBuffer("w", s, Rows({1200}), 1);
-  b.AddFeed("u", u);
-  b.AddFeed("w", w);
-  b.AddFetch("u", u);
-  b.AddFetch("w", w);
-  const ProgramHandle large = LoadPlan(*runtime, b.Finish());
+  const ProgramHandle large =
+      LoadPlan(*runtime, ChainBuilder({.name = "large", .slice = {.shards = 4}})
+                             .Feed("u")
+                             .Fetch("u")
+                             .Feed("w", /*stepped=*/false, Rows({1200}))
+                             .Fetch("w")
+                             .Finish());
   const HostArray small = Floats({4}, {1, 2, 3, 4});
   Hold hold(*runtime, GetParam());
   const RunHandle refused = LaunchPlan(

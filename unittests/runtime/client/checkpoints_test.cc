@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <random>
 
+#include "runtime/plan/testing/test_plans.h"
 #include "unittests/runtime/checkpoint/test_folder.h"
 #include "unittests/runtime/client/runtime_test_support.h"
 #include "unittests/runtime/client/sim_processes.h"
@@ -25,12 +26,11 @@ using ::testing::IsEmpty;
 proto::Plan PassPlan(const layout::Layout& layout, const layout::Mesh& mesh,
                      int64_t base = 0, bool stepped = false,
                      proto::ElementType element = proto::F32) {
-  PlanBuilder b("pass", 2);
-  const uint32_t s = b.AddSlice("s", mesh, 0, base);
-  const uint32_t u = b.AddBuffer("u", s, layout, 2, element);
-  b.AddFeed("u", u, stepped);
-  b.AddFetch("u", u, stepped);
-  return b.Finish();
+  return IdentityPlan({.name = "pass",
+                       .slice = {.mesh = mesh, .base = base},
+                       .layout = layout,
+                       .element = element},
+                      stepped);
 }
 
 // The array, after it has been through the devices of a plan.
@@ -249,14 +249,8 @@ TEST_P(CheckpointsTest, AFileThatGoesBeforeTheLaunchEndsIt) {
 
 TEST_P(CheckpointsTest, NothingStaysOfWhatCannotBeSaved) {
   auto runtime = Start("1x1x2", Options());
-  PlanBuilder b("fails", 1);
-  const uint32_t s = b.AddSlice("s", {{"x", 2}}, 0);
-  const uint32_t u = b.AddBuffer("u", s, Rows({2}));
-  const uint32_t v = b.AddBuffer("v", s, Rows({2}));
-  b.AddFeed("u", u);
-  AddRun(b, b.AddGang("check", s, {u}, {v}), "check1");
-  b.AddFetch("v", v);
-  const ProgramHandle program = LoadPlan(*runtime, b.Finish());
+  const ProgramHandle program =
+      LoadPlan(*runtime, KernelPlan({.name = "fails"}, "check1"));
   const RunHandle run = LaunchPlan(*runtime, program, {Floats({2}, {1, -1})});
   absl::StatusOr<ArrayHandle> result = runtime->Keep(run, "v");
   absl::Status status =
@@ -314,15 +308,13 @@ TEST_P(CheckpointsTest, OneArrayIsTwoArguments) {
   auto runtime = Start("1x1x2", Options());
   ASSERT_TRUE(
       runtime->Save(*runtime->Put(Floats({2}, {3, 4})), folder_ / "u").ok());
-  PlanBuilder b("two", 1);
-  const uint32_t s = b.AddSlice("s", {{"x", 2}}, 0);
-  for (const char* name : {"rows", "whole"}) {
-    const uint32_t buffer =
-        b.AddBuffer(name, s, name[0] == 'r' ? Rows({2}) : Whole({2}), 1);
-    b.AddFeed(name, buffer);
-    b.AddFetch(name, buffer);
-  }
-  const ProgramHandle program = LoadPlan(*runtime, b.Finish());
+  const ProgramHandle program =
+      LoadPlan(*runtime, ChainBuilder({.name = "two"})
+                             .Feed("rows")
+                             .Fetch("rows")
+                             .Feed("whole", /*stepped=*/false, Whole({2}))
+                             .Fetch("whole")
+                             .Finish());
   const ArrayHandle u = LoadFrom(*runtime, folder_ / "u");
   const RunHandle run = *runtime->Launch(program, {u, u});
   EXPECT_THAT(FetchValues(*runtime, run, "rows"), ElementsAre(3, 4));

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "runtime/client/client.h"
+#include "runtime/plan/testing/test_plans.h"
 #include "unittests/runtime/client/runtime_test_support.h"
 
 namespace pathways::testing {
@@ -32,29 +33,19 @@ INSTANTIATE_TEST_SUITE_P(Worlds, ClientLaunchesTest, BothWorlds(), WorldName);
 
 // v = u + 1 on one device.
 proto::Plan AddPlan(const std::string& name, int64_t device) {
-  PlanBuilder b(name, 2);
-  const uint32_t s = b.AddSlice("s", {{"x", 1}}, 0, device);
-  const uint32_t u = b.AddBuffer("u", s, Rows({1}), 2);
-  const uint32_t v = b.AddBuffer("v", s, Rows({1}), 2);
-  b.AddFeed("u", u);
-  AddRun(b, b.AddGang("add", s, {u}, {v}), "add_one1");
-  b.AddFetch("v", v);
-  return b.Finish();
+  return KernelPlan({.name = name, .slice = {.shards = 1, .base = device}},
+                    "add_one1");
 }
 
 // y = u + x on two hosts, for each x.
 proto::Plan SumPlan() {
-  PlanBuilder b("sum", 2);
-  const uint32_t s = b.AddSlice("s", {{"x", 2}}, 0);
-  const uint32_t u = b.AddBuffer("u", s, Rows({2}), 2);
-  const uint32_t x = b.AddBuffer("x", s, Rows({2}), 2);
-  const uint32_t y = b.AddBuffer("y", s, Rows({2}), 2);
-  b.AddFeed("u", u);
-  b.AddFeed("x", x, /*stepped=*/true);
-  AddRun(b, b.AddGang("add", s, {u, x}, {y}), "add1");
-  b.AddFetch("y", y);
-  b.AddFetch("all", y, /*stepped=*/true);
-  return b.Finish();
+  return ChainBuilder({.name = "sum"})
+      .Feed("u")
+      .Feed("x", /*stepped=*/true)
+      .Run("add", "add1")
+      .Fetch("y")
+      .Fetch("all", /*stepped=*/true)
+      .Finish();
 }
 
 TEST_P(ClientLaunchesTest, ErrorsNameBothSides) {

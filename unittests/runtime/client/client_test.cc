@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/plan/testing/test_plans.h"
 #include "unittests/runtime/client/runtime_test_support.h"
 
 namespace pathways::testing {
@@ -32,16 +33,7 @@ class ClientTest : public ::testing::TestWithParam<ClusterOptions::WorldKind> {
 };
 
 // v = u + 1 on two devices.
-proto::Plan AddPlan() {
-  PlanBuilder b("add", 2);
-  const uint32_t s = b.AddSlice("s", {{"x", 2}}, 0);
-  const uint32_t u = b.AddBuffer("u", s, Rows({2}), 2);
-  const uint32_t v = b.AddBuffer("v", s, Rows({2}), 2);
-  b.AddFeed("u", u);
-  AddRun(b, b.AddGang("add", s, {u}, {v}), "add_one1");
-  b.AddFetch("v", v);
-  return b.Finish();
-}
+proto::Plan AddPlan() { return KernelPlan({.name = "add"}, "add_one1"); }
 
 TEST_P(ClientTest, WhatIsAnothersIsAnError) {
   auto runtime = Start("1x1x2", Options());
@@ -135,13 +127,7 @@ TEST_P(ClientTest, ClosingGivesUpWhatRuns) {
 
 // 24 MiB through two hosts, in pieces.
 proto::Plan WidePlan() {
-  constexpr int64_t kElements = 6 << 20;
-  PlanBuilder b("wide", 2);
-  const uint32_t s = b.AddSlice("s", {{"x", 2}}, 0);
-  const uint32_t u = b.AddBuffer("u", s, Rows({kElements}), 2);
-  b.AddFeed("u", u);
-  b.AddFetch("u", u);
-  return b.Finish();
+  return IdentityPlan({.name = "wide", .layout = Rows({6 << 20})});
 }
 
 TEST_P(ClientTest, OneThatGoesDuringAnUploadOrAFetchLeavesNothing) {

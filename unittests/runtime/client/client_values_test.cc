@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "runtime/client/client.h"
+#include "runtime/plan/testing/test_plans.h"
 #include "unittests/runtime/client/runtime_test_support.h"
 
 namespace pathways::testing {
@@ -32,17 +33,13 @@ INSTANTIATE_TEST_SUITE_P(Worlds, ClientValuesTest, BothWorlds(), WorldName);
 
 // v = u + 1 on two hosts; `none` has no elements.
 proto::Plan AddPlanWithNone() {
-  PlanBuilder b("add", 2);
-  const uint32_t s = b.AddSlice("s", {{"x", 2}}, 0);
-  const uint32_t u = b.AddBuffer("u", s, Rows({2}), 2);
-  const uint32_t v = b.AddBuffer("v", s, Rows({2}), 2);
-  const uint32_t none = b.AddBuffer("none", s, Whole({0}), 2);
-  b.AddFeed("u", u);
-  b.AddFeed("none", none);
-  AddRun(b, b.AddGang("add", s, {u}, {v}), "add_one1");
-  b.AddFetch("v", v);
-  b.AddFetch("none", none);
-  return b.Finish();
+  return ChainBuilder({.name = "add"})
+      .Feed("u")
+      .Run("add", "add_one1")
+      .Fetch("v")
+      .Feed("none", /*stepped=*/false, Whole({0}))
+      .Fetch("none")
+      .Finish();
 }
 
 RunHandle LaunchAdd(Client& client, ProgramHandle program) {

@@ -18,6 +18,7 @@
 #include <random>
 
 #include "runtime/base/narrow_float.h"
+#include "runtime/plan/testing/test_plans.h"
 #include "unittests/runtime/client/runtime_test_support.h"
 
 namespace pathways::testing {
@@ -201,27 +202,22 @@ int64_t ResultLength(const Case& c, int64_t length, int64_t size) {
 }
 
 proto::Plan PlanOf(const Case& c, int64_t length, int64_t result_length) {
-  PlanBuilder b("bits", 2);
   layout::Mesh mesh;
   std::vector<std::string> all;
   for (size_t i = 0; i < c.mesh.size(); ++i) {
     all.push_back(AxisName(static_cast<int>(i)));
     mesh.push_back({all.back(), c.mesh[i]});
   }
-  const uint32_t s = b.AddSlice("s", mesh, 0);
-  auto* list = b.plan().mutable_slices(s)->mutable_binding()->mutable_list();
-  for (int64_t device : c.device) list->add_devices(device);
   auto cut = [&](int64_t size) {
-    layout::Layout layout;
-    layout.shape = {size * static_cast<int64_t>(c.device.size())};
-    layout.dims = {all};
-    return layout;
+    return Split({size * static_cast<int64_t>(c.device.size())}, {all});
   };
-  const uint32_t u = b.AddBuffer("u", s, cut(length), 2, c.element);
-  const uint32_t v = b.AddBuffer("v", s, cut(result_length), 2, c.element);
-  b.AddFeed("u", u, /*stepped=*/true);
-  proto::Collective* collective = AddCollective(b, b.AddGang("g", s, {u}, {v}),
-                                                c.kind, AxisName(c.axes[0]));
+  ChainBuilder b({.name = "bits",
+                  .slice = {.mesh = mesh, .devices = c.device},
+                  .layout = cut(length),
+                  .element = c.element});
+  b.Feed("u", /*stepped=*/true).Gang("g", {.layout = cut(result_length)});
+  proto::Collective* collective =
+      AddCollective(b, b.last_action(), c.kind, AxisName(c.axes[0]));
   for (size_t i = 1; i < c.axes.size(); ++i) {
     collective->add_axes(AxisName(c.axes[i]));
   }
@@ -242,8 +238,7 @@ proto::Plan PlanOf(const Case& c, int64_t length, int64_t result_length) {
   } else {
     collective->set_shift(c.shift);
   }
-  b.AddFetch("v", v, /*stepped=*/true);
-  return b.Finish();
+  return b.Fetch("v", /*stepped=*/true).Finish();
 }
 
 class CollectiveBitsTest

@@ -15,6 +15,7 @@
 
 #include "runtime/checkpoint/saved_array.h"
 #include "runtime/cluster/sim_cluster.h"
+#include "runtime/plan/testing/test_plans.h"
 #include "unittests/runtime/checkpoint/test_folder.h"
 #include "unittests/runtime/client/recurrence.h"
 
@@ -36,18 +37,16 @@ layout::Layout PartialSum() {
 // contribution to `acc`, which is carried. Results: `acc`, and what it is after
 // each step.
 proto::Plan AccumulatePlan(int64_t ranks, int64_t base = 0) {
-  PlanBuilder b("accumulate", 2);
-  const uint32_t s = b.AddSlice("s", {{"x", ranks}}, /*island=*/0, base);
-  const uint32_t acc = b.AddBuffer("acc", s, PartialSum(), 2);
-  const uint32_t x = b.AddBuffer("x", s, Rows({ranks}), 2);
-  const uint32_t next = b.AddBuffer("next", s, PartialSum(), 2);
-  const uint32_t feed = b.AddFeed("acc", acc);
-  b.AddFeed("x", x, /*stepped=*/true);
-  AddRun(b, b.AddGang("add", s, {acc, x}, {next}), "add1");
-  const uint32_t fetch = b.AddFetch("acc", next);
-  b.AddFetch("all", next, /*stepped=*/true);
-  b.Carry(feed, fetch);
-  return b.Finish();
+  return ChainBuilder({.name = "accumulate",
+                       .slice = {.shards = ranks, .base = base},
+                       .layout = PartialSum()})
+      .Feed("acc")
+      .Feed("x", /*stepped=*/true, Rows({ranks}))
+      .Run("add", "add1")
+      .Fetch("acc")
+      .Fetch("all", /*stepped=*/true)
+      .CarryResult()
+      .Finish();
 }
 
 // Steps [first, first + steps) of x: numbers whose sum depends on the order.

@@ -14,6 +14,7 @@
 #include <atomic>
 
 #include "runtime/plan/testing/random_plan.h"
+#include "runtime/plan/testing/test_plans.h"
 #include "runtime/program/local_kind.h"
 #include "unittests/runtime/client/runtime_test_support.h"
 
@@ -35,25 +36,16 @@ constexpr auto kSequential = ClusterOptions::kSequential;
 // `stages` islands of one device, each adds one to what comes from the one
 // before. A stage is three actions: feed or recv, gang, send or fetch.
 proto::Plan StagePlan(int stages, uint32_t window) {
-  PlanBuilder b("stages", window);
-  uint32_t last = 0;
-  for (int i = 0; i < stages; ++i) {
-    const uint32_t s = b.AddSlice(absl::StrCat("s", i), {{"x", 1}}, i);
-    const uint32_t in =
-        b.AddBuffer(absl::StrCat("in", i), s, Rows({1}), window);
-    const uint32_t out =
-        b.AddBuffer(absl::StrCat("out", i), s, Rows({1}), window);
-    if (i == 0) {
-      b.AddFeed("v", in, /*stepped=*/true);
-    } else {
-      b.AddMove(absl::StrCat("m", i), last, in);
-    }
-    AddRun(b, b.AddGang(absl::StrCat("g", i), s, {in}, {out}, kGangNs),
-           "add_one1");
-    last = out;
+  ChainBuilder b({.name = "stages",
+                  .steps_in_flight = window,
+                  .slice = {.shards = 1},
+                  .credits = window});
+  b.Feed("v", /*stepped=*/true);
+  for (uint32_t i = 0; i < static_cast<uint32_t>(stages); ++i) {
+    if (i > 0) b.Move(absl::StrCat("m", i), {.shards = 1, .island = i});
+    b.Run(absl::StrCat("g", i), "add_one1", {.cost_ns = kGangNs});
   }
-  b.AddFetch("sum", last, /*stepped=*/true);
-  return b.Finish();
+  return b.Fetch("sum", /*stepped=*/true).Finish();
 }
 
 ClusterOptions Slow(ClusterOptions::Dispatch dispatch, uint64_t seed = 1,
@@ -251,20 +243,15 @@ TEST_P(DispatchLossTest, LaterMessageMakesUpForALostOne) {
 // A failure in the middle of a sequential pipeline poisons what it feeds, and
 // that is prepared, passed and freed like anything else.
 TEST(DispatchTest, FailuresPassThrough) {
-  PlanBuilder b("checked", 2);
-  const uint32_t s = b.AddSlice("s", {{"x", 1}}, 0);
-  const uint32_t t = b.AddSlice("t", {{"x", 1}}, 1);
-  const uint32_t u = b.AddBuffer("u", s, Rows({1}), 2);
-  const uint32_t v = b.AddBuffer("v", s, Rows({1}), 2);
-  const uint32_t w = b.AddBuffer("w", t, Rows({1}), 2);
-  const uint32_t z = b.AddBuffer("z", t, Rows({1}), 2);
-  b.AddFeed("u", u, /*stepped=*/true);
-  AddRun(b, b.AddGang("check", s, {u}, {v}), "check1");
-  b.AddMove("m", v, w);
-  AddRun(b, b.AddGang("twice", t, {w}, {z}), "twice1");
-  b.AddFetch("z", z, /*stepped=*/true);
   auto runtime = Start("2x1x1", Slow(kSequential));
-  const ProgramHandle program = LoadPlan(*runtime, b.Finish());
+  const ProgramHandle program = LoadPlan(
+      *runtime, ChainBuilder({.name = "checked", .slice = {.shards = 1}})
+                    .Feed("u", /*stepped=*/true)
+                    .Run("check", "check1")
+                    .Move("m", {.shards = 1, .island = 1})
+                    .Run("twice", "twice1")
+                    .Fetch("z", /*stepped=*/true)
+                    .Finish());
   const RunHandle bad =
       LaunchPlan(*runtime, program, {Floats({3, 1}, {1, -2, 3})}, 3);
   const RunHandle good =

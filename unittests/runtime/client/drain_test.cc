@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "runtime/plan/testing/test_plans.h"
 #include "unittests/runtime/client/runtime_test_support.h"
 
 namespace pathways::testing {
@@ -23,14 +24,7 @@ INSTANTIATE_TEST_SUITE_P(Worlds, DrainTest, BothWorlds(), WorldName);
 
 // u in, 2u out, on two devices from `base` on.
 proto::Plan DoublePlan(const std::string& name, int64_t base = 0) {
-  PlanBuilder b(name, 2);
-  const uint32_t s = b.AddSlice("s", {{"x", 2}}, 0, base);
-  const uint32_t u = b.AddBuffer("u", s, Rows({2}), 2);
-  const uint32_t v = b.AddBuffer("v", s, Rows({2}), 2);
-  b.AddFeed("u", u);
-  AddRun(b, b.AddGang("twice", s, {u}, {v}), "twice1");
-  b.AddFetch("v", v);
-  return b.Finish();
+  return KernelPlan({.name = name, .slice = {.base = base}}, "twice1");
 }
 
 // Returns for each device whether it holds anything.
@@ -203,14 +197,12 @@ TEST_P(DrainTest, ArraysAreNotLeftBehind) {
 
 // Each step adds one, on both devices of host0.
 proto::Plan CountPlan() {
-  PlanBuilder b("p", 2);
-  const uint32_t s = b.AddSlice("s", {{"x", 2}}, 0);
-  const uint32_t u = b.AddBuffer("u", s, Rows({2}), 2);
-  const uint32_t v = b.AddBuffer("v", s, Rows({2}), 2);
-  const uint32_t feed = b.AddFeed("u", u);
-  AddRun(b, b.AddGang("add_one", s, {u}, {v}), "add_one1");
-  b.Carry(feed, b.AddFetch("v", v));
-  return b.Finish();
+  return ChainBuilder({})
+      .Feed("u")
+      .Run("add_one", "add_one1")
+      .Fetch("v")
+      .CarryResult()
+      .Finish();
 }
 
 TEST_P(DrainTest, ARunMovesAtACut) {

@@ -9,6 +9,7 @@
 #include <atomic>
 
 #include "runtime/plan/testing/random_plan.h"
+#include "runtime/plan/testing/test_plans.h"
 #include "runtime/program/local_kind.h"
 #include "unittests/runtime/client/runtime_test_support.h"
 
@@ -83,19 +84,13 @@ TEST_P(LossTest, LostCreditIsNamed) {
 
 TEST_P(LossTest, LostContributionNamesTheAbsentShards) {
   auto runtime = StartTurned("1x2x2", Options(Lose(kContributionMessage, 5)));
-  PlanBuilder b("sum", 2);
-  const uint32_t s = b.AddSlice("s", {{"x", 4}}, 0);
-  const uint32_t u = b.AddBuffer("u", s, Rows({4}), 2);
-  const uint32_t v = b.AddBuffer("v", s, Rows({4}), 2);
-  b.AddFeed("u", u);
-  AddCollective(b, b.AddGang("reduce", s, {u}, {v}), proto::ALL_REDUCE, "x");
-  b.AddFetch("v", v);
-  const ProgramHandle program = LoadPlan(*runtime, b.Finish());
+  const ProgramHandle program =
+      LoadPlan(*runtime, AllReducePlan({.slice = {.shards = 4}}));
   const RunHandle run =
       LaunchPlan(*runtime, program, {Floats({4}, {1, 2, 3, 4})}, 10);
   EXPECT_THAT(std::string(runtime->Await(run).message()),
               ::testing::ContainsRegex(
-                  "'reduce' at step 2, shard [0-3] on island0/host[01]/"
+                  "'sum' at step 2, shard [0-3] on island0/host[01]/"
                   "device[0-3] waits in the collective of step 0 for shards "
                   "(0 1|2 3) \\[PW4106\\]$"));
 }
@@ -103,14 +98,7 @@ TEST_P(LossTest, LostContributionNamesTheAbsentShards) {
 // With several hosts, the other hosts wait for the one that misses the
 // contribution; the error does not name them.
 TEST_P(LossTest, WhoeverSentTheLostContributionIsNamed) {
-  PlanBuilder b("sum", 2);
-  const uint32_t s = b.AddSlice("s", {{"x", 14}}, 0);
-  const uint32_t u = b.AddBuffer("u", s, Rows({14}), 2);
-  const uint32_t v = b.AddBuffer("v", s, Rows({14}), 2);
-  b.AddFeed("u", u);
-  AddCollective(b, b.AddGang("reduce", s, {u}, {v}), proto::ALL_REDUCE, "x");
-  b.AddFetch("v", v);
-  const proto::Plan plan = b.Finish();
+  const proto::Plan plan = AllReducePlan({.slice = {.shards = 14}});
   // Seven hosts: four and two exchange, three hand over and hear the end.
   for (int number = 0; number < 19; ++number) {
     SCOPED_TRACE(number);
@@ -139,23 +127,13 @@ TEST_P(LossTest, WhoeverSentTheLostContributionIsNamed) {
 
 TEST_P(LossTest, LostControlEdgeIsNamed) {
   auto runtime = StartTurned("1x2x1", Options(Lose(kBroadcastMessage, 4)));
-  PlanBuilder b("after", 2);
-  const uint32_t s = b.AddSlice("s", {{"x", 1}}, 0, 0);
-  const uint32_t t = b.AddSlice("t", {{"x", 1}}, 0, 1);
-  const uint32_t u = b.AddBuffer("u", s, Rows({1}), 2);
-  const uint32_t v = b.AddBuffer("v", s, Rows({1}), 2);
-  const uint32_t w = b.AddBuffer("w", t, Rows({1}), 2);
-  const uint32_t z = b.AddBuffer("z", t, Rows({1}), 2);
-  b.AddFeed("u", u);
-  b.AddFeed("w", w);
-  const uint32_t first = b.AddGang("first", s, {u}, {v});
-  const uint32_t second = b.AddGang("second", t, {w}, {z});
-  AddRun(b, first, "twice1");
-  AddRun(b, second, "twice1");
-  b.AddFetch("v", v);
-  b.AddFetch("z", z);
-  b.AddControl(first, second);
-  const ProgramHandle program = LoadPlan(*runtime, b.Finish());
+  ChainBuilder b({.name = "after", .slice = {.shards = 1}});
+  b.Feed("u").Run("first", "twice1");
+  const uint32_t first = b.last_action();
+  b.Fetch("v");
+  b.Begin({.shards = 1, .base = 1}).Feed("w").Run("second", "twice1");
+  b.AddControl(first, b.last_action());
+  const ProgramHandle program = LoadPlan(*runtime, b.Fetch("z").Finish());
   const RunHandle run =
       LaunchPlan(*runtime, program, {Floats({1}, {1}), Floats({1}, {1})}, 10);
   EXPECT_THAT(std::string(runtime->Await(run).message()),
@@ -179,34 +157,18 @@ TEST(FaultTest, DoubledAndOvertakingMessagesChangeNothing) {
 
 // `first` on one island feeds `second` on another one.
 proto::Plan CrossPlan(const std::string& name, uint32_t from, uint32_t to) {
-  PlanBuilder b(name, 2);
-  const uint32_t s = b.AddSlice("s", {{"x", 2}}, from);
-  const uint32_t t = b.AddSlice("t", {{"x", 2}}, to);
-  const uint32_t u = b.AddBuffer("u", s, Rows({2}), 2);
-  const uint32_t v = b.AddBuffer("v", s, Rows({2}), 2);
-  const uint32_t w = b.AddBuffer("w", t, Rows({2}), 2);
-  const uint32_t z = b.AddBuffer("z", t, Rows({2}), 2);
-  b.AddFeed("u", u);
-  AddRun(b, b.AddGang("first", s, {u}, {v}), "twice1");
-  b.AddMove("m", v, w);
-  AddRun(b, b.AddGang("second", t, {w}, {z}), "twice1");
-  b.AddFetch("z", z);
-  return b.Finish();
+  return ChainBuilder({.name = name, .slice = {.island = from}})
+      .Feed("u")
+      .Run("first", "twice1")
+      .Move("m", {.island = to})
+      .Run("second", "twice1")
+      .Fetch("z")
+      .Finish();
 }
 
 // A sum over two devices of the island.
 proto::Plan PairPlan(const std::string& name, int64_t one, int64_t two) {
-  PlanBuilder b(name, 2);
-  const uint32_t s = b.AddSlice("s", {{"x", 2}}, 0);
-  auto* list = b.plan().mutable_slices(s)->mutable_binding()->mutable_list();
-  list->add_devices(one);
-  list->add_devices(two);
-  const uint32_t u = b.AddBuffer("u", s, Rows({2}), 2);
-  const uint32_t v = b.AddBuffer("v", s, Rows({2}), 2);
-  b.AddFeed("u", u);
-  AddCollective(b, b.AddGang("sum", s, {u}, {v}), proto::ALL_REDUCE, "x");
-  b.AddFetch("v", v);
-  return b.Finish();
+  return AllReducePlan({.name = name, .slice = {.devices = {one, two}}});
 }
 
 // Launches programs that share devices in opposite order and returns the first

@@ -24,6 +24,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/plan/testing/test_plans.h"
 #include "runtime/protocol/control_check.h"
 #include "runtime/protocol/wire_kind.h"
 #include "unittests/runtime/client/recorded_cluster.h"
@@ -38,24 +39,14 @@ using ::testing::Each;
 // A feed, a gang with a kernel, a sum over two hosts, a move to another island,
 // a control edge, a fetch.
 proto::Plan SomePlan() {
-  PlanBuilder b("p", 2);
-  const uint32_t s = b.AddSlice("s", {{"x", 4}}, 0);
-  const uint32_t t = b.AddSlice("t", {{"x", 4}}, 1);
-  auto buffer = [&](const char* name, uint32_t slice) {
-    return b.AddBuffer(name, slice, Rows({4}), 2);
-  };
-  const uint32_t u = buffer("u", s), v = buffer("v", s), w = buffer("w", s),
-                 x = buffer("x", t), y = buffer("y", t);
-  b.AddFeed("u", u);
-  const uint32_t first = b.AddGang("first", s, {u}, {v});
-  AddRun(b, first, "twice1");
-  AddCollective(b, b.AddGang("sum", s, {v}, {w}), proto::ALL_REDUCE, "x");
-  b.AddMove("m", w, x);
-  const uint32_t last = b.AddGang("last", t, {x}, {y});
-  AddRun(b, last, "add_one1");
-  b.AddControl(first, last);
-  b.AddFetch("y", y);
-  return b.Finish();
+  ChainBuilder b({.slice = {.shards = 4}});
+  b.Feed("u").Run("first", "twice1");
+  const uint32_t first = b.last_action();
+  b.Collective("sum", proto::ALL_REDUCE)
+      .Move("m", {.shards = 4, .island = 1})
+      .Run("last", "add_one1");
+  b.AddControl(first, b.last_action());
+  return b.Fetch("y").Finish();
 }
 
 class Forger {

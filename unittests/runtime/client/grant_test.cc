@@ -9,6 +9,7 @@
 #include <deque>
 #include <memory>
 
+#include "runtime/plan/testing/test_plans.h"
 #include "runtime/scheduler/grant_order.h"
 #include "unittests/runtime/client/runtime_test_support.h"
 
@@ -27,14 +28,12 @@ INSTANTIATE_TEST_SUITE_P(Worlds, GrantTest, BothWorlds(), WorldName);
 
 // v + 1 for each element, a gang of 0.1 ms on `devices` devices.
 proto::Plan Increment(const std::string& name, int64_t devices) {
-  PlanBuilder b(name, 2);
-  const uint32_t s = b.AddSlice("s", {{"x", devices}}, 0);
-  const uint32_t v = b.AddBuffer("v", s, Rows({devices}), 2);
-  const uint32_t w = b.AddBuffer("w", s, Rows({devices}), 2);
-  const uint32_t feed = b.AddFeed("v", v);
-  AddRun(b, b.AddGang("inc", s, {v}, {w}, /*cost_ns=*/100'000), "add_one1");
-  b.Carry(feed, b.AddFetch("w", w));
-  return b.Finish();
+  return ChainBuilder({.name = name, .slice = {.shards = devices}})
+      .Feed("v")
+      .Run("inc", "add_one1", {.cost_ns = 100'000})
+      .Fetch("w")
+      .CarryResult()
+      .Finish();
 }
 
 // The newcomer runs beside the endless launch of another client.

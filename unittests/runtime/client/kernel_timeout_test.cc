@@ -11,6 +11,7 @@
 #include <string>
 #include <thread>
 
+#include "runtime/plan/testing/test_plans.h"
 #include "unittests/runtime/client/blocking_kernel.h"
 
 namespace pathways::testing {
@@ -23,31 +24,18 @@ constexpr char kError[] =
     "model.mlir:3:8: 'wait' of program 'slow' has not returned for 10s at step "
     "0 on shard 0 (island0/host0/device1) [PW4102]";
 
-// y = add_one1(x) on one device. `cost_ns`: what it takes in virtual time.
+// v = add_one1(u) on one device. `cost_ns`: what it takes in virtual time.
 proto::Plan QuickPlan(const std::string& name, uint32_t island, int64_t device,
                       TimeNs cost_ns = 1) {
-  PlanBuilder b(name, 2);
-  const uint32_t s = b.AddSlice("s", {{"x", 1}}, island, device);
-  const uint32_t x = b.AddBuffer("x", s, Rows({1}), 2);
-  const uint32_t y = b.AddBuffer("y", s, Rows({1}), 2);
-  b.AddFeed("x", x);
-  const uint32_t gang = b.AddGang("quick", s, {x}, {y});
-  b.plan().mutable_actions(gang)->set_cost_ns(cost_ns);
-  AddRun(b, gang, "add_one1");
-  b.AddFetch("y", y);
-  return b.Finish();
+  return KernelPlan(
+      {.name = name, .slice = {.shards = 1, .island = island, .base = device}},
+      "add_one1", cost_ns);
 }
 
 // The sum over devices 1 and 2 of island 0, which are of different workers.
 proto::Plan SumPlan() {
-  PlanBuilder b("sum", 2);
-  const uint32_t s = b.AddSlice("s", {{"x", 2}}, 0, 1);
-  const uint32_t x = b.AddBuffer("x", s, Rows({2}), 2);
-  const uint32_t y = b.AddBuffer("y", s, Whole({1}), 2);
-  b.AddFeed("x", x);
-  AddCollective(b, b.AddGang("sum", s, {x}, {y}), proto::ALL_REDUCE, "x");
-  b.AddFetch("y", y);
-  return b.Finish();
+  return AllReducePlan({.name = "sum", .slice = {.base = 1}},
+                       {.layout = Whole({1})});
 }
 
 // Kernels may take ten seconds: on threads by a clock that the test turns, and
@@ -112,9 +100,9 @@ TEST_P(KernelTimeoutTest, ItsWorkerIsLostAndOthersGoOn) {
   ExpectEnd(*runtime, first);
   ExpectEnd(*runtime, second);
   ExpectEnd(*runtime, third);
-  EXPECT_THAT(FetchValues(*runtime, fourth, "y"), ElementsAre(6));
+  EXPECT_THAT(FetchValues(*runtime, fourth, "v"), ElementsAre(6));
   EXPECT_THAT(
-      FetchValues(*runtime, LaunchPlan(*runtime, far, {Floats({1}, {7})}), "y"),
+      FetchValues(*runtime, LaunchPlan(*runtime, far, {Floats({1}, {7})}), "v"),
       ElementsAre(8));
   const absl::Status refused =
       runtime->Load(MakePlanData(QuickPlan("late", 0, 1), {})).status();
@@ -129,7 +117,7 @@ TEST_P(KernelTimeoutTest, ItsWorkerIsLostAndOthersGoOn) {
   // Devices that were not lost can be used again.
   const ProgramHandle again = LoadPlan(*runtime, QuickPlan("again", 0, 2));
   EXPECT_THAT(FetchValues(*runtime,
-                          LaunchPlan(*runtime, again, {Floats({1}, {8})}), "y"),
+                          LaunchPlan(*runtime, again, {Floats({1}, {8})}), "v"),
               ElementsAre(9));
   runtime.reset();
   // Should it come back, it finds what it had, and stays.
@@ -155,7 +143,7 @@ TEST_P(KernelTimeoutTest, OtherHostsGoOn) {
   const RunHandle run = LaunchPlan(*runtime, slow, {Floats({1}, {4})});
   ExpectEnd(*runtime, run);
   EXPECT_THAT(FetchValues(*runtime,
-                          LaunchPlan(*runtime, other, {Floats({1}, {1})}), "y"),
+                          LaunchPlan(*runtime, other, {Floats({1}, {1})}), "v"),
               ElementsAre(2));
   runtime.reset();
   BlockedKernels::Release();
@@ -214,7 +202,7 @@ TEST(KernelTimeoutSimTest, HostWorkMayTakeNoLonger) {
   EXPECT_EQ(status.code(), absl::StatusCode::kDeadlineExceeded);
   EXPECT_EQ(
       std::string(status.message()),
-      "'x.feed' of program 'p' is still being prepared for step 0 by host0 "
+      "'u.feed' of program 'p' is still being prepared for step 0 by host0 "
       "after 10s [PW4102]");
   EXPECT_TRUE(runtime->Unload(program).ok());
   EXPECT_THAT(
@@ -222,7 +210,7 @@ TEST(KernelTimeoutSimTest, HostWorkMayTakeNoLonger) {
                       .status()
                       .message()),
       HasSubstr("program 'q' needs island0/host0/device0, whose worker is "
-                "lost: 'x.feed' of program 'p'"));
+                "lost: 'u.feed' of program 'p'"));
   EXPECT_TRUE(runtime->Load(MakePlanData(QuickPlan("q", 1, 0), {})).ok());
 }
 

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/plan/testing/test_plans.h"
 #include "unittests/runtime/client/runtime_test_support.h"
 
 namespace pathways::testing {
@@ -31,15 +32,11 @@ proto::Cluster LinkedCluster() {
 // Eight floats go from one host to another.
 proto::Plan OneMovePlan(uint32_t from_island, int64_t from, uint32_t to_island,
                         int64_t to) {
-  PlanBuilder b("move", 2);
-  const uint32_t s = b.AddSlice("s", {{"x", 1}}, from_island, from);
-  const uint32_t t = b.AddSlice("t", {{"x", 1}}, to_island, to);
-  const uint32_t u = b.AddBuffer("u", s, Rows({8}), 2);
-  const uint32_t v = b.AddBuffer("v", t, Rows({8}), 2);
-  b.AddFeed("u", u);
-  b.AddMove("m", u, v);
-  b.AddFetch("v", v);
-  return b.Finish();
+  return TransferPlan(
+      {.name = "move",
+       .slice = {.shards = 1, .island = from_island, .base = from},
+       .layout = Rows({8})},
+      {.shards = 1, .island = to_island, .base = to});
 }
 
 TimeNs MoveTime(const ClusterOptions& options, proto::Plan plan) {

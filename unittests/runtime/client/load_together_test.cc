@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/plan/testing/test_plans.h"
 #include "unittests/runtime/client/runtime_test_support.h"
 
 namespace pathways::testing {
@@ -38,21 +39,17 @@ class LoadTogetherTest
   // From one device to another, or the same.
   static PlanData Move(const std::string& name, int64_t floats, int64_t from,
                        int64_t to) {
-    PlanBuilder b(name, 2);
-    const uint32_t s = b.AddSlice("s", {{"x", 1}}, 0, from);
-    const uint32_t t = b.AddSlice("t", {{"x", 1}}, 0, to);
-    const uint32_t v = b.AddBuffer("v", s, Rows({floats}), 2);
-    const uint32_t w = b.AddBuffer("w", t, Rows({floats}), 2);
-    b.AddFeed("v", v);
-    b.AddMove("move", v, w);
-    b.AddFetch("w", w);
-    return MakePlanData(b.Finish(), {});
+    return MakePlanData(TransferPlan({.name = name,
+                                      .slice = {.shards = 1, .base = from},
+                                      .layout = Rows({floats})},
+                                     {.shards = 1, .base = to}),
+                        {});
   }
   static void Runs(Client& client, ProgramHandle program, int64_t floats) {
     const std::vector<float> values = Ramp(floats);
     EXPECT_EQ(FetchValues(
                   client,
-                  LaunchPlan(client, program, {Floats({floats}, values)}), "w"),
+                  LaunchPlan(client, program, {Floats({floats}, values)}), "v"),
               values);
   }
   static std::vector<uint64_t> BytesOn(Client& client) {

@@ -12,6 +12,7 @@
 #include <string>
 #include <utility>
 
+#include "runtime/plan/testing/test_plans.h"
 #include "unittests/runtime/client/runtime_test_support.h"
 
 namespace pathways::testing {
@@ -21,16 +22,12 @@ using ::testing::ElementsAre;
 
 // y = u + v on two hosts of one device; v and y are stepped.
 proto::Plan AddPlan() {
-  PlanBuilder b("add", 2);
-  const uint32_t s = b.AddSlice("s", {{"x", 2}}, 0);
-  const uint32_t u = b.AddBuffer("u", s, Rows({2}), 2);
-  const uint32_t v = b.AddBuffer("v", s, Rows({2}), 2);
-  const uint32_t y = b.AddBuffer("y", s, Rows({2}), 2);
-  b.AddFeed("u", u);
-  b.AddFeed("v", v, /*stepped=*/true);
-  AddRun(b, b.AddGang("add", s, {u, v}, {y}), "add1");
-  b.AddFetch("y", y, /*stepped=*/true);
-  return b.Finish();
+  return ChainBuilder({.name = "add"})
+      .Feed("u")
+      .Feed("v", /*stepped=*/true)
+      .Run("add", "add1")
+      .Fetch("y", /*stepped=*/true)
+      .Finish();
 }
 
 class LoadedProgramTest : public ::testing::Test {
@@ -126,12 +123,11 @@ TEST_F(LoadedProgramTest, ARunHasTheResultsOfItsSteps) {
 TEST_F(LoadedProgramTest, RefusesARunWhoseResultsFitNoMemory) {
   // 2^40 steps of 8 bytes are 2^43; of 2 * 512 floats, 2^52.
   EXPECT_TRUE(Make(AddPlan(), true)->MakeRun(int64_t{1} << 40, &memory_).ok());
-  PlanBuilder b("wide", 2);
-  const uint32_t s = b.AddSlice("s", {{"x", 2}}, 0);
-  const uint32_t u = b.AddBuffer("u", s, Rows({1024}), 2);
-  b.AddFeed("u", u);
-  b.AddFetch("u", u, /*stepped=*/true);
-  const proto::Plan wide = b.Finish();
+  const proto::Plan wide =
+      ChainBuilder({.name = "wide", .layout = Rows({1024})})
+          .Feed("u")
+          .Fetch("u", /*stepped=*/true)
+          .Finish();
   EXPECT_EQ(Make(wide, true)->MakeRun(int64_t{1} << 40, &memory_).status(),
             absl::ResourceExhaustedError("result 'u' of program 'wide' needs "
                                          "more than 1125899906842624 bytes"));

@@ -11,6 +11,7 @@
 #include <string>
 #include <thread>
 
+#include "runtime/plan/testing/test_plans.h"
 #include "runtime/protocol/wire_kind.h"
 #include "unittests/runtime/client/blocking_kernel.h"
 
@@ -76,16 +77,10 @@ TEST(LongWorkTest, OtherStallsAreFoundMeanwhile) {
     return Fault::Drop();
   };
   auto runtime = Start("1x3x1", options);
-  PlanBuilder b("mover", 2);
-  const uint32_t s = b.AddSlice("s", {{"x", 1}}, 0, 0);
-  const uint32_t t = b.AddSlice("t", {{"x", 1}}, 0, 2);
-  const uint32_t x = b.AddBuffer("x", s, Rows({1}), 2);
-  const uint32_t y = b.AddBuffer("y", t, Rows({1}), 2);
-  b.AddFeed("x", x);
-  b.AddMove("m", x, y);
-  b.AddFetch("y", y);
   const ProgramHandle blocked = LoadPlan(*runtime, BlockPlan("slow", 0, 1));
-  const ProgramHandle mover = LoadPlan(*runtime, b.Finish());
+  const ProgramHandle mover =
+      LoadPlan(*runtime, TransferPlan({.name = "mover", .slice = {.shards = 1}},
+                                      {.shards = 1, .base = 2}));
   const RunHandle first = LaunchPlan(*runtime, blocked, {Floats({1}, {4})});
   AwaitState([&] { return BlockedKernels::entered() == 1; });
   const RunHandle second = LaunchPlan(*runtime, mover, {Floats({1}, {1})});

@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "runtime/plan/testing/test_plans.h"
 #include "unittests/runtime/client/runtime_test_support.h"
 
 namespace pathways::testing {
@@ -24,14 +25,8 @@ INSTANTIATE_TEST_SUITE_P(Worlds, RebindTest, BothWorlds(), WorldName);
 // u in, 2u out, where the next step finds it.
 proto::Plan DoublePlan(const std::string& name, int64_t shards,
                        int64_t base = 0) {
-  PlanBuilder b(name, 2);
-  const uint32_t s = b.AddSlice("s", {{"x", shards}}, 0, base);
-  const uint32_t u = b.AddBuffer("u", s, Rows({shards}), 2);
-  const uint32_t v = b.AddBuffer("v", s, Rows({shards}), 2);
-  b.AddFeed("u", u);
-  AddRun(b, b.AddGang("twice", s, {u}, {v}), "twice1");
-  b.AddFetch("v", v);
-  return b.Finish();
+  return KernelPlan({.name = name, .slice = {.shards = shards, .base = base}},
+                    "twice1");
 }
 
 // Bytes of programs, by device.
@@ -119,12 +114,8 @@ TEST_P(RebindTest, WithoutMemoryForBothTheOldOneGoesFirst) {
   }
   auto runtime = StartOn(cluster, Options());
   auto pass = [](int64_t columns) {
-    PlanBuilder b("p", 1);
-    const uint32_t s = b.AddSlice("s", {{"x", 2}}, 0);
-    const uint32_t u = b.AddBuffer("u", s, Rows({2, columns}), 1);
-    b.AddFeed("u", u);
-    b.AddFetch("u", u);
-    return b.Finish();
+    return IdentityPlan(
+        {.steps_in_flight = 1, .layout = Rows({2, columns}), .credits = 1});
   };
   auto passes = [&](ProgramHandle program, int64_t columns) {
     std::vector<float> values;

@@ -15,6 +15,7 @@
 #include "runtime/checkpoint/checkpoint_folder.h"
 #include "runtime/cluster/sim_cluster.h"
 #include "runtime/faults/fault_schedule.h"
+#include "runtime/plan/testing/test_plans.h"
 #include "unittests/runtime/checkpoint/test_folder.h"
 #include "unittests/runtime/client/recurrence.h"
 
@@ -262,14 +263,12 @@ TEST_P(RecoveryTest, ARunIsResumedWithItsOwnInputsAlone) {
 
 TEST_P(RecoveryTest, WhatIsNoLossEndsIt) {
   auto runtime = Start("1x2x1", Options());
-  PlanBuilder b("checked", 1);
-  const uint32_t s = b.AddSlice("s", {{"x", 2}}, 0);
-  const uint32_t u = b.AddBuffer("u", s, Rows({2}), 1);
-  const uint32_t v = b.AddBuffer("v", s, Rows({2}), 1);
-  b.AddFeed("u", u, /*stepped=*/true);
-  AddRun(b, b.AddGang("check", s, {u}, {v}), "check1");
-  b.AddFetch("v", v);
-  const ProgramHandle program = LoadPlan(*runtime, b.Finish());
+  const ProgramHandle program =
+      LoadPlan(*runtime, ChainBuilder({.name = "checked"})
+                             .Feed("u", /*stepped=*/true)
+                             .Run("check", "check1")
+                             .Fetch("v")
+                             .Finish());
   RecoveryOptions options;
   options.mode = RecoveryOptions::kRetry;
   options.checkpoint_every = 1;

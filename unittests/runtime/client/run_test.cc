@@ -9,6 +9,7 @@
 #include <atomic>
 #include <thread>
 
+#include "runtime/plan/testing/test_plans.h"
 #include "unittests/runtime/client/runtime_test_support.h"
 
 namespace pathways::testing {
@@ -96,19 +97,18 @@ TEST_P(RunTest, UnevenMovesKeepValues) {
       {{"x"}, {"y"}}, {{"y", "x"}, {}}, {{}, {"x", "y"}}};
   for (const auto& from : cuts) {
     for (const auto& to : cuts) {
-      PlanBuilder b("move", 2);
-      const uint32_t s0 = b.AddSlice("s0", {{"x", 2}, {"y", 2}}, 0);
-      const uint32_t s1 = b.AddSlice("s1", {{"x", 3}, {"y", 1}}, 1, 1);
-      const layout::Layout source{{5, 7}, from, {}, layout::Reduction::kNone};
-      const layout::Layout target{{5, 7}, to, {}, layout::Reduction::kNone};
-      const uint32_t u = b.AddBuffer("u", s0, source, 2);
-      const uint32_t v = b.AddBuffer("v", s1, target, 2);
-      const uint32_t w = b.AddBuffer("w", s0, target, 1);
-      b.AddFeed("u", u, /*stepped=*/true);
-      b.AddMove("m0", u, v);
-      b.AddMove("m1", v, w);
-      b.AddFetch("w", w, /*stepped=*/true);
-      const ProgramHandle program = LoadPlan(*runtime, b.Finish());
+      const ProgramHandle program = LoadPlan(
+          *runtime,
+          ChainBuilder({.name = "move",
+                        .slice = {.mesh = {{"x", 2}, {"y", 2}}},
+                        .layout = Split({5, 7}, from)})
+              .Feed("u", /*stepped=*/true)
+              .Move("m0",
+                    {.mesh = {{"x", 3}, {"y", 1}}, .island = 1, .base = 1},
+                    Split({5, 7}, to))
+              .MoveTo("m1", 0)
+              .Fetch("w", /*stepped=*/true)
+              .Finish());
       const std::vector<float> values = Ramp(4 * 35);
       const RunHandle run =
           LaunchPlan(*runtime, program, {Floats({4, 5, 7}, values)}, 4);
@@ -148,18 +148,19 @@ TEST_P(RunTest, Collectives) {
     auto runtime = Start(topology, Options());
     for (const CollectiveCase& c : cases) {
       SCOPED_TRACE(absl::StrCat(topology, " ", CollectiveKindName(c.kind)));
-      PlanBuilder b("collective", 2);
-      const int64_t devices = StatsOf(*runtime).devices.size();
-      const uint32_t s = b.AddSlice("s", {{"x", 4}}, 0, 0, devices);
-      const uint32_t u = b.AddBuffer("u", s, Rows({4 * c.source[0]}), 2);
-      const uint32_t v = b.AddBuffer("v", s, Rows({4 * c.result[0]}), 2);
-      b.AddFeed("u", u, /*stepped=*/true);
-      const uint32_t gang = b.AddGang("g", s, {u}, {v});
-      proto::Collective* collective = AddCollective(b, gang, c.kind, "x");
+      const auto devices =
+          static_cast<int64_t>(StatsOf(*runtime).devices.size());
+      ChainBuilder b({.name = "collective",
+                      .slice = {.shards = 4, .span = devices},
+                      .layout = Rows({4 * c.source[0]})});
+      b.Feed("u", /*stepped=*/true)
+          .Gang("g", {.layout = Rows({4 * c.result[0]})});
+      proto::Collective* collective =
+          AddCollective(b, b.last_action(), c.kind, "x");
       collective->set_shift(1);
       collective->set_wrap(true);
-      b.AddFetch("v", v, /*stepped=*/true);
-      const ProgramHandle program = LoadPlan(*runtime, b.Finish());
+      const ProgramHandle program =
+          LoadPlan(*runtime, b.Fetch("v", /*stepped=*/true).Finish());
       std::vector<float> expected = c.expected;
       if (c.kind == proto::ALL_GATHER) {
         for (int r = 0; r < 4; ++r) {
@@ -185,19 +186,14 @@ TEST_P(RunTest, Collectives) {
 
 // state' = state + x, the sum over all steps; several launches in flight.
 proto::Plan CounterPlan(uint32_t window) {
-  PlanBuilder b("counter", window);
-  const uint32_t s = b.AddSlice("s", {{"x", 2}}, 0);
-  const layout::Layout rows = Rows({2});
-  const uint32_t state = b.AddBuffer("state", s, rows, 2);
-  const uint32_t x = b.AddBuffer("x", s, rows, 2);
-  const uint32_t next = b.AddBuffer("next", s, rows, 2);
-  const uint32_t feed = b.AddFeed("state", state);
-  b.AddFeed("x", x, /*stepped=*/true);
-  AddRun(b, b.AddGang("add", s, {state, x}, {next}), "add1");
-  const uint32_t fetch = b.AddFetch("next", next);
-  b.AddFetch("all", next, /*stepped=*/true);
-  b.Carry(feed, fetch);
-  return b.Finish();
+  return ChainBuilder({.name = "counter", .steps_in_flight = window})
+      .Feed("state")
+      .Feed("x", /*stepped=*/true)
+      .Run("add", "add1")
+      .Fetch("next")
+      .Fetch("all", /*stepped=*/true)
+      .CarryResult()
+      .Finish();
 }
 
 TEST_P(RunTest, CarriedAndSteppedWithManyLaunches) {
@@ -270,17 +266,16 @@ TEST_P(RunTest, FirstCauseIsReportedAndNextLaunchIsClean) {
 TEST_P(RunTest, CollectiveCarriesPoison) {
   for (const char* topology : {"1x1x1", "1x1x2", "1x2x1"}) {
     auto runtime = Start(topology, Options());
-    PlanBuilder b("poison", 2);
-    const uint32_t s =
-        b.AddSlice("s", {{"x", 2}}, 0, 0, StatsOf(*runtime).devices.size());
-    const uint32_t u = b.AddBuffer("u", s, Rows({2}), 1);
-    const uint32_t c = b.AddBuffer("c", s, Rows({2}), 1);
-    const uint32_t v = b.AddBuffer("v", s, Rows({2}), 1);
-    b.AddFeed("u", u);
-    AddRun(b, b.AddGang("check", s, {u}, {c}), "check1");
-    AddCollective(b, b.AddGang("sum", s, {c}, {v}), proto::ALL_REDUCE, "x");
-    b.AddFetch("v", v);
-    const ProgramHandle program = LoadPlan(*runtime, b.Finish());
+    const auto devices = static_cast<int64_t>(StatsOf(*runtime).devices.size());
+    const ProgramHandle program = LoadPlan(
+        *runtime,
+        ChainBuilder(
+            {.name = "poison", .slice = {.span = devices}, .credits = 1})
+            .Feed("u")
+            .Run("check", "check1")
+            .Collective("sum", proto::ALL_REDUCE)
+            .Fetch("v")
+            .Finish());
     const RunHandle bad =
         LaunchPlan(*runtime, program, {Floats({2}, {1, -1})}, 3);
     EXPECT_THAT(std::string(runtime->Fetch(bad, 0).status().message()),
@@ -300,21 +295,17 @@ TEST_P(RunTest, GroupsThatFailOnDifferentHostsEnd) {
     ClusterOptions options = Options();
     options.kernels = &kernels;
     auto runtime = Start("1x2x1", options);
-    PlanBuilder b("poison", 2);
-    const uint32_t s = b.AddSlice("s", {{"x", 2}, {"y", 4}}, 0);
-    auto* list = b.plan().mutable_slices(s)->mutable_binding()->mutable_list();
-    for (int device : {0, 0, 0, 1, 1, 1, 1, 0}) list->add_devices(device);
-    layout::Layout rows;
-    rows.shape = {8 * floats};
-    rows.dims = {{"x", "y"}};
-    const uint32_t u = b.AddBuffer("u", s, rows, 1);
-    const uint32_t c = b.AddBuffer("c", s, rows, 1);
-    const uint32_t v = b.AddBuffer("v", s, rows, 1);
-    b.AddFeed("u", u);
-    AddRun(b, b.AddGang("check", s, {u}, {c}), "check");
-    AddCollective(b, b.AddGang("sum", s, {c}, {v}), proto::ALL_REDUCE, "x");
-    b.AddFetch("v", v);
-    const ProgramHandle program = LoadPlan(*runtime, b.Finish());
+    const ProgramHandle program = LoadPlan(
+        *runtime, ChainBuilder({.name = "poison",
+                                .slice = {.mesh = {{"x", 2}, {"y", 4}},
+                                          .devices = {0, 0, 0, 1, 1, 1, 1, 0}},
+                                .layout = Split({8 * floats}, {{"x", "y"}}),
+                                .credits = 1})
+                      .Feed("u")
+                      .Run("check", "check")
+                      .Collective("sum", proto::ALL_REDUCE)
+                      .Fetch("v")
+                      .Finish());
     for (std::vector<int> failing :
          std::vector<std::vector<int>>{{0, 5}, {4, 1}, {0, 5, 6}, {}, {2, 7}}) {
       std::vector<float> values(8 * floats, 1);
@@ -339,20 +330,13 @@ TEST_P(RunTest, GroupsThatFailOnDifferentHostsEnd) {
 // host.
 TEST_P(RunTest, GroupsThatAreLargeOnDifferentHostsEnd) {
   auto runtime = Start("1x2x1", Options());
-  PlanBuilder b("mixed", 2);
-  const uint32_t s = b.AddSlice("s", {{"x", 3}, {"y", 2}}, 0);
-  auto* list = b.plan().mutable_slices(s)->mutable_binding()->mutable_list();
-  for (int device : {0, 0, 0, 1, 1, 1}) list->add_devices(device);
   constexpr int64_t kFloats = 4096;
-  layout::Layout rows;
-  rows.shape = {6 * kFloats};
-  rows.dims = {{"x", "y"}};
-  const uint32_t u = b.AddBuffer("u", s, rows, 1);
-  const uint32_t v = b.AddBuffer("v", s, rows, 1);
-  b.AddFeed("u", u);
-  AddCollective(b, b.AddGang("sum", s, {u}, {v}), proto::ALL_REDUCE, "x");
-  b.AddFetch("v", v);
-  const ProgramHandle program = LoadPlan(*runtime, b.Finish());
+  const ProgramHandle program = LoadPlan(
+      *runtime, AllReducePlan({.name = "mixed",
+                               .slice = {.mesh = {{"x", 3}, {"y", 2}},
+                                         .devices = {0, 0, 0, 1, 1, 1}},
+                               .layout = Split({6 * kFloats}, {{"x", "y"}}),
+                               .credits = 1}));
   const RunHandle run =
       LaunchPlan(*runtime, program,
                  {Floats({6 * kFloats}, std::vector<float>(6 * kFloats, 1))});
@@ -394,12 +378,10 @@ TEST_P(RunTest, MemoryIsAdmittedAtomically) {
   options.workers = 2;
   auto runtime = StartOn(cluster, options);
   auto plan = [](const char* name, int64_t elements) {
-    PlanBuilder b(name, 1);
-    const uint32_t s = b.AddSlice("s", {{"x", 2}}, 0);
-    const uint32_t u = b.AddBuffer("u", s, Rows({elements}), 1);
-    b.AddFeed("u", u);
-    b.AddFetch("u", u);
-    return b.Finish();
+    return IdentityPlan({.name = name,
+                         .steps_in_flight = 1,
+                         .layout = Rows({elements}),
+                         .credits = 1});
   };
   absl::StatusOr<ProgramHandle> large =
       runtime->Load(MakePlanData(plan("large", 4096), {}));
@@ -461,13 +443,9 @@ TEST_P(RunTest, TablesLargerThanHostMemoryAreRefused) {
   ClusterOptions options = Options();
   options.kernels = &Kernels();
   auto runtime = StartOn(cluster, options);
-  PlanBuilder b("wide", 1);
-  const uint32_t s = b.AddSlice("s", {{"x", 1 << 16}}, 0, 0, 1);
-  const uint32_t u = b.AddBuffer("u", s, Rows({1 << 16}), 1);
-  b.AddFeed("u", u);
-  b.AddFetch("u", u);
-  absl::StatusOr<ProgramHandle> program =
-      runtime->Load(MakePlanData(b.Finish(), {}));
+  absl::StatusOr<ProgramHandle> program = runtime->Load(MakePlanData(
+      IdentityPlan({.name = "wide", .slice = {.shards = 1 << 16, .span = 1}}),
+      {}));
   EXPECT_EQ(program.status().code(), absl::StatusCode::kResourceExhausted);
   EXPECT_THAT(std::string(program.status().message()),
               HasSubstr("the tables of program 'wide' need "));

@@ -27,9 +27,9 @@
 #include "runtime/device/testing/late_backend.h"
 #include "runtime/plan/plan_builder.h"
 #include "runtime/plan/tables.h"
+#include "runtime/plan/testing/test_plans.h"
 #include "runtime/topology/topology.h"
 #include "unittests/runtime/client/clock_turner.h"
-#include "unittests/runtime/plan/add_collective.h"
 #include "unittests/runtime/test_timeout.h"
 
 namespace pathways::testing {
@@ -118,61 +118,6 @@ int32_t AddStep(void* const* buffers, const int32_t* coordinates, void* scratch,
     static_cast<float*>(buffers[2])[i] += static_cast<float>(step);
   }
   return 0;
-}
-
-// Adds a run step of kernel `name` to a gang; the kernel reads the gang's
-// operands, then writes its results, in order.
-inline void AddRun(PlanBuilder& b, uint32_t gang, const std::string& name) {
-  proto::Plan& plan = b.plan();
-  proto::Action* action = plan.mutable_actions(gang);
-  action->set_kernel(plan.kernels_size());
-  proto::Kernel* kernel = plan.add_kernels();
-  kernel->set_name(absl::StrCat(name));
-  for (int k = 0; k + 1 < plan.kernels_size(); ++k) {
-    if (plan.kernels(k).name() != name) continue;
-    plan.mutable_kernels()->RemoveLast();  // the same kernel again
-    action->set_kernel(k);
-    kernel = nullptr;
-    break;
-  }
-  proto::GangStep::Run* run = action->add_steps()->mutable_run();
-  proto::Segment* segment = nullptr;
-  if (kernel != nullptr) {
-    kernel->set_hash(
-        absl::StrCat("ab", absl::Hex(std::hash<std::string>()(name))));
-    segment = kernel->add_segments();
-    segment->set_symbol(name);
-    proto::Location* location = segment->add_locations();
-    location->set_where("model.mlir:7:3");
-    location->set_message("expected no negative element");
-  }
-  for (bool written : {false, true}) {
-    for (uint32_t buffer : written ? action->results() : action->operands()) {
-      run->add_buffers(buffer);
-      if (segment == nullptr) continue;
-      proto::KernelOperand* operand = segment->add_operands();
-      operand->set_element(
-          plan.layouts(plan.buffers(buffer).layout()).element());
-      operand->set_written(written);
-      for (int64_t size : ShardShape(plan, plan.buffers(buffer))) {
-        operand->add_shape(size);
-      }
-    }
-  }
-}
-
-inline layout::Layout Rows(std::vector<int64_t> shape) {
-  layout::Layout layout;
-  layout.dims.resize(shape.size());
-  if (!shape.empty()) layout.dims[0] = {"x"};
-  layout.shape = std::move(shape);
-  return layout;
-}
-inline layout::Layout Whole(std::vector<int64_t> shape) {
-  layout::Layout layout;
-  layout.dims.resize(shape.size());
-  layout.shape = std::move(shape);
-  return layout;
 }
 
 inline proto::Cluster MakeCluster(const std::string& spec) {

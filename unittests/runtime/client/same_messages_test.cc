@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/plan/testing/random_plan.h"
+#include "runtime/plan/testing/test_plans.h"
 #include "runtime/protocol/control_message.h"
 #include "runtime/protocol/wire_kind.h"
 #include "unittests/runtime/client/runtime_test_support.h"
@@ -132,14 +133,10 @@ TEST(SameMessagesTest, OfRandomPlans) {
 
 // An array of many pieces, of which some must be gathered.
 TEST(SameMessagesTest, OfLargeArrays) {
-  PlanBuilder b("large", 2);
-  const uint32_t s = b.AddSlice("s", {{"x", 4}}, 0);
-  layout::Layout columns = Whole({4096, 512});
-  columns.dims[1] = {"x"};
-  const uint32_t u = b.AddBuffer("u", s, columns, 2);
-  b.AddFeed("u", u);
-  b.AddFetch("z", u);
-  ExpectSame(b.Finish(), "1x2x2", /*seed=*/1, /*steps=*/2);
+  ExpectSame(IdentityPlan({.name = "large",
+                           .slice = {.shards = 4},
+                           .layout = Split({4096, 512}, {{}, {"x"}})}),
+             "1x2x2", /*seed=*/1, /*steps=*/2);
 }
 
 }  // namespace

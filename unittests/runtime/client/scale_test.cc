@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/plan/testing/random_plan.h"
+#include "runtime/plan/testing/test_plans.h"
 #include "unittests/runtime/client/runtime_test_support.h"
 
 namespace pathways::testing {
@@ -99,23 +100,16 @@ TEST(ScaleTest, OneSeedOneHash) {
 
 // Two stages of n devices each way, sums inside rows of 8.
 proto::Plan WidePlan(int64_t rows) {
-  PlanBuilder b("wide", 2);
   const layout::Mesh mesh = {{"d", rows}, {"x", 8}};
-  const uint32_t s = b.AddSlice("s", mesh, 0);
-  layout::Layout cut = Whole({rows, 8});
-  cut.dims = {{"d"}, {"x"}};
-  layout::Layout turned = cut;
-  turned.dims = {{"x"}, {"d"}};
-  const uint32_t u = b.AddBuffer("u", s, cut, 2);
-  const uint32_t v = b.AddBuffer("v", s, cut, 2);
-  const uint32_t w = b.AddBuffer("w", s, turned, 2);
-  const uint32_t z = b.AddBuffer("z", s, turned, 2);
-  b.AddFeed("u", u);
-  AddCollective(b, b.AddGang("sum", s, {u}, {v}, 1000), proto::ALL_REDUCE, "x");
-  b.AddMove("m", v, w);
-  b.AddGang("g", s, {w}, {z}, 1000);
-  b.AddFetch("z", z);
-  return b.Finish();
+  return ChainBuilder({.name = "wide",
+                       .slice = {.mesh = mesh},
+                       .layout = Split({rows, 8}, {{"d"}, {"x"}})})
+      .Feed("u")
+      .Collective("sum", proto::ALL_REDUCE, {.cost_ns = 1000})
+      .MoveTo("m", 0, Split({rows, 8}, {{"x"}, {"d"}}))
+      .Gang("g", {.cost_ns = 1000})
+      .Fetch("z")
+      .Finish();
 }
 
 TEST(ScaleTest, TablesAreProportionalToOwnShards) {

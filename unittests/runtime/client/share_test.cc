@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/plan/testing/test_plans.h"
 #include "runtime/scheduler/grant_order.h"
 #include "unittests/runtime/client/runtime_test_support.h"
 
@@ -43,15 +44,13 @@ TestKernels& WorkKernels() {
 // v + 1 for each element, on each island's devices by themselves.
 proto::Plan Steps(const std::string& name, const std::vector<uint32_t>& islands,
                   uint64_t cost_ns = kStepNs) {
-  PlanBuilder b(name, 2);
+  ChainBuilder b({.name = name, .slice = {.island = islands[0]}});
   for (uint32_t island : islands) {
-    const std::string n = absl::StrCat(island);
-    const uint32_t s = b.AddSlice("s" + n, {{"x", 2}}, island);
-    const uint32_t v = b.AddBuffer("v" + n, s, Rows({2}), 2);
-    const uint32_t w = b.AddBuffer("w" + n, s, Rows({2}), 2);
-    const uint32_t feed = b.AddFeed("v" + n, v);
-    AddRun(b, b.AddGang("inc" + n, s, {v}, {w}, cost_ns), "work");
-    b.Carry(feed, b.AddFetch("w" + n, w));
+    if (island != islands[0]) b.Begin({.island = island});
+    b.Feed(absl::StrCat("v", island))
+        .Run(absl::StrCat("inc", island), "work", {.cost_ns = cost_ns})
+        .Fetch(absl::StrCat("w", island))
+        .CarryResult();
   }
   return b.Finish();
 }

@@ -14,6 +14,7 @@
 #include <memory>
 #include <random>
 
+#include "runtime/plan/testing/test_plans.h"
 #include "runtime/program/host_actors.h"
 #include "runtime/proto/control.pb.h"
 #include "unittests/runtime/client/runtime_test_support.h"
@@ -27,20 +28,12 @@ using ::testing::HasSubstr;
 // v = 2 u on the first of an island's two hosts, moved to the second one, and
 // plus one there.
 proto::Plan PairPlan(const std::string& name, uint32_t island) {
-  PlanBuilder b(name, 2);
-  const uint32_t s = b.AddSlice("s", {{"x", 1}}, island, 0);
-  const uint32_t t = b.AddSlice("t", {{"x", 1}}, island, 1);
-  const uint32_t u = b.AddBuffer("u", s, Rows({1}), 2);
-  const uint32_t v = b.AddBuffer("v", s, Rows({1}), 2);
-  const uint32_t w = b.AddBuffer("w", t, Rows({1}), 2);
-  const uint32_t z = b.AddBuffer("z", t, Rows({1}), 2);
-  b.AddFeed("u", u);
-  AddRun(b, b.AddGang("g", s, {u}, {v}), "twice1");
-  b.AddMove("m", v, w);
-  AddRun(b, b.AddGang("h", t, {w}, {z}), "add_one1");
+  ChainBuilder b({.name = name, .slice = {.shards = 1, .island = island}});
+  b.Feed("u").Run("g", "twice1");
+  const uint32_t v = b.last();
+  b.Move("m", {.shards = 1, .island = island, .base = 1}).Run("h", "add_one1");
   b.AddFetch("v", v);
-  b.AddFetch("z", z);
-  return b.Finish();
+  return b.Fetch("z").Finish();
 }
 
 // Time moves when the only worker has nothing left to do, as in a simulation,
@@ -247,12 +240,10 @@ TEST(SilentHostTest, ALongWayIsNoSilence) {
   // Half of what they take from the client to a host: 1.25 GB/s.
   options.answer_timeout_ns = kElements * 4 / 2;
   auto runtime = Start("1x1x1", options);
-  PlanBuilder b("long", 2);
-  const uint32_t s = b.AddSlice("s", {{"x", 1}}, 0, 0);
-  const uint32_t u = b.AddBuffer("u", s, Rows({kElements}), 2);
-  b.AddFeed("u", u);
-  b.AddFetch("u", u);
-  const ProgramHandle program = LoadPlan(*runtime, b.Finish());
+  const ProgramHandle program =
+      LoadPlan(*runtime, IdentityPlan({.name = "long",
+                                       .slice = {.shards = 1},
+                                       .layout = Rows({kElements})}));
   const std::vector<float> values = Ramp(kElements);
   const RunHandle run =
       LaunchPlan(*runtime, program, {Floats({kElements}, values)});
@@ -347,12 +338,8 @@ TEST(SilentHostTest, AFetchFromTwoHostsEndsWithoutOneOfThem) {
   Silence silence(1, proto::Control::kFetchBegin);
   silence.Install(&options);
   auto runtime = Start("2x2x1", options);
-  PlanBuilder b("both", 2);
-  const uint32_t s = b.AddSlice("s", {{"x", 2}}, 0, 0);
-  const uint32_t u = b.AddBuffer("u", s, Rows({2}), 2);
-  b.AddFeed("u", u);
-  b.AddFetch("u", u);
-  const ProgramHandle program = LoadPlan(*runtime, b.Finish());
+  const ProgramHandle program =
+      LoadPlan(*runtime, IdentityPlan({.name = "both"}));
   const RunHandle run = LaunchPlan(*runtime, program, {Floats({2}, {1, 2})});
   EXPECT_TRUE(runtime->Await(run).ok());
   EXPECT_EQ(runtime->Fetch(run, "u").status(),
@@ -372,15 +359,12 @@ TEST(SilentHostTest, ALoadInPartRefusedSaysWhoRefused) {
   auto runtime = StartOn(cluster, options);
   // 600 numbers, from one device of an island to another.
   const auto move = [](uint32_t island, int64_t to) {
-    PlanBuilder b(absl::StrCat("move", island), 2);
-    const uint32_t s = b.AddSlice("s", {{"x", 1}}, island, 0);
-    const uint32_t t = b.AddSlice("t", {{"x", 1}}, island, to);
-    const uint32_t v = b.AddBuffer("v", s, Rows({600}), 2);
-    const uint32_t w = b.AddBuffer("w", t, Rows({600}), 2);
-    b.AddFeed("v", v);
-    b.AddMove("move", v, w);
-    b.AddFetch("w", w);
-    return MakePlanData(b.Finish(), {});
+    return MakePlanData(
+        TransferPlan({.name = absl::StrCat("move", island),
+                      .slice = {.shards = 1, .island = island},
+                      .layout = Rows({600})},
+                     {.shards = 1, .island = island, .base = to}),
+        {});
   };
   // Some of what is missing is another client's.
   const std::unique_ptr<Client> other = runtime.Connect("other");

@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "runtime/plan/testing/test_plans.h"
 #include "unittests/runtime/client/runtime_test_support.h"
 
 namespace pathways::testing {
@@ -26,15 +27,10 @@ using ::testing::SizeIs;
 // of two credits: 16 n bytes.
 // Two numbers that go from two devices of the first island to another one's.
 PlanData Two(uint32_t island, int64_t base) {
-  PlanBuilder b("two", 2);
-  const uint32_t s = b.AddSlice("s", {{"x", 2}}, 0, 0);
-  const uint32_t t = b.AddSlice("t", {{"x", 1}}, island, base);
-  const uint32_t v = b.AddBuffer("v", s, Rows({2}), 2);
-  const uint32_t w = b.AddBuffer("w", t, Rows({2}), 2);
-  b.AddFeed("v", v);
-  b.AddMove("move", v, w);
-  b.AddFetch("w", w);
-  return MakePlanData(b.Finish(), {});
+  return MakePlanData(
+      TransferPlan({.name = "two"},
+                   {.shards = 1, .island = island, .base = base}),
+      {});
 }
 
 class SlicesTest : public ::testing::TestWithParam<ClusterOptions::WorldKind> {
@@ -58,14 +54,16 @@ class SlicesTest : public ::testing::TestWithParam<ClusterOptions::WorldKind> {
   static PlanData Copy(const std::string& name, int64_t floats,
                        int64_t shards = 1, int64_t device = 0,
                        uint32_t island = 0) {
-    PlanBuilder b(name, 2);
-    const uint32_t s = b.AddSlice("s", {{"x", shards}}, island, device);
-    const uint32_t v = b.AddBuffer("v", s, Rows({shards * floats}), 2);
-    const uint32_t w = b.AddBuffer("w", s, Rows({shards * floats}), 2);
-    b.AddFeed("v", v);
-    b.AddMove("copy", v, w);
-    b.AddFetch("w", w);
-    return MakePlanData(b.Finish(), {});
+    return MakePlanData(
+        ChainBuilder(
+            {.name = name,
+             .slice = {.shards = shards, .island = island, .base = device},
+             .layout = Rows({shards * floats})})
+            .Feed("u")
+            .MoveTo("copy", 0)
+            .Fetch("v")
+            .Finish(),
+        {});
   }
   static LoadOptions Anywhere(int64_t wait_ns = -1) {
     LoadOptions options;
@@ -84,7 +82,7 @@ class SlicesTest : public ::testing::TestWithParam<ClusterOptions::WorldKind> {
     const std::vector<float> values = Ramp(floats);
     EXPECT_EQ(FetchValues(
                   client,
-                  LaunchPlan(client, program, {Floats({floats}, values)}), "w"),
+                  LaunchPlan(client, program, {Floats({floats}, values)}), "v"),
               values);
   }
   static std::string Refused(const absl::Status& status) {

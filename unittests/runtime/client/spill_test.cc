@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/plan/testing/test_plans.h"
 #include "unittests/runtime/checkpoint/test_folder.h"
 #include "unittests/runtime/client/runtime_test_support.h"
 #include "unittests/runtime/executor/no_threads.h"
@@ -52,14 +53,7 @@ class SpillTest : public ::testing::TestWithParam<ClusterOptions::WorldKind> {
   // u in, 2u out.
   static proto::Plan TwicePlan(const std::string& name,
                                int64_t floats = kFloats) {
-    PlanBuilder b(name, 2);
-    const uint32_t s = b.AddSlice("s", {{"x", 2}}, 0);
-    const uint32_t u = b.AddBuffer("u", s, Rows({floats}), 2);
-    const uint32_t v = b.AddBuffer("v", s, Rows({floats}), 2);
-    b.AddFeed("u", u);
-    AddRun(b, b.AddGang("twice", s, {u}, {v}), "twice512");
-    b.AddFetch("v", v);
-    return b.Finish();
+    return KernelPlan({.name = name, .layout = Rows({floats})}, "twice512");
   }
   static HostArray ValueOf(int i) {
     return Floats({kFloats}, Ramp(kFloats, static_cast<float>(i)));
@@ -284,18 +278,14 @@ TEST_P(SpillTest, ALoadDoesNotWaitForArraysThatNobodyUses) {
   const std::unique_ptr<Client> other = runtime.Connect("other");
   const ProgramHandle program = LoadPlan(*runtime, TwicePlan("twice"));
   const std::vector<ArrayHandle> kept = MakeMany(*runtime, program, 24);
-  PlanBuilder b("move", 2);
-  const uint32_t s = b.AddSlice("s", {{"x", 1}}, 0, 0);
-  const uint32_t t = b.AddSlice("t", {{"x", 1}}, 0, 1);
-  const uint32_t v = b.AddBuffer("v", s, Rows({6000}), 2);
-  const uint32_t w = b.AddBuffer("w", t, Rows({6000}), 2);
-  b.AddFeed("v", v);
-  b.AddMove("move", v, w);
-  b.AddFetch("w", w);
-  const absl::StatusOr<ProgramHandle> moved = other->Load(
-      MakePlanData(b.Finish(), {}), {.on_waiting = [](const std::string& why) {
-        ADD_FAILURE() << "waits: " << why;
-      }});
+  proto::Plan move = TransferPlan(
+      {.name = "move", .slice = {.shards = 1}, .layout = Rows({6000})},
+      {.shards = 1, .base = 1});
+  const absl::StatusOr<ProgramHandle> moved =
+      other->Load(MakePlanData(std::move(move), {}),
+                  {.on_waiting = [](const std::string& why) {
+                    ADD_FAILURE() << "waits: " << why;
+                  }});
   ASSERT_TRUE(moved.ok()) << moved.status();
   EXPECT_GT(SpilledBytes(*runtime), 0u);
   ExpectMany(*runtime, kept);

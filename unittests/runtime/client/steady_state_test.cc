@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <new>
 
+#include "runtime/plan/testing/test_plans.h"
 #include "runtime/scheduler/grant_order.h"
 #include "unittests/runtime/client/runtime_test_support.h"
 
@@ -55,25 +56,17 @@ namespace {
 
 // Gangs in a chain between two slices on devices of two workers.
 proto::Plan ChainPlan() {
-  PlanBuilder b("chain", 4);
-  const uint32_t s[2] = {b.AddSlice("s0", {{"x", 1}}, 0, 0),
-                         b.AddSlice("s1", {{"x", 1}}, 0, 1)};
-  uint32_t last = b.AddBuffer("b0", s[0], Rows({1}), 2);
-  b.AddFeed("b0", last);
-  for (int i = 1; i <= 6; ++i) {
-    const uint32_t slice = s[i / 2 % 2];
-    const uint32_t next =
-        b.AddBuffer(absl::StrCat("b", i), slice, Rows({1}), 2);
-    if (b.plan().buffers(last).slice() == slice) {
-      AddRun(b, b.AddGang(absl::StrCat("g", i), slice, {last}, {next}),
-             "add_one1");
-    } else {
-      b.AddMove(absl::StrCat("m", i), last, next);
-    }
-    last = next;
-  }
-  b.AddFetch("out", last);
-  return b.Finish();
+  return ChainBuilder(
+             {.name = "chain", .steps_in_flight = 4, .slice = {.shards = 1}})
+      .Feed("u")
+      .Run("g1", "add_one1")
+      .Move("m2", {.shards = 1, .base = 1})
+      .Run("g3", "add_one1")
+      .MoveTo("m4", 0)
+      .Run("g5", "add_one1")
+      .MoveTo("m6", 1)
+      .Fetch("out")
+      .Finish();
 }
 
 struct Cost {
@@ -124,19 +117,11 @@ TEST(SteadyStateTest, StepsTakeNoMemoryAndNoLock) {
 
 // y = u + v and u + v + 1 on two devices.
 proto::Plan TwoResultsPlan() {
-  PlanBuilder b("two", 2);
-  const uint32_t s = b.AddSlice("s", {{"x", 2}}, 0);
-  const uint32_t u = b.AddBuffer("u", s, Rows({2}), 2);
-  const uint32_t v = b.AddBuffer("v", s, Rows({2}), 2);
-  const uint32_t y = b.AddBuffer("y", s, Rows({2}), 2);
-  const uint32_t z = b.AddBuffer("z", s, Rows({2}), 2);
-  b.AddFeed("u", u);
-  b.AddFeed("v", v);
-  AddRun(b, b.AddGang("add", s, {u, v}, {y}), "add1");
-  AddRun(b, b.AddGang("add_one", s, {y}, {z}), "add_one1");
-  b.AddFetch("y", y);
-  b.AddFetch("z", z);
-  return b.Finish();
+  ChainBuilder b({.name = "two"});
+  b.Feed("u").Feed("v").Run("add", "add1");
+  const uint32_t y = b.last();
+  b.Run("add_one", "add_one1").AddFetch("y", y);
+  return b.Fetch("z").Finish();
 }
 
 // From the call to the release of what it returned, in arrays that stay on the

@@ -10,6 +10,7 @@
 #include <sstream>
 #include <thread>
 
+#include "runtime/plan/testing/test_plans.h"
 #include "unittests/runtime/client/runtime_test_support.h"
 
 namespace pathways::testing {
@@ -20,22 +21,14 @@ using ::testing::HasSubstr;
 
 // out = all_reduce(check(v)) + 1 on island 1, from v on island 0.
 proto::Plan TwoIslands() {
-  PlanBuilder b("p", 2);
-  const uint32_t s0 = b.AddSlice("s0", {{"x", 2}}, 0);
-  const uint32_t s1 = b.AddSlice("s1", {{"x", 2}}, 1);
-  const uint32_t v = b.AddBuffer("v", s0, Rows({2}), 2);
-  const uint32_t c = b.AddBuffer("c", s0, Rows({2}), 2);
-  const uint32_t m = b.AddBuffer("m", s1, Rows({2}), 2);
-  const uint32_t r = b.AddBuffer("r", s1, Rows({2}), 2);
-  const uint32_t out = b.AddBuffer("out", s1, Rows({2}), 2);
-  b.AddFeed("v", v);
-  AddRun(b, b.AddGang("check", s0, {v}, {c}, 1000), "check1");
-  b.AddMove("move", c, m);
-  AddCollective(b, b.AddGang("reduce", s1, {m}, {r}, 500), proto::ALL_REDUCE,
-                "x");
-  AddRun(b, b.AddGang("add", s1, {r}, {out}, 2000), "add_one1");
-  b.AddFetch("out", out);
-  return b.Finish();
+  return ChainBuilder({})
+      .Feed("v")
+      .Run("check", "check1", {.cost_ns = 1000})
+      .Move("move", {.island = 1})
+      .Collective("reduce", proto::ALL_REDUCE, {.cost_ns = 500})
+      .Run("add", "add_one1", {.cost_ns = 2000})
+      .Fetch("out")
+      .Finish();
 }
 
 ClusterOptions Traced(ClusterOptions::WorldKind world, int64_t events = 1 << 16,

@@ -8,6 +8,7 @@
 
 #include <thread>
 
+#include "runtime/plan/testing/test_plans.h"
 #include "runtime/program/local_kind.h"
 #include "unittests/runtime/client/runtime_test_support.h"
 
@@ -32,12 +33,10 @@ INSTANTIATE_TEST_SUITE_P(Worlds, ValuesTest, BothWorlds(), WorldName);
 // u in, u out, on `shards` devices from `base` on.
 proto::Plan PassPlan(const std::string& name, const layout::Layout& layout,
                      int64_t shards, int64_t base = 0, bool stepped = false) {
-  PlanBuilder b(name, 2);
-  const uint32_t s = b.AddSlice("s", {{"x", shards}}, 0, base);
-  const uint32_t u = b.AddBuffer("u", s, layout, 2);
-  b.AddFeed("u", u, stepped);
-  b.AddFetch("u", u, stepped);
-  return b.Finish();
+  return IdentityPlan({.name = name,
+                       .slice = {.shards = shards, .base = base},
+                       .layout = layout},
+                      stepped);
 }
 
 std::vector<uint64_t> ObjectBytes(Client& runtime) {
@@ -65,19 +64,14 @@ uint64_t FedBytes(Client& runtime) {
 
 // u in, 2u out; in place if asked for, then u has no memory of its own.
 proto::Plan TwicePlan(const std::string& name, bool in_place) {
-  PlanBuilder b(name, 2);
-  const uint32_t s = b.AddSlice("s", {{"x", 2}}, 0);
-  const uint32_t u = b.AddBuffer("u", s, Rows({2}), 2);
-  const uint32_t v = b.AddBuffer("v", s, Rows({2}), 2);
-  b.AddFeed("u", u);
-  const uint32_t gang = b.AddGang("twice", s, {u}, {v});
-  AddRun(b, gang, "twice1");
-  b.AddFetch("v", v, /*stepped=*/true);
+  ChainBuilder b({.name = name});
+  b.Feed("u").Run("twice", "twice1").Fetch("v", /*stepped=*/true);
   if (in_place) {
+    const uint32_t u = 0, v = b.last(), feed = 0, gang = 1, fetch = 2;
     b.ShareMemory({u, v});
     b.AddAlias(gang, u, v);
-    b.AddEdge(gang, 0, 2, proto::REUSE, proto::SAME);
-    b.AddEdge(2, 0, 2, proto::REUSE, proto::SAME);
+    b.AddEdge(gang, feed, 2, proto::REUSE, proto::SAME);
+    b.AddEdge(fetch, feed, 2, proto::REUSE, proto::SAME);
   }
   return b.Finish();
 }

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/plan/testing/test_plans.h"
 #include "runtime/resources/load_queue.h"
 #include "unittests/runtime/client/runtime_test_support.h"
 
@@ -36,14 +37,14 @@ class WaitingLoadTest
   }
   static PlanData Copy(const std::string& name, int64_t floats,
                        int64_t device = 0) {
-    PlanBuilder b(name, 2);
-    const uint32_t s = b.AddSlice("s", {{"x", 1}}, 0, device);
-    const uint32_t v = b.AddBuffer("v", s, Rows({floats}), 2);
-    const uint32_t w = b.AddBuffer("w", s, Rows({floats}), 2);
-    b.AddFeed("v", v);
-    b.AddMove("copy", v, w);
-    b.AddFetch("w", w);
-    return MakePlanData(b.Finish(), {});
+    return MakePlanData(ChainBuilder({.name = name,
+                                      .slice = {.shards = 1, .base = device},
+                                      .layout = Rows({floats})})
+                            .Feed("v")
+                            .MoveTo("copy", 0)
+                            .Fetch("w")
+                            .Finish(),
+                        {});
   }
   // Waits on another thread. A simulation advances while some thread waits in
   // it, and so would find that nothing is left to happen before this thread has

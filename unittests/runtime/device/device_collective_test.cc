@@ -11,8 +11,8 @@
 
 #include <vector>
 
+#include "runtime/plan/testing/test_plans.h"
 #include "unittests/runtime/executor/executor_test_support.h"
-#include "unittests/runtime/plan/add_collective.h"
 
 namespace pathways::testing {
 namespace {
@@ -48,23 +48,13 @@ class DeviceCollectiveTest
   DeviceCollectiveTest()
       : host_("2x1x2", /*host=*/1, /*dispatch=*/{}, /*has_values=*/false,
               /*epoch=*/1, GetParam()) {
-    PlanBuilder b("p", 2);
-    const uint32_t from = b.AddSlice("from", {{"y", 1}}, 0);
-    const uint32_t one = b.AddSlice("one", {{"y", 1}}, 1, /*base=*/1);
-    const uint32_t all = b.AddSlice("all", {{"x", 2}}, 1);
-    layout::Layout whole = RowsOf(4);
-    whole.dims = {{}};
-    const uint32_t u = b.AddBuffer("u", from, whole, 2);
-    const uint32_t w = b.AddBuffer("w", one, whole, 2);
-    const uint32_t x = b.AddBuffer("x", all, whole, 2);
-    const uint32_t y = b.AddBuffer("y", all, whole, 2);
-    b.AddFeed("u", u);
-    b.AddMove("m", u, w);
-    b.AddMove("n", w, x);
-    gang_ = b.AddGang("g", all, {x}, {y});
-    AddCollective(b, gang_, proto::ALL_REDUCE, "x");
-    b.AddFetch("y", y);
-    host_.Load(b.Finish());
+    ChainBuilder b({.slice = {.mesh = {{"y", 1}}}, .layout = Whole({4})});
+    b.Feed("u")
+        .Move("m", {.mesh = {{"y", 1}}, .island = 1, .base = 1})
+        .Move("n", {.island = 1})
+        .Collective("g", proto::ALL_REDUCE);
+    gang_ = b.last_action();
+    host_.Load(b.Fetch("y").Finish());
   }
   uint64_t gangs(int device) const {
     return host_.devices[device]->counters().gangs.get();
@@ -132,24 +122,12 @@ class LateMemberTest : public ::testing::TestWithParam<std::vector<uint32_t>> {
   LateMemberTest()
       : host_("1x2x2", /*host=*/1, /*dispatch=*/{}, /*has_values=*/false,
               /*epoch=*/1, GetParam()) {
-    PlanBuilder b("p", 2);
-    const uint32_t from = b.AddSlice("from", {{"x", 2}}, 0);
-    const uint32_t all = b.AddSlice("all", {{"x", 2}}, 0);
-    const auto bind = [&](uint32_t slice, std::vector<int> devices) {
-      auto* list =
-          b.plan().mutable_slices(slice)->mutable_binding()->mutable_list();
-      for (int device : devices) list->add_devices(device);
-    };
-    bind(from, {2, 0});
-    bind(all, {2, 3});
-    const uint32_t u = b.AddBuffer("u", from, RowsOf(4), 2);
-    const uint32_t x = b.AddBuffer("x", all, RowsOf(4), 2);
-    const uint32_t y = b.AddBuffer("y", all, RowsOf(4), 2);
-    b.AddFeed("u", u);
-    b.AddMove("m", u, x);
-    AddCollective(b, b.AddGang("g", all, {x}, {y}), proto::ALL_REDUCE, "x");
-    b.AddFetch("y", y);
-    host_.Load(b.Finish());
+    host_.Load(ChainBuilder({.slice = {.devices = {2, 0}}, .layout = Rows({4})})
+                   .Feed("u")
+                   .Move("m", {.devices = {2, 3}})
+                   .Collective("g", proto::ALL_REDUCE)
+                   .Fetch("y")
+                   .Finish());
   }
   std::vector<Sent> Piece(uint64_t firing, uint16_t flags = 0) {
     return host_.NotifyWire(

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/plan/testing/test_plans.h"
 #include "unittests/runtime/device/device_fixture.h"
 
 namespace pathways::testing {
@@ -23,14 +24,11 @@ class DeviceKernelsTest : public DeviceTest {
 
   // A gang of that cost, 0: not known, before one of cost 1.
   void Begin(TimeNs cost) {
-    PlanBuilder b("p", 2);
-    const uint32_t s = b.AddSlice("s", {{"x", 1}}, 0);
-    const uint32_t u = b.AddBuffer("u", s, RowsOf(1), 2);
-    const uint32_t v = b.AddBuffer("v", s, RowsOf(1), 2);
-    b.AddGang("g", s, {}, {u}, cost);
-    b.AddGang("h", s, {u}, {v}, 1);
-    b.AddFetch("v", v);
-    Build(b.Finish());
+    Build(ChainBuilder({.slice = {.shards = 1}})
+              .Gang("g", {.cost_ns = static_cast<uint64_t>(cost)})
+              .Gang("h", {.cost_ns = 1})
+              .Fetch("v")
+              .Finish());
     Attach();
   }
   std::vector<int> After(TimeNs duration) {
@@ -141,21 +139,10 @@ class KernelDeviceTest : public DeviceTest {
   }
   // One gang, which runs a kernel.
   void Begin(TimeNs cost) {
-    PlanBuilder b("p", 2);
-    const uint32_t s = b.AddSlice("s", {{"x", 1}}, 0);
-    const uint32_t u = b.AddBuffer("u", s, RowsOf(1), 2);
-    const uint32_t gang = b.AddGang("g", s, {}, {u}, cost);
-    proto::Kernel* kernel = b.plan().add_kernels();
-    kernel->set_name("k");
-    kernel->add_segments()->set_symbol("k");
-    b.plan().mutable_actions(static_cast<int>(gang))->set_kernel(0);
-    b.plan()
-        .mutable_actions(static_cast<int>(gang))
-        ->add_steps()
-        ->mutable_run()
-        ->add_buffers(u);
-    b.AddFetch("u", u);
-    Build(b.Finish());
+    Build(ChainBuilder({.slice = {.shards = 1}})
+              .Run("g", "k", {.cost_ns = static_cast<uint64_t>(cost)})
+              .Fetch("u")
+              .Finish());
     Attach();
   }
 };

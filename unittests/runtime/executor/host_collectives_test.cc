@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "runtime/plan/testing/test_plans.h"
 #include "unittests/runtime/executor/executor_test_support.h"
-#include "unittests/runtime/plan/add_collective.h"
 
 namespace pathways::testing {
 namespace {
@@ -28,14 +28,7 @@ using ::testing::SizeIs;
 class HostCollectivesTest : public ::testing::Test {
  protected:
   HostCollectivesTest() : host_("1x2x2") {
-    PlanBuilder b("p", 2);
-    const uint32_t s = b.AddSlice("s", {{"x", 4}}, 0);
-    const uint32_t u = b.AddBuffer("u", s, RowsOf(4), 2);
-    const uint32_t v = b.AddBuffer("v", s, RowsOf(4), 2);
-    b.AddFeed("u", u);
-    AddCollective(b, b.AddGang("g", s, {u}, {v}), proto::ALL_REDUCE, "x");
-    b.AddFetch("v", v);
-    host_.Load(b.Finish());
+    host_.Load(AllReducePlan({.slice = {.shards = 4}}));
   }
   // Grants so many steps; returns what this host contributes.
   std::vector<Sent> Begin(uint64_t steps) {

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/plan/testing/test_plans.h"
 #include "unittests/runtime/executor/executor_test_support.h"
 
 namespace pathways::testing {
@@ -27,19 +28,10 @@ constexpr int64_t kRows = 512, kColumns = 512;
 // A plan that moves 1 MiB from the first island to the second, which have two
 // devices each. Dense: a piece lies in the receiver's shard as it arrives.
 proto::Plan TurnPlan(bool dense) {
-  PlanBuilder b("turn", 2);
-  const uint32_t s = b.AddSlice("s", {{"x", 2}}, 0, 0);
-  const uint32_t t = b.AddSlice("t", {{"x", 2}}, 1, 0);
-  layout::Layout rows, columns;
-  rows.shape = columns.shape = {kRows, kColumns};
-  rows.dims = {{"x"}, {}};
-  columns.dims = {{}, {"x"}};
-  const uint32_t u = b.AddBuffer("u", s, dense ? rows : columns, 2);
-  const uint32_t v = b.AddBuffer("v", t, dense ? columns : rows, 2);
-  b.AddFeed("u", u);
-  b.AddMove("m", u, v);
-  b.AddFetch("v", v);
-  return b.Finish();
+  const layout::Layout rows = Rows({kRows, kColumns});
+  const layout::Layout columns = Split({kRows, kColumns}, {{}, {"x"}});
+  return TransferPlan({.name = "turn", .layout = dense ? rows : columns},
+                      {.island = 1}, dense ? columns : rows);
 }
 constexpr uint64_t kPieceBytes = kRows * kColumns / 4 * sizeof(float);
 static_assert(kPieceBytes >= kMinLentBytes);

@@ -20,7 +20,7 @@
 namespace pathways {
 namespace {
 
-class ChildProcessesTest : public testing::Test {
+class ChildProcessesTest : public ::testing::Test {
  protected:
   ChildProcessesTest() {
     auto made = ChildProcesses::Create(
@@ -77,7 +77,7 @@ TEST_F(ChildProcessesTest, WhatIsNoProgramIsNamed) {
   auto child = children_->Start({"/nowhere/pw-node", "worker"});
   EXPECT_EQ(child.status().code(), absl::StatusCode::kNotFound);
   EXPECT_THAT(std::string(child.status().message()),
-              testing::HasSubstr("cannot start '/nowhere/pw-node'"));
+              ::testing::HasSubstr("cannot start '/nowhere/pw-node'"));
 }
 
 }  // namespace

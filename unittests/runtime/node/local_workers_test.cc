@@ -24,8 +24,8 @@
 #include "absl/strings/str_cat.h"
 #include "runtime/base/steady_time.h"
 #include "runtime/node/coordinator.h"
-#include "runtime/plan/plan_builder.h"
 #include "runtime/plan/tables.h"
+#include "runtime/plan/testing/test_plans.h"
 #include "runtime/transport/socket/socket_transport.h"
 #include "unittests/runtime/test_timeout.h"
 
@@ -155,18 +155,7 @@ TEST(LocalWorkersTest, ASignalEndsAWorkerOrderly) {
 
 // Two numbers that go from one host to the other and back out.
 proto::Plan MovePlan() {
-  PlanBuilder b("move", 2);
-  layout::Layout rows;
-  rows.shape = {2};
-  rows.dims = {{"x"}};
-  const uint32_t from = b.AddSlice("from", {{"x", 2}}, 0, 0);
-  const uint32_t to = b.AddSlice("to", {{"x", 2}}, 0, 2);
-  const uint32_t v = b.AddBuffer("v", from, rows, 2);
-  const uint32_t y = b.AddBuffer("y", to, rows, 2);
-  b.AddFeed("v", v);
-  b.AddMove("move", v, y);
-  b.AddFetch("y", y);
-  return b.Finish();
+  return testing::TransferPlan({.name = "move"}, {.base = 2});
 }
 
 absl::Status RunMove(Client& client) {
@@ -179,7 +168,7 @@ absl::Status RunMove(Client& client) {
   auto run = client.Launch(*program, {array}, 3);
   if (!run.ok()) return run.status();
   if (absl::Status ran = client.Await(*run); !ran.ok()) return ran;
-  auto result = client.Fetch(*run, "y");
+  auto result = client.Fetch(*run, "v");
   if (!result.ok()) return result.status();
   EXPECT_EQ(result->data, array.data);
   return client.Unload(*program);

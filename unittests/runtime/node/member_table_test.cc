@@ -22,7 +22,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-class MemberTableTest : public testing::Test {
+class MemberTableTest : public ::testing::Test {
  protected:
   static std::vector<proto::Member> Two() {
     std::vector<proto::Member> members(2);
@@ -73,7 +73,7 @@ TEST_F(MemberTableTest, AWorkerTakesThePlaceOfOneThatIsGone) {
   EXPECT_EQ(table_.ProcessOf(PeerId{5}), 1u);
   EXPECT_FALSE(table_.Members()[0].gone());
   EXPECT_EQ(table_.Members()[0].life(), 2u);
-  EXPECT_THAT(table_.Members()[0].addresses(), testing::ElementsAre("a"));
+  EXPECT_THAT(table_.Members()[0].addresses(), ::testing::ElementsAre("a"));
 }
 
 TEST_F(MemberTableTest, WhoComesLaterHasItsHostAlone) {

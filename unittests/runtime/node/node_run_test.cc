@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/plan/testing/test_plans.h"
 #include "runtime/scheduler/grant_order.h"
 #include "unittests/runtime/checkpoint/test_folder.h"
 #include "unittests/runtime/client/blocking_kernel.h"
@@ -46,27 +47,14 @@ class NodeRunTest : public ::testing::Test {
   }
   // One feed, a move to the other host of the island, and a fetch.
   static proto::Plan MovePlan(const std::string& name, uint32_t island) {
-    PlanBuilder b(name, 3);
-    const uint32_t from = b.AddSlice("from", {{"x", 2}}, island, 0);
-    const uint32_t to = b.AddSlice("to", {{"x", 2}}, island, 2);
-    const uint32_t v = b.AddBuffer("v", from, Rows({2}), 2);
-    const uint32_t y = b.AddBuffer("y", to, Rows({2}), 2);
-    b.AddFeed("v", v);
-    b.AddMove("move", v, y);
-    b.AddFetch("y", y);
-    return b.Finish();
+    return TransferPlan(
+        {.name = name, .steps_in_flight = 3, .slice = {.island = island}},
+        {.island = island, .base = 2});
   }
   // One feed of so many numbers, a move to the other island, and a fetch.
   static proto::Plan LongPlan(int64_t rows) {
-    PlanBuilder b("long", 2);
-    const uint32_t from = b.AddSlice("from", {{"x", 2}}, 0, 0);
-    const uint32_t to = b.AddSlice("to", {{"x", 2}}, 1, 0);
-    const uint32_t v = b.AddBuffer("v", from, Rows({rows}), 2);
-    const uint32_t y = b.AddBuffer("y", to, Rows({rows}), 2);
-    b.AddFeed("v", v);
-    b.AddMove("move", v, y);
-    b.AddFetch("y", y);
-    return b.Finish();
+    return TransferPlan({.name = "long", .layout = Rows({rows})},
+                        {.island = 1});
   }
 
   NodeCluster cluster_{"2x2x2"};
@@ -185,21 +173,16 @@ TEST_F(NodeRunTest, TheControllerHearsOfTimeAndNotOfSteps) {
 TEST_F(NodeRunTest, LargePiecesComeToTheirPlaces) {
   ASSERT_NO_FATAL_FAILURE(Begin());
   constexpr int64_t kSide = 512;
-  PlanBuilder b("turn", 2);
-  const uint32_t s = b.AddSlice("s", {{"x", 2}}, 0, 1);
-  const uint32_t t = b.AddSlice("t", {{"x", 2}}, 1, 1);
-  layout::Layout rows, columns;
-  rows.shape = columns.shape = {kSide, kSide};
-  rows.dims = {{"x"}, {}};
-  columns.dims = {{}, {"x"}};
-  const uint32_t u = b.AddBuffer("u", s, rows, 2);
-  const uint32_t v = b.AddBuffer("v", t, columns, 2);
-  const uint32_t w = b.AddBuffer("w", s, rows, 2);
-  b.AddFeed("u", u);
-  b.AddMove("there", u, v);
-  b.AddMove("back", v, w);
-  b.AddFetch("w", w);
-  const ProgramHandle program = LoadPlan(*client_, b.Finish());
+  const layout::Layout rows = Rows({kSide, kSide});
+  const layout::Layout columns = Split({kSide, kSide}, {{}, {"x"}});
+  const ProgramHandle program = LoadPlan(
+      *client_,
+      ChainBuilder({.name = "turn", .slice = {.base = 1}, .layout = rows})
+          .Feed("u")
+          .Move("there", {.island = 1, .base = 1}, columns)
+          .MoveTo("back", 0, rows)
+          .Fetch("w")
+          .Finish());
   std::vector<float> values;
   for (int64_t i = 0; i < kSide * kSide; ++i) {
     values.push_back(static_cast<float>(i));
@@ -217,7 +200,7 @@ TEST_F(NodeRunTest, ValuesDoNotPassTheController) {
   const ClusterStats before = StatsOf(*client_);
   const RunHandle run = LaunchPlan(
       *client_, program, {Floats({kRows}, std::vector<float>(kRows, 3))});
-  EXPECT_EQ(FetchValues(*client_, run, "y").back(), 3);
+  EXPECT_EQ(FetchValues(*client_, run, "v").back(), 3);
   const ClusterStats after = StatsOf(*client_);
   EXPECT_LT(after.controller_bytes - before.controller_bytes, 10'000u);
   // They went to a host, to the other island, and back.
@@ -239,7 +222,7 @@ TEST_F(NodeRunTest, LongValuesAreMoved) {
   for (int round = 0; round < 3; ++round) {
     const RunHandle run =
         LaunchPlan(*client_, program, {Floats({kRows}, values)});
-    EXPECT_EQ(FetchValues(*client_, run, "y"), values);
+    EXPECT_EQ(FetchValues(*client_, run, "v"), values);
   }
 }
 
@@ -269,7 +252,7 @@ TEST_F(NodeRunTest, WorkersSpill) {
   for (int i = 4; i >= 0; --i) {
     EXPECT_TRUE(Values(*client_->Get(kept[i])) == values(i)) << i;
     const RunHandle run = *client_->Launch(program, {kept[i]});
-    EXPECT_TRUE(FetchValues(*client_, run, "y") == values(i)) << i;
+    EXPECT_TRUE(FetchValues(*client_, run, "v") == values(i)) << i;
     EXPECT_TRUE(client_->ReleaseRun(run).ok());
     EXPECT_TRUE(client_->Release(kept[i]).ok());
   }
@@ -312,9 +295,9 @@ TEST_F(NodeRunTest, ALostWorkerEndsWhatUsedIt) {
   const ProgramHandle other = LoadPlan(*client_, MovePlan("other", 1));
   const std::vector<float> values = {1, 2};
   const RunHandle before = LaunchPlan(*client_, other, {Floats({2}, values)});
-  EXPECT_EQ(FetchValues(*client_, before, "y"), values);
+  EXPECT_EQ(FetchValues(*client_, before, "v"), values);
   const RunHandle run = LaunchPlan(*client_, lost, {Floats({2}, values)}, 1);
-  EXPECT_EQ(FetchValues(*client_, run, "y"), values);
+  EXPECT_EQ(FetchValues(*client_, run, "v"), values);
   cluster_.Cut(1);
   // The next launch, or the load after it, hears of it.
   absl::Status ended;
@@ -335,7 +318,7 @@ TEST_F(NodeRunTest, ALostWorkerEndsWhatUsedIt) {
   EXPECT_EQ(reload.status().message(),
             "program 'lost' needs host1, which is gone (life 1) [PW4101]");
   const RunHandle after = LaunchPlan(*client_, other, {Floats({2}, values)});
-  EXPECT_EQ(FetchValues(*client_, after, "y"), values);
+  EXPECT_EQ(FetchValues(*client_, after, "v"), values);
 }
 
 // Arrays of eight shards go to and fro between two processes.
@@ -351,22 +334,11 @@ TEST(NodeStepTest, AStepOfAGangIsOneFrameForEachPeer) {
   ASSERT_TRUE(nodes.Begin(options).ok());
   auto client = nodes.cluster().Connect("c");
   ASSERT_TRUE(client.ok()) << client.status();
-  layout::Layout members;
-  members.shape = {kShards};
-  members.dims = {{"x"}};
-  PlanBuilder b("moves", 4);
-  const uint32_t slices[] = {b.AddSlice("s0", {{"x", kShards}}, 0),
-                             b.AddSlice("s1", {{"x", kShards}}, 1)};
-  uint32_t last = b.AddBuffer("b0", slices[0], members, 2);
-  b.AddFeed("v", last);
-  for (int i = 1; i <= kMoves; ++i) {
-    const uint32_t next =
-        b.AddBuffer(absl::StrCat("b", i), slices[i % 2], members, 2);
-    b.AddMove(absl::StrCat("m", i), last, next);
-    last = next;
-  }
-  b.AddFetch("out", last);
-  const ProgramHandle program = LoadPlan(**client, b.Finish());
+  ChainBuilder b(
+      {.name = "moves", .steps_in_flight = 4, .slice = {.shards = kShards}});
+  b.Feed("v").Move("m1", {.shards = kShards, .island = 1});
+  for (int i = 2; i <= kMoves; ++i) b.MoveTo(absl::StrCat("m", i), i % 2);
+  const ProgramHandle program = LoadPlan(**client, b.Fetch("out").Finish());
   const std::vector<float> values = {0, 1, 2, 3, 4, 5, 6, 7};
   const ClusterStats before = StatsOf(**client);
   const RunHandle run =

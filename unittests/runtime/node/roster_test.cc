@@ -22,7 +22,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-class RosterTest : public testing::Test {
+class RosterTest : public ::testing::Test {
  protected:
   static Topology Make(const std::string& text) {
     return *Topology::Create(*ReadTopology(text));

@@ -11,7 +11,7 @@
 
 #include <memory>
 
-#include "unittests/runtime/plan/add_collective.h"
+#include "runtime/plan/testing/test_plans.h"
 #include "unittests/runtime/program/host_program_test_support.h"
 
 namespace pathways::testing {
@@ -27,17 +27,16 @@ class HostProgramCollectivesTest : public ::testing::Test {
              proto::CollectiveKind kind = proto::ALL_REDUCE,
              std::vector<uint32_t> cohorts = {}) {
     topology_ = std::make_unique<Topology>(MakeTopology(topology));
-    PlanBuilder b("p", 2);
-    const uint32_t s = b.AddSlice("s", {{"x", 4}}, 0);
-    const uint32_t u = b.AddBuffer("u", s, RowsOf(4 * numbers), 2);
-    const uint32_t v = b.AddBuffer("v", s, RowsOf(4 * numbers), 2);
-    b.AddFeed("u", u);
-    AddCollective(b, b.AddGang("g", s, {u}, {v}), kind, "x");
-    b.AddFetch("v", v);
+    proto::Plan plan =
+        ChainBuilder({.slice = {.shards = 4}, .layout = Rows({4 * numbers})})
+            .Feed("u")
+            .Collective("g", kind)
+            .Fetch("v")
+            .Finish();
     program_ = nullptr;  // before the arenas that it is in
     host_ = std::make_unique<TestHost>(*topology_, host, std::move(cohorts),
                                        uint64_t{64} << 20);
-    program_ = host_->MustBuild(Prepare(b.Finish(), *topology_));
+    program_ = host_->MustBuild(Prepare(std::move(plan), *topology_));
     ASSERT_NE(program_, nullptr);
     ASSERT_THAT(program_->groups, SizeIs(1));
   }

@@ -14,6 +14,7 @@
 #include <string>
 #include <utility>
 
+#include "runtime/plan/testing/test_plans.h"
 #include "unittests/runtime/program/host_program_test_support.h"
 
 namespace pathways::testing {
@@ -49,15 +50,9 @@ TEST(HostProgramMovesTest, ACreditGoesToTheSenderWhereverItIs) {
 
 TEST(HostProgramMovesTest, DevicesOfAWorkerAreNearAndOthersArePeers) {
   const Topology topology = MakeTopology("1x1x3");
-  PlanBuilder b("p", 2);
-  const uint32_t s = b.AddSlice("s", {{"x", 1}}, 0, /*base=*/0);
-  const uint32_t t = b.AddSlice("t", {{"x", 2}}, 0, /*base=*/1);
-  const uint32_t u = b.AddBuffer("u", s, RowsOf(2), 2);
-  const uint32_t v = b.AddBuffer("v", t, RowsOf(2), 2);
-  b.AddFeed("u", u);
-  b.AddMove("m", u, v);
-  b.AddFetch("v", v);
-  const auto plan = Prepare(b.Finish(), topology);
+  const auto plan = Prepare(
+      TransferPlan({.slice = {.shards = 1}, .layout = Rows({2})}, {.base = 1}),
+      topology);
   TestHost host(topology, 0, /*cohorts=*/{0, 0, 1});
   const auto program = host.MustBuild(plan);
   const DeviceProgram& from = *program->devices[0];
@@ -70,17 +65,12 @@ TEST(HostProgramMovesTest, DevicesOfAWorkerAreNearAndOthersArePeers) {
 
 TEST(HostProgramMovesTest, AControlEdgeIsOneMessageForAHost) {
   const Topology topology = MakeTopology("2x2x2");
-  PlanBuilder b("p", 2);
-  const uint32_t s = b.AddSlice("s", {{"x", 4}}, 0);
-  const uint32_t t = b.AddSlice("t", {{"x", 4}}, 1);
-  const uint32_t u = b.AddBuffer("u", s, RowsOf(4), 2);
-  const uint32_t v = b.AddBuffer("v", t, RowsOf(4), 2);
-  const uint32_t first = b.AddGang("first", s, {}, {u});
-  const uint32_t second = b.AddGang("second", t, {}, {v});
-  b.AddFetch("u", u);
-  b.AddFetch("v", v);
-  b.AddControl(first, second);
-  const auto plan = Prepare(b.Finish(), topology);
+  ChainBuilder b({.slice = {.shards = 4}});
+  const uint32_t first = b.Gang("first").last_action();
+  b.Fetch("u");
+  b.Begin({.shards = 4, .island = 1}).Gang("second");
+  b.AddControl(first, b.last_action());
+  const auto plan = Prepare(b.Fetch("v").Finish(), topology);
   TestHost sender(topology, 1);
   const auto from = sender.MustBuild(plan);
   TestHost receiver(topology, 2);

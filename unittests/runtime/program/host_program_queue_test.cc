@@ -12,7 +12,7 @@
 #include <memory>
 #include <utility>
 
-#include "unittests/runtime/plan/add_collective.h"
+#include "runtime/plan/testing/test_plans.h"
 #include "unittests/runtime/program/host_program_test_support.h"
 
 namespace pathways::testing {
@@ -24,13 +24,14 @@ using ::testing::SizeIs;
 // Shards 1 and 3 of a mesh of 2 by 2 are on device 1.
 TEST(HostProgramQueueTest, AGangRunsAllShardsOfADevice) {
   const Topology topology = MakeTopology("1x1x2");
-  PlanBuilder b("p", 2);
-  const uint32_t s = b.AddSlice("s", {{"x", 2}, {"y", 2}}, 0, 0, /*span=*/2);
-  const uint32_t u = b.AddBuffer("u", s, RowsOf(2), 2);
-  b.AddGang("g", s, {}, {u}, /*cost_ns=*/70);
-  b.AddFetch("u", u);
   TestHost host(topology, 0);
-  const auto program = host.MustBuild(Prepare(b.Finish(), topology));
+  const auto program = host.MustBuild(
+      Prepare(ChainBuilder({.slice = {.mesh = {{"x", 2}, {"y", 2}}, .span = 2},
+                            .layout = Rows({2})})
+                  .Gang("g", {.cost_ns = 70})
+                  .Fetch("u")
+                  .Finish(),
+              topology));
   const DeviceProgram& device = *program->devices[1];
   ASSERT_THAT(device.queue->gangs, SizeIs(1));
   const Gang& gang = device.queue->gangs[0];
@@ -45,14 +46,7 @@ TEST(HostProgramQueueTest, AGangRunsAllShardsOfADevice) {
 
 TEST(HostProgramQueueTest, ACollectiveMeetsWithTheOtherDevices) {
   const Topology topology = MakeTopology("1x1x2");
-  PlanBuilder b("p", 2);
-  const uint32_t s = b.AddSlice("s", {{"x", 2}}, 0);
-  const uint32_t u = b.AddBuffer("u", s, RowsOf(2), 2);
-  const uint32_t v = b.AddBuffer("v", s, RowsOf(2), 2);
-  b.AddFeed("u", u);
-  AddCollective(b, b.AddGang("g", s, {u}, {v}), proto::ALL_REDUCE, "x");
-  b.AddFetch("v", v);
-  proto::Plan plan = b.Finish();
+  proto::Plan plan = AllReducePlan({});
   TestHost host(topology, 0);
   const auto program = host.MustBuild(Prepare(std::move(plan), topology));
   ASSERT_THAT(program->groups, SizeIs(1));
@@ -67,20 +61,15 @@ TEST(HostProgramQueueTest, ACollectiveMeetsWithTheOtherDevices) {
 
 // Two all-reduces of a slice, one after the other.
 proto::Plan TwoCollectives(layout::Mesh mesh, int64_t span) {
-  PlanBuilder b("p", 2);
   int64_t rows = 1;
   for (const auto& axis : mesh) rows *= axis.size;
-  const uint32_t s = b.AddSlice("s", std::move(mesh), 0, 0, span);
-  uint32_t last = b.AddBuffer("b0", s, RowsOf(rows), 2);
-  b.AddFeed("v", last);
-  for (const char* name : {"b1", "b2"}) {
-    const uint32_t next = b.AddBuffer(name, s, RowsOf(rows), 2);
-    AddCollective(b, b.AddGang(name, s, {last}, {next}), proto::ALL_REDUCE,
-                  "x");
-    last = next;
-  }
-  b.AddFetch("v", last);
-  return b.Finish();
+  return ChainBuilder({.slice = {.mesh = std::move(mesh), .span = span},
+                       .layout = Rows({rows})})
+      .Feed("v")
+      .Collective("b1", proto::ALL_REDUCE)
+      .Collective("b2", proto::ALL_REDUCE)
+      .Fetch("v")
+      .Finish();
 }
 
 TEST(HostProgramQueueTest, DevicesThatDoTheSameShareIt) {

@@ -56,10 +56,11 @@ TEST_F(AdmissionTest, NamesWhatIsNeededWhereAndWhoHoldsTheRest) {
   ASSERT_TRUE(Admit(1, "one", 128).ok());
   const absl::Status status = Admit(2, "two", 512);
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
-  EXPECT_EQ(status.message(),
-            "program 'two' needs 16384 bytes on island0/host1/device0 (largest "
-            "buffers: 'u' 4096, 'v' 4096, 'w' 4096), where 4096 of 16384 bytes "
-            "are used; held by program 'one' of client 'me' (4096) [PW3101]");
+  EXPECT_EQ(
+      status.message(),
+      "program 'two' needs 16384 bytes on island0/host1/device0 (largest "
+      "buffers: 'u' 4096, 'first' 4096, 'm' 4096), where 4096 of 16384 bytes "
+      "are used; held by program 'one' of client 'me' (4096) [PW3101]");
 }
 
 TEST_F(AdmissionTest, WhatNeedsAHostThatIsGoneIsRefused) {

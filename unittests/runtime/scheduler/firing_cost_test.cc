@@ -8,6 +8,7 @@
 
 #include "runtime/scheduler/firing_cost.h"
 
+#include "runtime/plan/testing/test_plans.h"
 #include "unittests/runtime/binding/binding_test_support.h"
 
 namespace pathways::testing {
@@ -15,20 +16,15 @@ namespace {
 
 // Gangs of these costs, one after the other, of stage s on device s % devices.
 FiringCost Pipeline(const std::vector<uint64_t>& costs, int64_t devices) {
-  PlanBuilder b("pipeline", 2);
-  uint32_t before = 0;
+  ChainBuilder b(
+      {.name = "pipeline", .slice = {.shards = 1}, .layout = Rows({2})});
+  b.Feed("x");
   for (size_t i = 0; i < costs.size(); ++i) {
-    const std::string n = absl::StrCat(i);
-    const uint32_t s =
-        b.AddSlice("s" + n, {{"x", 1}}, 0, static_cast<int64_t>(i) % devices);
-    const uint32_t in = b.AddBuffer("in" + n, s, RowsOf(2), 2);
-    const uint32_t out = b.AddBuffer("out" + n, s, RowsOf(2), 2);
-    i == 0 ? void(b.AddFeed("x", in)) : void(b.AddMove("m" + n, before, in));
-    b.AddGang("g" + n, s, {in}, {out}, costs[i]);
-    before = out;
+    const int64_t device = static_cast<int64_t>(i) % devices;
+    if (i > 0) b.Move(absl::StrCat("m", i), {.shards = 1, .base = device});
+    b.Gang(absl::StrCat("g", i), {.cost_ns = costs[i]});
   }
-  b.AddFetch("y", before);
-  return CostOf(*Prepare(b.Finish(), MakeTopology("1x1x4")));
+  return CostOf(*Prepare(b.Fetch("y").Finish(), MakeTopology("1x1x4")));
 }
 
 TEST(FiringCostTest, StagesOnDevicesOfTheirOwnFill) {

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "runtime/plan/profile.h"
+#include "runtime/plan/testing/test_plans.h"
 #include "unittests/runtime/trace/trace_test_support.h"
 
 namespace pathways::testing {
@@ -98,12 +99,8 @@ TEST(MeasureTest, OtherProgramsAreOthers) {
 }
 
 TEST(MeasureTest, ADeviceWithSeveralShards) {
-  PlanBuilder b("p", 1);
-  const uint32_t s = b.AddSlice("s", {{"x", 4}}, 0, /*base=*/0, /*span=*/2);
-  layout::Layout rows;
-  rows.shape = {4};
-  rows.dims = {{"x"}};
-  b.AddGang("a", s, {}, {b.AddBuffer("from", s, rows)});
+  ChainBuilder b({.slice = {.shards = 4, .span = 2}});
+  b.Gang("a");
   b.plan().mutable_actions(0)->add_steps()->mutable_collective()->set_kind(
       proto::PERMUTE);
   TraceLog log = EmptyLog();

@@ -11,6 +11,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "runtime/plan/testing/test_plans.h"
 #include "runtime/trace/credits_in_use.h"
 #include "unittests/runtime/trace/trace_test_support.h"
 
@@ -67,13 +68,6 @@ TEST(MemoryInUseTest, OnlyWhatIsOfItsKind) {
   EXPECT_THAT(counter.values, ElementsAre(Pair(20, 128)));
 }
 
-layout::Layout Rows() {
-  layout::Layout rows;
-  rows.shape = {2};
-  rows.dims = {{"x"}};
-  return rows;
-}
-
 class CreditsInUseTest : public ::testing::Test {
  protected:
   Values Of(uint32_t device) {
@@ -103,7 +97,7 @@ TEST_F(CreditsInUseTest, ALogThatBeginsInTheMiddleStartsHigher) {
 TEST_F(CreditsInUseTest, OneForEachShard) {
   PlanBuilder b("p", 2);
   const uint32_t slice = b.AddSlice("s", {{"x", 2}}, 0, 0, /*span=*/1);
-  const uint32_t v = b.AddBuffer("v", slice, Rows(), 2);
+  const uint32_t v = b.AddBuffer("v", slice, Rows({2}), 2);
   b.AddGang("a", slice, {}, {v});
   b.AddGang("b", slice, {v}, {});
   log_.programs[kProgram] = std::make_shared<const proto::Plan>(b.Finish());
@@ -115,14 +109,9 @@ TEST_F(CreditsInUseTest, OneForEachShard) {
 // The feed of a carried argument reads the result of the firing before it; the
 // first reads what the launch brings.
 TEST_F(CreditsInUseTest, ACarriedArgumentGivesBackFromTheSecondFiringOn) {
-  PlanBuilder b("p", 2);
-  const uint32_t slice = b.AddSlice("s", {{"x", 2}}, 0);
-  const uint32_t v = b.AddBuffer("v", slice, Rows(), 2);
-  const uint32_t w = b.AddBuffer("w", slice, Rows(), 2);
-  const uint32_t feed = b.AddFeed("v", v);
-  const uint32_t gang = b.AddGang("a", slice, {v}, {w});
-  b.Carry(feed, b.AddFetch("w", w));
-  log_.programs[kProgram] = std::make_shared<const proto::Plan>(b.Finish());
+  log_.programs[kProgram] = std::make_shared<const proto::Plan>(
+      ChainBuilder({}).Feed("v").Gang("a").Fetch("w").CarryResult().Finish());
+  const uint32_t feed = 0, gang = 1;
   auto fire = [&](TraceKind kind, uint32_t action, TimeNs end,
                   uint64_t firing) {
     log_.events.push_back(

@@ -13,7 +13,7 @@
 #include <memory>
 #include <utility>
 
-#include "runtime/plan/plan_builder.h"
+#include "runtime/plan/testing/test_plans.h"
 #include "runtime/trace/trace.h"
 
 namespace pathways::testing {
@@ -51,18 +51,8 @@ inline TraceLog EmptyLog() {
 // it; the gangs have a collective each as step 1. Two shards. Actions: 0 a,
 // 1 m.send, 2 m.recv, 3 b.
 inline std::shared_ptr<const proto::Plan> TwoGangs() {
-  PlanBuilder b("p", 2);
-  const uint32_t s0 = b.AddSlice("s0", {{"x", 2}}, 0);
-  const uint32_t s1 = b.AddSlice("s1", {{"x", 2}}, 1);
-  layout::Layout rows;
-  rows.shape = {2};
-  rows.dims = {{"x"}};
-  const uint32_t from = b.AddBuffer("from", s0, rows, 2);
-  const uint32_t to = b.AddBuffer("to", s1, rows, 2);
-  const uint32_t out = b.AddBuffer("out", s1, rows, 2);
-  b.AddGang("a", s0, {}, {from});
-  b.AddMove("m", from, to);
-  b.AddGang("b", s1, {to}, {out});
+  ChainBuilder b({});
+  b.Gang("a").Move("m", {.island = 1}).Gang("b");
   for (int gang : {0, 3}) {
     proto::Action* action = b.plan().mutable_actions(gang);
     action->set_location(gang == 0 ? "p.mlir:1:1" : "p.mlir:2:2");
