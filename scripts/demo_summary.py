@@ -99,9 +99,9 @@ def write_summary(folder):
               "other, up to the last one. What is between them is messages and, "
               "on threads, waiting for a processor: these kernels are tiny.", ""]
     if time["events_dropped"]:
-        lines += [f"It is that of the last {ms(wall)} alone: "
+        lines += [f"It covers only the last {ms(wall)}: "
                   f"{time['events_dropped']} older events were dropped, and "
-                  "--trace-events keeps more.", ""]
+                  "a larger --trace-events keeps more.", ""]
     path = time["critical_path"][:PLACES]
     lines += table(["action", "firings", "time", "of all"],
                    [[p["action"], str(p["firings"]), ms(p["ns"]),

@@ -61,7 +61,7 @@ def read(path):
     except OSError as error:
         fail(f"cannot read '{path}': {error.strerror}")
     except (ValueError, LookupError, TypeError) as error:
-        fail(f"'{path}' is no trace: {error!r}")
+        fail(f"'{path}' is not a trace: {error!r}")
 
 
 def count(text):
@@ -152,7 +152,7 @@ def render(facts, tracks, flows, begin, end, steps, title):
     begin = min(e["ts"] for e in ran) if begin is None else begin
     end = max(e["ts"] + e["dur"] for e in ran) if end is None else end
     if end <= begin:
-        fail(f"nothing is from {begin} us to {end} us")
+        fail(f"the trace has no kernel from {begin} us to {end} us")
     scale = (WIDTH - LABELS - 16) / (end - begin)
 
     def x(time):

@@ -264,7 +264,8 @@ Result<Compiled> Compilation::emit() {
       return lowered.error();
   } else if (options.explain_reshards) {
     return Error{ErrorCode::kInvalidArgument,
-                 program.file_name + ": is a plan, whose movement is chosen"};
+                 program.file_name +
+                     ": is a plan, whose movements are already chosen"};
   } else if (!options.mesh.empty()) {
     return Error{ErrorCode::kInvalidArgument,
                  program.file_name + ": is a plan, whose meshes are fixed; '" +

@@ -97,7 +97,7 @@ makeMachine(const Target &target, Location loc) {
   llvm::Triple triple(target.triple());
   const llvm::Target *code = llvm::TargetRegistry::lookupTarget(triple, error);
   if (!code)
-    return emitError(loc, "no code can be made for target '")
+    return emitError(loc, "cannot generate code for target '")
            << target.triple() << "': " << error;
   std::string features = llvm::join(target.features(), ",");
   llvm::TargetOptions options;
@@ -106,7 +106,7 @@ makeMachine(const Target &target, Location loc) {
       triple, target.cpu(), features, options, llvm::Reloc::PIC_,
       llvm::CodeModel::Small, llvm::CodeGenOptLevel::Aggressive));
   if (!machine)
-    return emitError(loc, "no code can be made for target '")
+    return emitError(loc, "cannot generate code for target '")
            << target.triple() << "'";
   return machine;
 }

@@ -172,10 +172,10 @@ std::string LoopJudge::getObstacle() {
       continue;
     Step step = stepOf(op.getMatchingIndexingMap(&operand), operand.get());
     if (step == Step::Other)
-      return llvm::formatv("elements of operand {0} lie apart",
+      return llvm::formatv("elements of operand {0} are not contiguous",
                            operand.getOperandNumber());
     if (step == Step::None && op.isDpsInit(&operand) && !isReduction())
-      return "its result is one element again and again";
+      return "all iterations write the same element";
   }
   if (!isReduction())
     return {};
@@ -187,7 +187,7 @@ std::string LoopJudge::getObstacle() {
          combiner->hasTrait<OpTrait::IsCommutative>() &&
          isa<IntegerType>(yielded.getType()));
     if (!isAnyOrder)
-      return "combines one element after the other";
+      return "combines elements one after another";
   }
   return {};
 }
@@ -258,7 +258,7 @@ void PathLog::addRest(func::FuncOp func) {
                        (isDense(op.getSource()) && isDense(op.getTarget()));
     if (isDenseCopy || type.getDimSize(type.getRank() - 1) == 1)
       return add(op, "copy");
-    add(op, "plain loop: elements lie apart",
+    add(op, "plain loop: elements are not contiguous",
         std::min<double>(type.getDimSize(type.getRank() - 1), kMuchSlower));
   });
   func.walk([&](linalg::LinalgOp op) {
@@ -273,7 +273,7 @@ void PathLog::addRest(func::FuncOp func) {
     if (!obstacle.empty())
       return add(op, "plain loop: " + obstacle, judge.getSlowdown());
     if (judge.dividesIntegers())
-      return add(op, "by element, as integers are divided");
+      return add(op, "one element at a time, because integers are divided");
     add(op, judge.isReduction() ? "reduction in vectors" : "vectors");
   });
 }

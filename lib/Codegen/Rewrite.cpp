@@ -191,5 +191,5 @@ LogicalResult kernel::runPasses(PassManager &passes, ModuleOp module) {
   if (watch.hasSeenError())
     return failure();
   return module.emitError("code generation failed: pass '")
-         << name << "' gave up and did not say why";
+         << name << "' failed without an error";
 }

@@ -256,10 +256,11 @@ void GraphBuilder::explainDonations(CallOp call, const PlanKernel &kernel) {
         call.emitRemark() << "operand " << index << " of '" << call.getCallee()
                           << "' is donated, but no result takes its memory: ";
     if (!fits)
-      remark << "none has shards of " << shard;
+      remark << "no result has shards of " << shard;
     else
-      remark << "those of its type are written before it was read for the last "
-                "time, are kept for the next step, or take that of another";
+      remark << "results of its type are written before the last read of the "
+                "operand, are kept for the next step, or use the memory of "
+                "another operand";
   }
 }
 

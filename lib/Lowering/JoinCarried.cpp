@@ -67,13 +67,14 @@ const char *CarriedJoiner::join(uint32_t argument) {
   uint32_t entry = graph.getFirst(next);
   uint32_t writer = graph.buffers[entry].writer;
   if (isTakenLate(now, feed) || isTakenLate(entry, feed))
-    return "another argument takes it, or its next value, from the step before";
+    return "another argument also takes it, or its next value, from the "
+           "previous step";
   if (graph.isRing(now))
     return nullptr;
   if (graph.isFeed(writer))
     return "its next value is another argument";
   if (!graph.isGang(writer))
-    return "its next value comes by a movement";
+    return "its next value is the result of a movement";
   if (credits > 1 && isSent(next))
     return "its next value is sent to another slice, while the next step "
            "begins";

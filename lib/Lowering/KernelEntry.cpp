@@ -81,7 +81,7 @@ LogicalResult mlir::pathways::setCollective(Operation *op,
         return success();
       })
       .Default([](Operation *op) {
-        return op->emitOpError("is a collective that plans do not have");
+        return op->emitOpError("is a collective that plans do not support");
       });
 }
 

@@ -60,7 +60,7 @@ static void explain(ProgramOp program, StringRef profile,
     return;
   auto first = llvm::find_if(
       kernels, [](const auto &kernel) { return !kernel->isMeasured; });
-  program.emitRemark() << "profile '" << profile << "' has no cost of "
+  program.emitRemark() << "profile '" << profile << "' has no cost for "
                        << estimated << " of " << kernels.size()
                        << " computations, the first '" << (*first)->name
                        << "'; they are estimated";
@@ -94,7 +94,8 @@ struct LowerToPlan
     explain(program, profile, kernels.getKernels());
     FailureOr<std::vector<uint32_t>> order = orderActions(*graph);
     if (failed(order))
-      return program.emitOpError("has actions that wait for each other");
+      return program.emitOpError(
+          "has a cycle of actions that wait for each other");
     renumberActions(*graph, *order);
     for (const CarriedCopy &copy : joinCarried(*graph, most))
       explain(*graph, copy);

@@ -203,7 +203,7 @@ Parsed Parse::run() {
   });
   SingleThread single(context);
   if (std::optional<size_t> deep = findDeepNesting(text)) {
-    emitError(locationAt(*deep), "nested more than ")
+    emitError(locationAt(*deep), "the text is nested more than ")
         << kMaxNesting << " deep"
         << ::pathways::Tag(::pathways::ErrorId::kNotParsed);
     return std::move(parsed);
@@ -211,7 +211,7 @@ Parsed Parse::run() {
   if (read() && verifyAll())
     return std::move(parsed);
   if (!hasError)
-    emitError(locationAt(0), "cannot be parsed")
+    emitError(locationAt(0), "the text cannot be parsed")
         << ::pathways::Tag(::pathways::ErrorId::kNotParsed);
   if (parsed.hasCrashed)
     (void)parsed.module.release(); // must not be touched again

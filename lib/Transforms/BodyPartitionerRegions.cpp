@@ -84,10 +84,11 @@ bool BodyPartitioner::keepOrUndo(Operation *op, Operation *copy) {
   if (!collective)
     return true;
   InFlightDiagnostic remark =
-      op->emitRemark() << "'" << op->getName()
-                       << "' is not cut: shards would have to wait for each "
-                          "other inside of it";
-  remark.attachNote(collective->getLoc()) << "they communicate for this";
+      op->emitRemark()
+      << "'" << op->getName()
+      << "' is not cut: shards would have to communicate inside it";
+  remark.attachNote(collective->getLoc())
+      << "this operation needs the communication";
   copy->erase();
   return false;
 }

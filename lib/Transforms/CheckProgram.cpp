@@ -87,8 +87,7 @@ class CheckProgramPass
         InFlightDiagnostic diagnostic =
             call.emitOpError()
             << "calls '" << callee.getSymName()
-            << "' from within itself; recursion cannot be "
-               "compiled"
+            << "', which is already being called; recursion cannot be compiled"
             << ::pathways::Tag(::pathways::ErrorId::kNotCompilable);
         diagnostic.attachNote(callee.getLoc())
             << "function '" << callee.getSymName() << "' is defined here";
@@ -118,9 +117,8 @@ class CheckProgramPass
         return;
       InFlightDiagnostic diagnostic =
           op->emitOpError()
-          << "cannot be compiled; functions that programs "
-             "call use func, linalg, tensor, arith, math, "
-             "scf, affine and cf.assert"
+          << "cannot be compiled; functions that programs call may use func, "
+             "linalg, tensor, arith, math, scf, affine and cf.assert"
           << ::pathways::Tag(::pathways::ErrorId::kNotCompilable);
       diagnostic.attachNote(function.getLoc())
           << "function '" << function.getSymName() << "' is defined here";

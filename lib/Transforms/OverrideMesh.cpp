@@ -60,8 +60,8 @@ private:
     int64_t index = old.getAxisIndex(axis);
     if (index < 0)
       return slice.emitOpError("'")
-             << slice.getSymName() << "' has mesh " << old << ", without axis '"
-             << axis << "' that '" << item << "' is for";
+             << slice.getSymName() << "' has mesh " << old
+             << ", which has no axis '" << axis << "' of '" << item << "'";
     auto [given, isNew] =
         sizes.try_emplace({slice.getSymNameAttr(), index}, size);
     if (!isNew)

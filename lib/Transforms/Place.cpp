@@ -464,7 +464,7 @@ LogicalResult Placer::reportShortage(unsigned index) {
   else
     diagnostic << " on one island";
   if (group.slices.size() > 1)
-    diagnostic << ", with the slices it is with";
+    diagnostic << ", together with the slices of its 'with'";
   if (!group.apart.empty()) {
     diagnostic << ", apart from ";
     SmallVector<unsigned> apart(group.apart);

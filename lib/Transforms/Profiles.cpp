@@ -29,8 +29,8 @@ FailureOr<const ::pathways::Profile *> Profiles::read(const std::string &path) {
     if (!program.getFingerprint())
       return program.emitOpError()
              << "'" << program.getSymName()
-             << "' has no fingerprint, by which profile '" << path
-             << "' knows it; run pw-fingerprint first";
+             << "' has no fingerprint, which profile '" << path
+             << "' needs to identify it; run pw-fingerprint first";
     absl::Status same = it->second.CheckProgram(
         program.getSymName().str(), program.getFingerprint()->str());
     if (!same.ok())

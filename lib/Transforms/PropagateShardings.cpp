@@ -199,8 +199,9 @@ LogicalResult Propagation::collect(ProgramOp program,
     } else if (!isa<ReturnOp>(op) &&
                (llvm::any_of(op->getOperandTypes(), isOpen) ||
                 llvm::any_of(op->getResultTypes(), isOpen))) {
-      op->emitOpError("has an array with an open dimension, and does not say "
-                      "how it passes shardings on; write which axes cut it");
+      op->emitOpError(
+          "has an array with an open dimension, but does not define how it "
+          "propagates shardings; write which axes cut the array");
       return WalkResult::interrupt();
     }
     return WalkResult::advance();
@@ -350,8 +351,8 @@ LogicalResult Propagation::updateCall(CallOp call, ShardingRound round) {
     if (givenUp.insert(callee).second)
       call.emitRemark() << "'" << call.getCallee() << "' is called with more "
                         << "than " << kMaxSummaries
-                        << " combinations of shardings; this call and others "
-                           "with further ones pass none on";
+                        << " combinations of shardings; this call and calls "
+                           "with other combinations propagate none";
     return success();
   }
   auto take = [&](unsigned index, Value value, ShardingAttr found) {
@@ -477,7 +478,7 @@ void Propagation::explain() {
     ArrayType type = array.type.withSharding(array.getSharding().getClosed());
     mlir::emitRemark(array.values[0].getLoc())
         << describe(array.values[0]) << " is " << type
-        << (reasons.empty() ? "; nothing says how to cut it" : reasons);
+        << (reasons.empty() ? "; no sharding reaches it" : reasons);
   }
 }
 
@@ -503,9 +504,9 @@ void Propagation::close() {
         symbols.lookup<SliceOp>(cast<FlatSymbolRefAttr>(name).getAttr());
     int64_t shards = slice.getMesh().getNumShards();
     if (!flag && shards > 1)
-      slice.emitRemark() << "nothing says how arrays on slice '"
-                         << slice.getSymName() << "' are cut, so each of its "
-                         << shards << " devices computes all of everything";
+      slice.emitRemark() << "no sharding cuts the arrays on slice '"
+                         << slice.getSymName() << "', so each of its " << shards
+                         << " devices computes everything";
   }
 }
 

@@ -30,8 +30,8 @@ class ResolveDonationPass
       if (auto call = dyn_cast<CallOp>(*node)) {
         resolve(call, liveness);
       } else if (!node.getDonations().empty()) {
-        node->emitOpError("donates, but is no call; pw-resolve-donation does "
-                          "not know what it does with the memory");
+        node->emitOpError("donates an operand, but is not a call; "
+                          "pw-resolve-donation supports only calls");
         return WalkResult::interrupt();
       }
       return WalkResult::advance();

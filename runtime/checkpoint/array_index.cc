@@ -103,7 +103,7 @@ class Reader {
   }
   void Fail(const char* key, const Json* value, const char* expected) {
     if (!status_.ok()) return;
-    status_ = value == nullptr ? Damaged("there is no '", key, "'")
+    status_ = value == nullptr ? Damaged("it has no '", key, "'")
                                : Damaged("'", key, "' is ", Quoted(*value),
                                          ", expected ", expected);
   }
@@ -129,7 +129,9 @@ absl::StatusOr<Json> ParseOf(const std::string& text, const char* format,
                              int64_t newest = kCheckpointVersion) {
   Json index = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (index.is_discarded()) return Damaged("it is not JSON");
-  if (!index.is_object()) return Damaged("it is ", Quoted(index));
+  if (!index.is_object()) {
+    return Damaged("it is ", Quoted(index), ", expected a JSON object");
+  }
   Reader reader;
   const std::string got = reader.String(index, "format");
   if (!reader.status().ok()) return reader.status();
@@ -145,10 +147,10 @@ absl::StatusOr<Json> ParseOf(const std::string& text, const char* format,
   if (version == nullptr ||
       (*version != kCheckpointVersion && *version != newest)) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "the format's version is ",
+        "the version of the format is ",
         version == nullptr ? std::string("missing") : Quoted(*version),
-        ", this reader knows ", kCheckpointVersion,
-        newest == kCheckpointVersion ? "" : absl::StrCat(" and ", newest)));
+        ", expected ", kCheckpointVersion,
+        newest == kCheckpointVersion ? "" : absl::StrCat(" or ", newest)));
   }
   return index;
 }
@@ -250,9 +252,9 @@ bool IsPlain(const std::string& file) {
 absl::Status ReadBlocks(const Json& blocks, ArrayIndex* index) {
   const BlockGrid grid(index->layout, index->mesh);
   if (static_cast<int64_t>(blocks.size()) != grid.size()) {
-    return Damaged("it lists ", blocks.size(), " blocks, ",
-                   layout::ToString(index->layout), " on ",
-                   layout::ToString(index->mesh), " has ", grid.size());
+    return Damaged("it lists ", blocks.size(), " blocks, expected ",
+                   grid.size(), " for ", layout::ToString(index->layout),
+                   " on ", layout::ToString(index->mesh));
   }
   for (const Json& json : blocks) {
     const auto number = static_cast<int64_t>(index->blocks.size());
@@ -312,22 +314,23 @@ absl::Status CheckSavable(ElementType element, const layout::Layout& layout,
   const std::string type = shapeString(element, layout.shape);
   if (wrong.empty() && (elementBytes(element) == 0 ||
                         CheckedElements(element, layout.shape) < 0)) {
-    wrong = "there are too many elements, or none are known";
+    wrong =
+        "the number of elements is too large, or the element type is unknown";
   }
   if (wrong.empty() && layout.shape.size() > kMaxNpyRank) {
     wrong = absl::StrCat("it has ", layout.shape.size(),
-                         " dimensions, at most ", kMaxNpyRank, " are saved");
+                         " dimensions, expected at most ", kMaxNpyRank);
   }
   if (wrong.empty()) {
     const int64_t blocks = BlockGrid(layout, mesh).size();
     if (blocks > kMaxSavedBlocks) {
-      wrong = absl::StrCat("it has ", blocks, " blocks, at most ",
-                           kMaxSavedBlocks, " are saved");
+      wrong = absl::StrCat("it has ", blocks, " blocks, expected at most ",
+                           kMaxSavedBlocks);
     }
   }
   if (wrong.empty()) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      absl::StrCat("an array of ", type, ": ", wrong));
+      absl::StrCat("cannot save an array of ", type, ": ", wrong));
 }
 
 std::string PrintArrayIndex(const ArrayIndex& index) {
@@ -460,7 +463,7 @@ absl::StatusOr<CheckpointFacts> ParseCheckpoint(const std::string& text) {
   const Json* checkpoint = Find(*json, "checkpoint");
   if (checkpoint == nullptr) {
     return absl::InvalidArgumentError(
-        "these arrays are no checkpoint: there is no 'checkpoint'");
+        "the saved arrays are not a checkpoint: the index has no 'checkpoint'");
   }
   Reader reader;
   CheckpointFacts facts;
@@ -489,8 +492,9 @@ absl::Status CheckArrayName(const std::string& name) {
   }
   if (good) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(
-      "an array cannot be saved by the name ", Quoted(Json(name)),
-      ", expected letters, digits, '_', '$', '-' and, but not first, '.'"));
+      "an array cannot be saved under the name ", Quoted(Json(name)),
+      ", expected 1 to 255 letters, digits, '_', '$', '-' and '.', and no '.' "
+      "at the beginning"));
 }
 
 absl::StatusOr<std::string> ReadIndexText(const std::string& given) {
@@ -506,10 +510,9 @@ absl::StatusOr<std::string> ReadIndexText(const std::string& given) {
   const std::string path = absl::StrCat(folder, "/", kIndexFile);
   FileDescriptor file(OpenToRead(path));
   if (file.get() < 0 && errno == ENOENT) {
-    return absl::NotFoundError(
-        absl::StrCat("'", folder, "' has no ", kIndexFile,
-                     ": nothing was saved there, or not to the end",
-                     Tag(ErrorId::kNothingSaved)));
+    return absl::NotFoundError(absl::StrCat(
+        "'", folder, "' has no ", kIndexFile,
+        ": no save to this folder was completed", Tag(ErrorId::kNothingSaved)));
   }
   if (file.get() < 0 || fstat(file.get(), &info) != 0) {
     return FileStatus("read", path, errno);
@@ -520,7 +523,7 @@ absl::StatusOr<std::string> ReadIndexText(const std::string& given) {
   }
   if (info.st_size > kMaxIndexBytes) {
     return absl::DataLossError(absl::StrCat("'", path, "' has ", info.st_size,
-                                            " bytes, an index has at most ",
+                                            " bytes, expected at most ",
                                             kMaxIndexBytes));
   }
   std::string text;

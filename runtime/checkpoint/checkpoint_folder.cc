@@ -85,12 +85,12 @@ absl::StatusOr<CheckpointFacts> ReadCheckpoint(const std::string& path,
     if (facts->first_step == first_step) return facts;
     return absl::InvalidArgumentError(absl::StrCat(
         "'", path, "' is a checkpoint of a run that begins at step ",
-        facts->first_step, ", not at step ", first_step,
+        facts->first_step, ", expected a run that begins at step ", first_step,
         Tag(ErrorId::kCheckpointOfAnotherRun)));
   }
   return absl::InvalidArgumentError(absl::StrCat(
       "'", path, "' is a checkpoint of ",
-      Named(facts->program, facts->fingerprint), ", not of ",
+      Named(facts->program, facts->fingerprint), ", expected a checkpoint of ",
       Named(program, fingerprint), Tag(ErrorId::kCheckpointOfAnotherRun)));
 }
 

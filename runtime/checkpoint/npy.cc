@@ -160,9 +160,10 @@ absl::StatusOr<ElementType> ElementFromDescr(const std::string& descr) {
     if (descr == name) return element;
   }
   if (descr == "|O" || descr == "O") {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "element type '", descr, "' holds Python objects, which are not read",
-        Tag(ErrorId::kNpyNotSupported)));
+    return absl::InvalidArgumentError(
+        absl::StrCat("element type '", descr,
+                     "' holds Python objects, which are not supported",
+                     Tag(ErrorId::kNpyNotSupported)));
   }
   if (!descr.empty() && descr[0] == '>') {
     return absl::InvalidArgumentError(
@@ -265,7 +266,7 @@ absl::StatusOr<NpyHeader> ParseNpyHeader(absl::string_view bytes) {
     return absl::InvalidArgumentError(
         absl::StrCat("version ", major, ".",
                      static_cast<int>(static_cast<uint8_t>(bytes[7])),
-                     " of the format is not supported, 1.0 to 3.0 are",
+                     " of the format is not supported, expected 1.0 to 3.0",
                      Tag(ErrorId::kNpyNotSupported)));
   }
   size_t length_bytes = major == 1 ? 2 : 4;
@@ -277,13 +278,14 @@ absl::StatusOr<NpyHeader> ParseNpyHeader(absl::string_view bytes) {
   size_t header_bytes = LittleEndian(bytes.substr(8, length_bytes));
   if (header_bytes > kMaxNpyHeaderBytes) {
     return absl::InvalidArgumentError(
-        absl::StrCat("the header has ", header_bytes, " bytes, at most ",
-                     kMaxNpyHeaderBytes, " are accepted"));
+        absl::StrCat("the header has ", header_bytes,
+                     " bytes, expected at most ", kMaxNpyHeaderBytes));
   }
   if (bytes.size() - header_at < header_bytes) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "the file is truncated: its header has ", header_bytes, " bytes, only ",
-        bytes.size() - header_at, " are there", Tag(ErrorId::kNpyDamaged)));
+    return absl::InvalidArgumentError(
+        absl::StrCat("the file is truncated: its header has ", header_bytes,
+                     " bytes, but only ", bytes.size() - header_at, " follow",
+                     Tag(ErrorId::kNpyDamaged)));
   }
   absl::StatusOr<Header> header =
       HeaderParser(bytes.substr(header_at, header_bytes)).Parse();
@@ -317,9 +319,9 @@ absl::StatusOr<HostArray> ParseNpy(absl::string_view bytes) {
   if (data.size() != expected) {
     return absl::InvalidArgumentError(
         absl::StrCat(data.size() < expected ? "the file is truncated: "
-                                            : "the file has bytes to spare: ",
+                                            : "the file is too long: ",
                      shapeString(element, header->shape), " takes ", expected,
-                     " bytes of data, ", data.size(), " are there",
+                     " bytes of data, but the file has ", data.size(),
                      Tag(ErrorId::kNpyDamaged)));
   }
   if (element == ElementType::kI1) {
@@ -327,7 +329,7 @@ absl::StatusOr<HostArray> ParseNpy(absl::string_view bytes) {
       return absl::InvalidArgumentError(
           absl::StrCat("element ", i, " is ",
                        static_cast<int>(static_cast<uint8_t>(data[i])),
-                       ", but a boolean is 0 or 1"));
+                       ", expected 0 or 1 for a boolean"));
     }
   }
   HostArray array;

@@ -77,9 +77,9 @@ absl::Status MakeUnfinished(const std::string& path, const std::string& given,
     }
     return marked;
   }
-  return absl::ResourceExhaustedError(
-      absl::StrCat("cannot save to '", given, "': ", kMaxUnfinished,
-                   " saves to it are unfinished, the last in '", *at, "'"));
+  return absl::ResourceExhaustedError(absl::StrCat(
+      "cannot save to '", given, "': it already has ", kMaxUnfinished,
+      " unfinished saves, the last in '", *at, "'"));
 }
 
 std::string ParentOf(const std::string& path) {
@@ -95,13 +95,13 @@ absl::Status CheckFree(const std::string& path) {
     if (errno != ENOENT) return FileStatus("save to", path, errno);
     if (lstat(path.c_str(), &info) != 0) return absl::OkStatus();
     return absl::AlreadyExistsError(absl::StrCat(
-        "cannot save to '", path, "': it is there, a link that leads nowhere",
+        "cannot save to '", path, "': it is a symbolic link without a target",
         Tag(ErrorId::kSaveFolderTaken)));
   }
   if (!S_ISDIR(info.st_mode)) {
-    return absl::AlreadyExistsError(
-        absl::StrCat("cannot save to '", path, "': it is there, and no folder",
-                     Tag(ErrorId::kSaveFolderTaken)));
+    return absl::AlreadyExistsError(absl::StrCat(
+        "cannot save to '", path, "': it exists and is not a folder",
+        Tag(ErrorId::kSaveFolderTaken)));
   }
   DIR* const folder = opendir(path.c_str());
   if (folder == nullptr) return FileStatus("save to", path, errno);
@@ -113,9 +113,9 @@ absl::Status CheckFree(const std::string& path) {
   }
   closedir(folder);
   if (first.empty()) return absl::OkStatus();
-  return absl::AlreadyExistsError(
-      absl::StrCat("cannot save to '", path, "': it is not empty, there is '",
-                   first, "'", Tag(ErrorId::kSaveFolderTaken)));
+  return absl::AlreadyExistsError(absl::StrCat(
+      "cannot save to '", path, "': the folder is not empty, it contains '",
+      first, "'", Tag(ErrorId::kSaveFolderTaken)));
 }
 
 // Flushes a file, or the list of a folder's entries, to the disk. `given`: the
@@ -147,7 +147,7 @@ bool RemoveAbandonedSave(const std::string& folder) {
 absl::StatusOr<std::unique_ptr<SaveFolder>> SaveFolder::Create(
     const std::string& given) {
   if (given.empty()) {
-    return absl::InvalidArgumentError("cannot save to '': it is no path");
+    return absl::InvalidArgumentError("cannot save to '': the path is empty");
   }
   std::unique_ptr<SaveFolder> folder(new SaveFolder(WithoutSlash(given)));
   absl::Status made = folder->Make();

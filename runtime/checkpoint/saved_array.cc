@@ -60,17 +60,16 @@ int ReadAt(int fd, uint64_t at, size_t bytes, char* to, size_t* have) {
 absl::Status OpenBlock(const std::string& path, uint64_t bytes,
                        const FileDescriptor& file, struct stat* info) {
   if (file.get() < 0 && errno == ENOENT) {
-    return absl::DataLossError(absl::StrCat("'", path,
-                                            "' is missing, the index names it",
-                                            Tag(ErrorId::kSavedDamaged)));
+    return absl::DataLossError(
+        absl::StrCat("'", path, "' is missing, but the index names it",
+                     Tag(ErrorId::kSavedDamaged)));
   }
   if (file.get() < 0 || fstat(file.get(), info) != 0) {
     return FileStatus("read", path, errno);
   }
-  if (!S_ISREG(info->st_mode)) return Damaged(path, "it is no regular file");
+  if (!S_ISREG(info->st_mode)) return Damaged(path, "it is not a regular file");
   if (static_cast<uint64_t>(info->st_size) != bytes) {
-    return Damaged(path, "it has ", info->st_size, " bytes, the index says ",
-                   bytes);
+    return Damaged(path, "it has ", info->st_size, " bytes, expected ", bytes);
   }
   return absl::OkStatus();
 }
@@ -151,8 +150,8 @@ absl::Status SavedArray::Check(int64_t block, std::string* buffer) {
                  header->shape != box.extent || header->fortran_order) {
         header_status = Damaged(
             path, "it has ", shapeString(header->element, header->shape),
-            header->fortran_order ? " in Fortran order" : "",
-            ", the index says ", shapeString(index_.element, box.extent));
+            header->fortran_order ? " in Fortran order" : "", ", expected ",
+            shapeString(index_.element, box.extent));
       } else {
         data_at = header->bytes;
         part.remove_prefix(data_at);
@@ -165,11 +164,10 @@ absl::Status SavedArray::Check(int64_t block, std::string* buffer) {
     at += have;
   }
   if (at != expected.bytes) {
-    return Damaged(path, "it has ", at, " bytes, the index says ",
-                   expected.bytes);
+    return Damaged(path, "it has ", at, " bytes, expected ", expected.bytes);
   }
   if (crc != expected.crc) {
-    return Damaged(path, "its checksum is ", Hex(crc), ", the index says ",
+    return Damaged(path, "its checksum is ", Hex(crc), ", expected ",
                    Hex(expected.crc));
   }
   if (!header_status.ok()) return header_status;
@@ -178,7 +176,7 @@ absl::Status SavedArray::Check(int64_t block, std::string* buffer) {
   if (expected.bytes != data_at + data_bytes) {
     return Damaged(path, "it has ", expected.bytes - data_at,
                    " bytes of data, ", shapeString(index_.element, box.extent),
-                   " takes ", data_bytes);
+                   " needs ", data_bytes);
   }
   if (no_boolean >= 0) {
     return Damaged(path, "it has booleans other than 0 and 1");

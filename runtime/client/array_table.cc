@@ -19,8 +19,9 @@ namespace pathways {
 namespace {
 
 absl::Status NoArray(uint64_t id) {
-  return absl::NotFoundError(absl::StrCat(
-      "no array ", id, ", or it was released", Tag(ErrorId::kReleased)));
+  return absl::NotFoundError(absl::StrCat("array ", id,
+                                          " does not exist or was released",
+                                          Tag(ErrorId::kReleased)));
 }
 
 }  // namespace

@@ -34,8 +34,8 @@ absl::Status CheckClientOptions(const ClientOptions& options) {
   }
   if (options.run_ahead < 1 || options.run_ahead > kMaxLaunches) {
     return absl::InvalidArgumentError(
-        absl::StrCat("a client is to have ", options.run_ahead,
-                     " launches open, expected 1 to ", kMaxLaunches));
+        absl::StrCat("run_ahead is ", options.run_ahead,
+                     " launches, expected 1 to ", kMaxLaunches));
   }
   return CheckPriority(options.priority);
 }

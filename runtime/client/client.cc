@@ -219,7 +219,7 @@ absl::Status Client::WaitUntil(absl::FunctionRef<bool()> done,
     if (world.RunUntil(over)) break;
     if (diagnoses == kMaxDiagnoses) {
       return absl::DeadlineExceededError(absl::StrCat(
-          what(), " got no answer, and nothing is left to happen"));
+          what(), " got no answer, and the simulation has no more events"));
     }
     std::shared_ptr<Request> diagnosis =
         Ask([](uint64_t id, proto::Control* control) {

@@ -178,8 +178,9 @@ Client::Submit(std::vector<Candidate> candidates, const LoadOptions& options) {
   handles.insert(handles.end(), request->more_programs.begin(),
                  request->more_programs.end());
   if (handles.size() != candidates.size()) {
-    return absl::InternalError(absl::StrCat(
-        candidates.size(), " programs were loaded as ", handles.size()));
+    return absl::InternalError(
+        absl::StrCat("the controller loaded ", candidates.size(),
+                     " programs, but named ", handles.size()));
   }
   std::vector<std::shared_ptr<const LoadedProgram>> loaded;
   for (size_t i = 0; i < candidates.size(); ++i) {
@@ -318,8 +319,9 @@ absl::StatusOr<Client::GrantedSlices> Client::AskForSlices(
       AwaitOrCancel(request, number, [&] { return "a request for devices"; });
   if (!status.ok()) return status;
   if (static_cast<int>(request->slices.size()) != wanted) {
-    return absl::InternalError(
-        absl::StrCat(wanted, " slices were given as ", request->slices.size()));
+    return absl::InternalError(absl::StrCat("the controller reserved ",
+                                            request->slices.size(),
+                                            " slices, expected ", wanted));
   }
   return std::move(request->slices);
 }
@@ -355,7 +357,8 @@ absl::StatusOr<SliceHandle> Client::ReserveSlice(
   if (!is_cut) {
     return absl::InvalidArgumentError(absl::StrCat(
         "slice '", options.name, "' of ", absl::StrJoin(options.shape, "x"),
-        " devices cannot be cut over ", options.islands, " islands"));
+        " devices cannot be divided evenly over ", options.islands,
+        " islands"));
   }
   for (SliceHandle other : apart_from) {
     absl::Status owned = CheckOwner(other, "slice");
@@ -395,7 +398,7 @@ absl::StatusOr<Client::HeldSlice> Client::FindSlice(SliceHandle slice) {
   const auto found = slices_.find(slice.id);
   if (found != slices_.end()) return found->second;
   return absl::FailedPreconditionError(absl::StrCat(
-      "slice ", slice.id, " was given back", Tag(ErrorId::kSliceNotHeld)));
+      "slice ", slice.id, " was released", Tag(ErrorId::kSliceNotHeld)));
 }
 
 absl::StatusOr<std::vector<std::string>> Client::DevicesOf(SliceHandle slice) {
@@ -437,8 +440,8 @@ absl::StatusOr<ProgramHandle> Client::Load(PlanData plan, SliceHandle slice,
     if (devices.size() > has) {
       return absl::InvalidArgumentError(absl::StrCat(
           "program '", origin->plan->name(), "' is on ", devices.size(),
-          " devices of ", topology.IslandName(island), ", and slice '",
-          held->name, "' has ", has, " in their place"));
+          " devices of ", topology.IslandName(island), ", but slice '",
+          held->name, "' has ", has, " devices to replace them"));
     }
     size_t next = first;
     for (int64_t device : devices) {
@@ -449,9 +452,9 @@ absl::StatusOr<ProgramHandle> Client::Load(PlanData plan, SliceHandle slice,
           !IsSameTarget(one.target(), other.target())) {
         return absl::InvalidArgumentError(absl::StrCat(
             topology.GlobalDeviceName(to), " of slice '", held->name,
-            "' cannot take the place of ", topology.GlobalDeviceName(device),
+            "' cannot replace ", topology.GlobalDeviceName(device),
             " in program '", origin->plan->name(),
-            "': it is of another kind or CPU"));
+            "': it has another kind or CPU"));
       }
       place[device] = to;
     }

@@ -148,8 +148,8 @@ absl::StatusOr<proto::Profile> Client::Measure(const proto::Header& header) {
   if (!read.ok()) return read;
   if (facts.simulated) {
     return absl::InvalidArgumentError(
-        "time is virtual in a simulation: it is made of costs and measures "
-        "none");
+        "a simulation cannot measure a profile: its virtual time is computed "
+        "from costs");
   }
   return MeasureProfile(log, header);
 }

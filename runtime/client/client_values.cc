@@ -367,8 +367,8 @@ absl::StatusOr<HostArray> Client::Join(uint64_t object,
   }
   if (!waited.ok()) return waited;
   if (absl::IsNotFound(request->status)) {
-    return absl::NotFoundError(absl::StrCat("no ", what, ", or it was released",
-                                            Tag(ErrorId::kReleased)));
+    return absl::NotFoundError(absl::StrCat(
+        what, " does not exist or was released", Tag(ErrorId::kReleased)));
   }
   if (!request->status.ok()) return request->TakeStatus();
   return fetch->assembly.Take();

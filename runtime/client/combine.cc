@@ -63,9 +63,9 @@ std::string CombinedText(const std::string& what,
   if (had.count() == 1 || has.count() == 1 || had == has) return "";
   return absl::StrCat(
       what, ": the contributions of ", had.count(),
-      " ranks are combined, since the program has ", has.count(),
-      "; the last bits of what is added to them may differ from those of a run "
-      "that goes on with the same ranks");
+      " ranks are combined, because the program now has ", has.count(),
+      " ranks; the last bits of sums may differ from those of a run that "
+      "resumes with the same number of ranks");
 }
 
 }  // namespace pathways

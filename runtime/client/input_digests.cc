@@ -100,11 +100,11 @@ absl::Status InputDigests::Check(const std::string& path,
     const uint32_t was = whole ? then.crc : then.crc_before;
     if (is == was) continue;
     return absl::InvalidArgumentError(absl::StrCat(
-        "input '", then.name, "' is not that of the run which saved '", path,
-        "': ",
-        whole ? "its"
-              : absl::StrCat("of its first ", facts.steps, " steps the"),
-        absl::StrFormat(" CRC-32 is 0x%08x, and was 0x%08x then", is, was),
+        "input '", then.name, "' differs from that of the run that saved '",
+        path, "': the CRC-32 of ",
+        whole ? "its values"
+              : absl::StrCat("its first ", facts.steps, " steps"),
+        absl::StrFormat(" is 0x%08x, expected 0x%08x", is, was),
         Tag(ErrorId::kCheckpointOfAnotherRun)));
   }
   return absl::OkStatus();

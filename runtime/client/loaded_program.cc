@@ -66,8 +66,8 @@ absl::StatusOr<uint64_t> BytesOfArray(ElementType element,
   for (int64_t size : shape) good &= size >= 0;
   const uint64_t bytes = good ? BytesOf(element, shape) : 0;
   if (good && bytes <= kMaxLoadedBytes) return bytes;
-  return absl::InvalidArgumentError(
-      absl::StrCat("no array is ", shapeString(element, shape)));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "an array cannot have the type ", shapeString(element, shape)));
 }
 
 LoadedProgram::LoadedProgram(uint64_t handle,

@@ -223,8 +223,8 @@ class Rebinder {
     return absl::ResourceExhaustedError(absl::StrCat(
         "program '", plan_.header().program(), "' is on ", devices.size(),
         " devices of ", topology_.IslandName(island), ", ", gone,
-        " of which are to be avoided, and there are too few in their place: "
-        "of those that may be used it leaves free: ",
+        " of which must be avoided, and there are too few devices to replace "
+        "them; devices that are allowed and that the program does not use: ",
         there,
         can_share && !oversubscribe_ ? "; oversubscribe to share devices" : "",
         Tag(ErrorId::kNoReplacement)));

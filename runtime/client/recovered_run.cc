@@ -151,18 +151,18 @@ absl::StatusOr<RecoveredResults> RecoveredRun::Run(LaunchArguments arguments,
 absl::Status RecoveredRun::CheckOptions() const {
   if (options_.checkpoint_every < 0 || options_.max_losses < 0) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "a checkpoint every ", options_.checkpoint_every, " steps and at most ",
-        options_.max_losses, " losses, expected no negative numbers"));
+        "checkpoint_every is ", options_.checkpoint_every,
+        " and max_losses is ", options_.max_losses, ", expected at least 0"));
   }
   if (options_.resume && options_.checkpoint_dir.empty()) {
     return absl::InvalidArgumentError(
         "a run cannot be resumed without the folder of its checkpoints");
   }
   if (options_.checkpoints_on_hosts && !options_.checkpoint_dir.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "checkpoints are kept on hosts or in a folder, and both are asked "
-        "for, with folder '",
-        options_.checkpoint_dir, "'"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("checkpoints cannot be kept both on hosts and in a "
+                     "folder, got folder '",
+                     options_.checkpoint_dir, "'"));
   }
   if (client_.context_.runtime->backends->has_values()) {
     return absl::OkStatus();
@@ -191,7 +191,8 @@ absl::Status RecoveredRun::OpenFolder() {
   if (!facts.ok()) return facts.status();
   if (facts->steps >= steps_) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "'", *last, "' is after ", facts->steps, " steps, of a run of ", steps_,
+        "'", *last, "' is a checkpoint after ", facts->steps,
+        " steps, expected fewer than the ", steps_, " steps of this run",
         Tag(ErrorId::kCheckpointOfAnotherRun)));
   }
   checkpoint_.steps = facts->steps;
@@ -593,7 +594,7 @@ absl::Status RecoveredRun::KeepCheckpointOnHosts(
     if (!copied.ok()) return copied;
     Notify(absl::StrCat(
         "the checkpoint after step ", NumberOf(checkpoint->steps),
-        " is with the client: ", WithoutTag(copies.status().message())));
+        " is kept in the client: ", WithoutTag(copies.status().message())));
     return copied;
   }
   checkpoint->values.resize(handles.size());
@@ -705,7 +706,7 @@ absl::Status RecoveredRun::Recover(const absl::Status& why) {
     }
     ++report_.losses;
     Notify(absl::StrCat("lost: ", WithoutTag(status.message()),
-                        "; goes on from step ", NumberOf(checkpoint_.steps)));
+                        "; resumes from step ", NumberOf(checkpoint_.steps)));
     away_.emplace(client_.context_.runtime->topology->num_devices());
     if (rebinds) {
       absl::StatusOr<std::vector<bool>> away = client_.AwayDevices();

@@ -18,8 +18,8 @@ namespace pathways {
 namespace {
 
 absl::Status NoRun(uint64_t id) {
-  return absl::NotFoundError(absl::StrCat("no run ", id, ", or it was released",
-                                          Tag(ErrorId::kReleased)));
+  return absl::NotFoundError(absl::StrCat(
+      "run ", id, " does not exist or was released", Tag(ErrorId::kReleased)));
 }
 
 }  // namespace
@@ -50,7 +50,8 @@ absl::StatusOr<int64_t> RunState::IndexOf(const std::string& name) const {
 absl::Status RunState::CheckResult(int64_t index) const {
   if (!completed) return status;
   if (!results[index].poisoned) return absl::OkStatus();
-  return status.ok() ? absl::InternalError("a result has no cause") : status;
+  return status.ok() ? absl::InternalError("a result failed without a cause")
+                     : status;
 }
 
 void RunTable::Add(const std::shared_ptr<RunState>& run) {

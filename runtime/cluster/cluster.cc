@@ -232,8 +232,8 @@ absl::StatusOr<std::unique_ptr<Client>> Cluster::Connect(
   ClientActor* actor = actors_->TakeClient(name);
   if (actor == nullptr) {
     return absl::ResourceExhaustedError(
-        absl::StrCat("no place for client '", name, "': there are ",
-                     places_.count, " clients"));
+        absl::StrCat("cannot add client '", name, "': the cluster already has ",
+                     places_.count, " clients, which is the limit"));
   }
   std::unique_ptr<Client> client(new Client(&clients_, actor, name, options));
   absl::Status connected = client->Connect();
@@ -290,7 +290,7 @@ absl::StatusOr<proto::ControllerStatus> Cluster::Describe(
             std::cv_status::timeout &&
         !query->status.has_value()) {
       return absl::DeadlineExceededError(
-          "the controller does not say what it has");
+          "the controller did not report its status in time");
     }
   }
   return *std::move(query->status);

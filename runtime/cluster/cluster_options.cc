@@ -24,7 +24,7 @@ absl::Status CheckOptions(const ClusterOptions& options) {
   if (!policy.ok()) return policy;
   if (options.trace_events < 0) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "a trace of ", options.trace_events, " events, expected at least 0"));
+        "trace_events is ", options.trace_events, ", expected at least 0"));
   }
   if (options.stall_timeout_ns <= 0) {
     return absl::InvalidArgumentError(absl::StrCat("the stall timeout is ",
@@ -43,10 +43,10 @@ absl::Status CheckOptions(const ClusterOptions& options) {
   }
   const SpillOptions& spill = options.spill;
   if (!(spill.end > 0 && spill.end <= spill.begin && spill.begin <= 1)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("arrays are spilled above ", spill.begin,
-                     " of a host's memory down to ", spill.end,
-                     ", expected 0 < down to <= above <= 1"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "spilling begins at ", spill.begin, " and ends at ", spill.end,
+        " of a host's memory, expected 0 < end <= "
+        "begin <= 1"));
   }
   constexpr TimeNs kMaxHostWorkNs = 3'600'000'000'000;
   if (options.host_work_ns < 0 || options.host_work_ns > kMaxHostWorkNs) {

@@ -29,7 +29,7 @@ absl::StatusOr<std::unique_ptr<SimCluster>> SimCluster::Create(
     const proto::Cluster& cluster, const ClusterOptions& options, Parts parts) {
   if (options.world != ClusterOptions::kSim) {
     return absl::InvalidArgumentError(
-        "faults need a simulation: real hosts have their own");
+        "faults can only be injected in a simulation");
   }
   if (absl::Status s = CheckOptions(options); !s.ok()) return s;
   std::unique_ptr<SimCluster> made(

@@ -32,7 +32,8 @@ void AwaitedPlans::Add(TimeNs now, ClientRequest request, const PlanName& name,
     outcome->ended.push_back(
         {request, name,
          absl::ResourceExhaustedError(absl::StrCat(
-             "the plans of ", kMaxAwaitedLoads, " loads are awaited")),
+             "the client already has ", kMaxAwaitedLoads,
+             " loads whose plans have not arrived, which is the limit")),
          nullptr});
     return;
   }
@@ -111,7 +112,7 @@ void AwaitedPlans::Tick(TimeNs now, Outcome* outcome) {
     plan = Fail(now, plan, client,
                 absl::DeadlineExceededError(
                     absl::StrCat("plan ", plan->first.Text(),
-                                 " did not come: no answer from its client")),
+                                 " did not arrive: its client did not answer")),
                 outcome);
   }
 }

@@ -36,9 +36,10 @@ void ClientTable::Connect(ClientRequest request, const std::string& name,
                           const ClientTerms& terms,
                           std::vector<ClientAnswer>* answers) {
   if (const std::string* own = NameOf(request.client)) {
-    answers->push_back({request, absl::FailedPreconditionError(absl::StrCat(
-                                     "a client connects as '", name,
-                                     "' that is connected as '", *own, "'"))});
+    answers->push_back(
+        {request, absl::FailedPreconditionError(absl::StrCat(
+                      "a client connects as '", name,
+                      "', but is already connected as '", *own, "'"))});
     return;
   }
   auto holder = names_.find(name);
@@ -48,7 +49,7 @@ void ClientTable::Connect(ClientRequest request, const std::string& name,
   }
   if (holder != names_.end()) {
     answers->push_back({request, absl::AlreadyExistsError(absl::StrCat(
-                                     "there is a client '", name, "'",
+                                     "another client has the name '", name, "'",
                                      Tag(ErrorId::kNameTaken)))});
     return;
   }

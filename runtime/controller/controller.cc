@@ -456,9 +456,9 @@ void Controller::FinishRound() {
   for (const StallDetector::Verdict& verdict : verdicts) {
     const ProgramTable::Program* program = programs_.Find(verdict.program);
     if (program == nullptr) continue;  // an earlier verdict has ended it
-    const absl::Status status = absl::DeadlineExceededError(absl::StrCat(
-        "program '", program->plan->name(), "' does not go on: ", verdict.text,
-        Tag(ErrorId::kStalled)));
+    const absl::Status status = absl::DeadlineExceededError(
+        absl::StrCat("program '", program->plan->name(),
+                     "' is stalled: ", verdict.text, Tag(ErrorId::kStalled)));
     GiveUp(verdict.program, status);
   }
   for (const ClientRequest& request : std::exchange(diagnoses_, {})) {

@@ -37,8 +37,8 @@ void Controller::OnDrain(uint32_t client, const proto::DrainRequest& drain) {
       continue;
     }
     return Answer(request, absl::InvalidArgumentError(absl::StrCat(
-                               "device ", device, " of a cluster of ",
-                               num_devices, " is to be drained")));
+                               "cannot drain device ", device,
+                               ": the cluster has ", num_devices, " devices")));
   }
   for (int64_t device = 0; device < num_devices; ++device) {
     if (devices[device]) programs_.Drain(device, !drain.undo());
@@ -132,8 +132,8 @@ void Controller::ExpireDrains() {
     }
     Answer(drain.request,
            absl::DeadlineExceededError(absl::StrCat(
-               "what is drained is not empty: ", absl::StrJoin(who, ", "),
-               Tag(ErrorId::kDrainNotOver))));
+               "the drained devices are still used by ",
+               absl::StrJoin(who, ", "), Tag(ErrorId::kDrainNotOver))));
     return true;
   });
 }

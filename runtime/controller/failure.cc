@@ -66,7 +66,7 @@ Failure ReadFailure(const PreparedPlan& plan, const Topology& topology,
 }
 
 std::string GoneText(const Topology& topology, int32_t host, uint32_t epoch) {
-  return absl::StrCat(topology.HostName(host), " is gone (life ", epoch, ")");
+  return absl::StrCat(topology.HostName(host), " is gone (epoch ", epoch, ")");
 }
 
 }  // namespace pathways

@@ -39,7 +39,7 @@ struct Failure {
 Failure ReadFailure(const PreparedPlan& plan, const Topology& topology,
                     StepNumbers numbers, const proto::Failure& failure);
 
-// Names a host that is gone, and its epoch, for errors: "host1 is gone (life
+// Names a host that is gone, and its epoch, for errors: "host1 is gone (epoch
 // 2)".
 std::string GoneText(const Topology& topology, int32_t host, uint32_t epoch);
 

@@ -73,7 +73,8 @@ absl::Status CheckLaunch(const proto::LaunchRequest& request,
     if (ref.has_no_values() && (!ref.fresh() || ref.no_values().code() == 0)) {
       return absl::InvalidArgumentError(absl::StrCat(
           "a launch of program '", plan.name(), "' has argument ", i,
-          " without values, ", ref.fresh() ? "and no cause" : "but not fresh"));
+          " without values, expected ",
+          ref.fresh() ? "the error that is the cause" : "a fresh array"));
     }
   }
   for (int i = 0; i < request.results_size(); ++i) {

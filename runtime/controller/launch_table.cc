@@ -62,8 +62,8 @@ bool IsHost(int32_t host, uint32_t said) {
 
 absl::Status NotNew(const std::string& program, uint64_t object) {
   return absl::InvalidArgumentError(
-      absl::StrCat("a launch of program '", program, "' is to make array ",
-                   NumberOf(object), ", which there is"));
+      absl::StrCat("a launch of program '", program, "' creates array ",
+                   NumberOf(object), ", which already exists"));
 }
 
 }  // namespace
@@ -140,7 +140,7 @@ absl::Status LaunchTable::Check(const LaunchSpec& spec,
     if (!is_same) {
       return absl::InvalidArgumentError(
           absl::StrCat("a launch of program '", program, "' has as argument ",
-                       i, " an array that is of other hosts or bytes"));
+                       i, " an array on other hosts or of another size"));
     }
   }
   for (size_t i = 0; i < spec.results.size(); ++i) {

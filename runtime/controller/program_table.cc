@@ -315,8 +315,8 @@ void ProgramTable::Expire(TimeNs now, Program* program,
       absl::StrCat("program '", program->plan->name(), "' was not ",
                    loading ? "loaded" : "unloaded", ": no answer from ", hosts,
                    loading   ? ""
-                   : freeing ? ", where its memory is held until there is one"
-                             : ", and its memory is held until there is one",
+                   : freeing ? ", which keeps its memory until the host answers"
+                             : "; its memory is kept until then",
                    Tag(ErrorId::kNoAnswer))));
   if (std::exchange(program->counted, false)) --loaded_;
   program->unwanted = true;

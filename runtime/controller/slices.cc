@@ -47,7 +47,7 @@ absl::StatusOr<DeviceDemand> Controller::ReadDemand(
   }
   if (need.islands().empty() || need.islands_size() > topology.num_islands()) {
     return refuse(" asks for devices on ", need.islands_size(),
-                  " islands, and the cluster has ", topology.num_islands());
+                  " islands, but the cluster has ", topology.num_islands());
   }
   int64_t largest = 0;
   for (int island = 0; island < topology.num_islands(); ++island) {
@@ -59,12 +59,12 @@ absl::StatusOr<DeviceDemand> Controller::ReadDemand(
       const int64_t has = static_cast<int64_t>(out.devices.size());
       if (devices.count() > largest - has) {
         return refuse(" asks for ", has + devices.count(),
-                      " devices of an island, and the largest one has ",
+                      " devices of an island, but the largest island has ",
                       largest);
       }
       if (devices.like() >= topology.num_devices()) {
-        return refuse(" asks for devices like ", devices.like(), " of ",
-                      topology.num_devices());
+        return refuse(" asks for devices like device ", devices.like(),
+                      ", but the cluster has ", topology.num_devices());
       }
       const IslandNeed::Device one{
           devices.bytes() == 0 ? kWholeDevice : devices.bytes(),
@@ -79,9 +79,8 @@ absl::StatusOr<DeviceDemand> Controller::ReadDemand(
     const bool is_mesh = out.mesh.empty() || (cells == out.devices.size() &&
                                               island.devices_size() == 1);
     if (out.devices.empty() || !is_mesh) {
-      return refuse(
-          " asks for no devices, or for a mesh that does not have its ",
-          out.devices.size(), " devices");
+      return refuse(" asks for ", out.devices.size(),
+                    " devices, expected at least 1 and a mesh of that size");
     }
   }
   return demand;
@@ -98,7 +97,7 @@ void Controller::OnSlices(uint32_t client, const proto::SlicesRequest& slices) {
     return Answer(load.request,
                   absl::InvalidArgumentError(absl::StrCat(
                       slices.slices_size(),
-                      " slices are asked for, expected 1 to ", kMaxSlices)));
+                      " slices are requested, expected 1 to ", kMaxSlices)));
   }
   for (const proto::SliceNeed& need : slices.slices()) {
     absl::StatusOr<DeviceDemand> demand = ReadDemand(client, need);

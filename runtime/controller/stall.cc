@@ -102,9 +102,9 @@ std::optional<Stall> MissingGrant(const Reports& reports,
       return std::nullopt;
     }
     return Root(absl::StrCat(
-        names.Host(report.host()), " was granted the steps before ",
-        numbers.Of(report.granted()), " of ", numbers.Of(end),
-        " only: a start or a grant was lost"));
+        names.Host(report.host()), " was granted only the steps before ",
+        numbers.Of(report.granted()), ", expected those before ",
+        numbers.Of(end), ": a start or a grant was lost"));
   }
   return std::nullopt;
 }
@@ -116,17 +116,18 @@ std::optional<Stall> MissingToken(const PreparedPlan& plan,
     if (s->missing_size() == 0) continue;
     const proto::MissingEdge& missing = s->missing(0);
     const PreparedEdge& edge = plan.edges()[missing.edge()];
-    return Root(absl::StrCat(
-        names.Shard(*s), " waits for the ", EdgeKindName(edge.kind),
-        " edge from ", names.Action(edge.from), " to ", names.Action(edge.to),
-        ": ", missing.arrived(), " of ", missing.expected(), " tokens came"));
+    return Root(absl::StrCat(names.Shard(*s), " waits for the ",
+                             EdgeKindName(edge.kind), " edge from ",
+                             names.Action(edge.from), " to ",
+                             names.Action(edge.to), ": ", missing.arrived(),
+                             " of ", missing.expected(), " tokens arrived"));
   }
   for (const proto::StuckShard* s : stuck) {
     if (!s->unheard()) continue;
     const PreparedEdge& edge = plan.edges()[s->unheard_edge()];
     return Root(absl::StrCat(
-        names.Shard(*s), " is not prepared: it waits to hear that ",
-        names.Host(s->unheard_host()), " enqueued ", names.Action(edge.from)));
+        names.Shard(*s), " is not prepared: ", names.Host(s->unheard_host()),
+        " did not report that it enqueued ", names.Action(edge.from)));
   }
   return std::nullopt;
 }

@@ -118,7 +118,7 @@ std::optional<Stall> StallDetector::Judge(TimeNs now, const Subject& subject,
     if (!forced_ || !subject.staging) return std::nullopt;
     Stall stall;
     stall.kind = Stall::kRoot;
-    stall.text = "a launch that fills an argument does not begin";
+    stall.text = "a launch that fills an argument has not begun";
     for (size_t h = 0; h < subject.hosts.size(); ++h) {
       const std::string name = topology_.HostName(subject.hosts[h]);
       if (h == 0) stall.text = "the values of a launch are not on ";
@@ -190,7 +190,7 @@ std::vector<StallDetector::Verdict> StallDetector::Finish(
   if (verdicts.empty() && forced && !stalls.empty()) {
     const auto& [program, stall] = *stalls.begin();
     verdicts.push_back({program, stall.text.empty()
-                                     ? "nothing is left to happen"
+                                     ? "the simulation has no more events"
                                      : stall.text});
   }
   return verdicts;

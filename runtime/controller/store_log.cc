@@ -130,7 +130,7 @@ absl::Status StoreLog::NoAnswer(const Waiting& waiting) const {
                     topology_.HostName(host));
   }
   return absl::DeadlineExceededError(
-      absl::StrCat("what was released is not known to be free: no answer from ",
+      absl::StrCat("released memory may still be in use: no answer from ",
                    names, Tag(ErrorId::kNoAnswer)));
 }
 

@@ -64,10 +64,9 @@ void Controller::OnLoad(uint32_t client, const proto::LoadRequest& load) {
     return true;
   };
   if (load.more_size() >= kMaxTogether) {
-    return Answer(request,
-                  absl::InvalidArgumentError(absl::StrCat(
-                      load.more_size() + 1, " programs are to be loaded, ",
-                      kMaxTogether, " may be")));
+    return Answer(request, absl::InvalidArgumentError(absl::StrCat(
+                               "the load has ", load.more_size() + 1,
+                               " programs, expected at most ", kMaxTogether)));
   }
   bool are_named = add(load.plan(), load.slice());
   for (const proto::MoreProgram& more : load.more()) {
@@ -160,8 +159,9 @@ void Controller::Ask(LoadQueue::Load load) {
   load.priority = terms->priority;
   const absl::Status quota = CheckQuota(load);
   if (!quota.ok()) return Answer(request, quota);
-  absl::Status admitted = absl::ResourceExhaustedError(absl::StrCat(
-      "others have waited longer for its memory", Tag(ErrorId::kOthersFirst)));
+  absl::Status admitted = absl::ResourceExhaustedError(
+      absl::StrCat("other loads have waited longer for the same memory",
+                   Tag(ErrorId::kOthersFirst)));
   if (loads_.MayPass(load)) admitted = Admit(load);
   if (admitted.ok()) return loads_.Passed(load);
   if (!absl::IsResourceExhausted(admitted)) return Answer(request, admitted);
@@ -425,7 +425,7 @@ void Controller::OnLoadDeadline() {
     Answer(
         load.request,
         absl::DeadlineExceededError(absl::StrCat(
-            load.why, ", which was not given back within ",
+            load.why, ", which was not released within ",
             absl::FormatDuration(absl::Nanoseconds(load.deadline - load.since)),
             Tag(ErrorId::kWaitedTooLong))));
   }

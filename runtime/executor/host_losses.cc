@@ -26,9 +26,8 @@ void HostExecutor::OnWorkerLost(const LocalMessage& message) {
   call.gang = message.target;
   call.shard = message.shard;
   call.step = message.step;
-  std::string why =
-      absl::StrCat("a kernel on ", arenas_[message.item]->name(),
-                   " has not returned for the time that it may take");
+  std::string why = absl::StrCat("a kernel on ", arenas_[message.item]->name(),
+                                 " has not returned within the kernel timeout");
   if (auto plan = context_.loaded.Find(message.incarnation)) {
     const std::optional<WorkLocation> where =
         FindKernel(*plan, *context_.topology, call);

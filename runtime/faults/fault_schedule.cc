@@ -212,8 +212,8 @@ class Checker {
           return;
         }
         return Fail(what, "host", -1,
-                    "has a disk of which nothing fails, expected writes_fail "
-                    "or reads_fail");
+                    "has a bad disk on which nothing fails, expected "
+                    "writes_fail or reads_fail");
       }
       case proto::Fault::kClientDeath: {
         const Part what = Inner(part, "client_death", -1, fault.client_death());
@@ -222,7 +222,7 @@ class Checker {
       }
       case proto::Fault::WHAT_NOT_SET:
         return Fail(part, "for_seconds", -1,
-                    "stands in a fault that does nothing, expected one of "
+                    "belongs to a fault without an effect, expected one of "
                     "crash, pause, slow_device, slow_link, bad_link, "
                     "partition, full_store, bad_disk, client_death");
     }
@@ -301,9 +301,10 @@ absl::StatusOr<proto::FaultSchedule> ReadFaults(const std::string& spec,
     if (star != std::string::npos &&
         (!absl::SimpleAtod(spec.substr(star + 1), &faster) ||
          !(faster > 0 && faster <= 1e15))) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "preset '", preset, "' is to be ", QuotedWord(spec.substr(star + 1)),
-          " times as fast, expected a number above 0, at most 1e15"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("the factor of preset '", preset, "' is ",
+                       QuotedWord(spec.substr(star + 1)),
+                       ", expected a number above 0 and at most 1e15"));
     }
     absl::StatusOr<proto::FaultSchedule> schedule =
         ParseFaults(text, absl::StrCat("preset '", preset, "'"), topology);
@@ -319,7 +320,8 @@ absl::StatusOr<proto::FaultSchedule> ReadFaults(const std::string& spec,
       names.push_back(preset);
     }
     return absl::NotFoundError(
-        absl::StrCat(text.status().message(), "; nor is it a preset: ",
+        absl::StrCat(text.status().message(),
+                     "; the name is not a preset either, presets are ",
                      absl::StrJoin(names, ", "), Tag(ErrorId::kNoSuchFaults)));
   }
   return ParseFaults(*text, spec, topology);

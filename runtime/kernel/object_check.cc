@@ -123,29 +123,34 @@ absl::Status Checker::CheckHeader() {
   if (header.e_ident[elf::EI_CLASS] != elf::ELFCLASS64 ||
       header.e_ident[elf::EI_DATA] != elf::ELFDATA2LSB ||
       header.e_ident[elf::EI_VERSION] != elf::EV_CURRENT) {
-    return Bad("not 64-bit little endian ELF of version 1");
+    return Bad("the file is not 64-bit little-endian ELF of version 1");
   }
   if (header.e_type != elf::ET_REL) {
-    return Bad("not relocatable, but of type ", uint64_t{header.e_type});
+    return Bad("the file has type ", uint64_t{header.e_type},
+               ", expected a relocatable file");
   }
   if (header.e_machine != kMachine) {
-    return Bad("for machine ", uint64_t{header.e_machine}, ", expected ",
-               uint64_t{kMachine});
+    return Bad("the file is for machine ", uint64_t{header.e_machine},
+               ", expected ", uint64_t{kMachine});
   }
   if (header.e_ident[elf::EI_OSABI] != elf::ELFOSABI_NONE &&
       header.e_ident[elf::EI_OSABI] != elf::ELFOSABI_LINUX) {
-    return Bad("for system ", uint64_t{header.e_ident[elf::EI_OSABI]});
+    return Bad("the file is for system ",
+               uint64_t{header.e_ident[elf::EI_OSABI]},
+               ", expected none or Linux");
   }
   return absl::OkStatus();
 }
 
 absl::Status Checker::CheckSection(const Section& section) {
   auto name = file_.getSectionName(section);
-  if (!name) return Bad("a section has no name", name.takeError());
+  if (!name)
+    return Bad("the name of a section cannot be read", name.takeError());
   const std::string text = Text(*name);
   const uint64_t alignment = section.sh_addralign;
   if (alignment > kMaxAlignment || (alignment & (alignment - 1)) != 0) {
-    return Bad("section '", text, "' has alignment ", alignment);
+    return Bad("section '", text, "' has alignment ", alignment,
+               ", expected a power of two up to ", kMaxAlignment);
   }
   const uint64_t flags = section.sh_flags;
   if ((flags & elf::SHF_WRITE) && (flags & elf::SHF_EXECINSTR)) {
@@ -179,10 +184,12 @@ absl::Status Checker::CheckSection(const Section& section) {
   }
   auto contents = file_.getSectionContents(section);
   if (!contents) {
-    return Bad("a section is not in the file", contents.takeError());
+    return Bad("the contents of a section cannot be read",
+               contents.takeError());
   }
   if (section.sh_type == elf::SHT_SYMTAB) {
-    if (symbol_section_ != nullptr) return Bad("two symbol tables");
+    if (symbol_section_ != nullptr)
+      return Bad("the file has two symbol tables, expected one");
     symbol_section_ = &section;
   }
   return absl::OkStatus();
@@ -190,34 +197,35 @@ absl::Status Checker::CheckSection(const Section& section) {
 
 absl::Status Checker::CheckRelocations(const Section& section) {
   if (section.sh_info == 0 || section.sh_info >= sections_.size()) {
-    return Bad("relocations of section ", uint64_t{section.sh_info},
-               ", but there are ", sections_.size());
+    return Bad("relocations are for section ", uint64_t{section.sh_info},
+               ", but the file has ", sections_.size(), " sections");
   }
   if (section.sh_link >= sections_.size() ||
       &sections_[section.sh_link] != symbol_section_) {
-    return Bad("relocations for another symbol table");
+    return Bad("relocations refer to another symbol table");
   }
   const Section& target = sections_[section.sh_info];
   const uint64_t size =
       target.sh_type == elf::SHT_NOBITS ? 0 : uint64_t{target.sh_size};
   auto relocations = file_.relas(section);
-  if (!relocations) return Bad("relocations", relocations.takeError());
+  if (!relocations)
+    return Bad("relocations cannot be read", relocations.takeError());
   for (const auto& relocation : *relocations) {
     const uint64_t offset = relocation.r_offset;
     uint64_t before = 0;
     const uint32_t type = relocation.getType(/*isMips64EL=*/false);
     const uint64_t width = WidthOf(type, &before);
     if (width == 0) {
-      return Bad("relocation of type ", type, ", which kernels do not have");
+      return Bad("a relocation has type ", type, ", which kernels do not have");
     }
     if (offset > size || size - offset < width || offset < before) {
-      return Bad("relocation at ", offset, " of section '", NameOf(target),
+      return Bad("a relocation is at ", offset, " of section '", NameOf(target),
                  "', which has ", size, " bytes");
     }
     const uint32_t symbol = relocation.getSymbol(/*isMips64EL=*/false);
     if (symbol >= symbols_.size()) {
-      return Bad("relocation to symbol ", symbol, ", but there are ",
-                 symbols_.size());
+      return Bad("a relocation refers to symbol ", symbol,
+                 ", but the file has ", symbols_.size(), " symbols");
     }
   }
   return absl::OkStatus();
@@ -225,11 +233,13 @@ absl::Status Checker::CheckRelocations(const Section& section) {
 
 absl::Status Checker::CheckSymbols(ObjectSymbols* out) {
   auto strings = file_.getStringTableForSymtab(*symbol_section_, sections_);
-  if (!strings) return Bad("names of symbols", strings.takeError());
+  if (!strings)
+    return Bad("the names of symbols cannot be read", strings.takeError());
   for (size_t i = 1; i < symbols_.size(); ++i) {
     const Symbol& symbol = symbols_[i];
     auto name_or = symbol.getName(*strings);
-    if (!name_or) return Bad("name of a symbol", name_or.takeError());
+    if (!name_or)
+      return Bad("the name of a symbol cannot be read", name_or.takeError());
     const std::string name = Text(*name_or);
     const uint8_t binding = symbol.getBinding();
     const uint8_t type = symbol.getType();
@@ -246,7 +256,7 @@ absl::Status Checker::CheckSymbols(ObjectSymbols* out) {
       if (name.empty()) return Bad("an undefined symbol has no name");
       if (name == "_GLOBAL_OFFSET_TABLE_") continue;
       if (FindKernelImport(name.data(), name.size()) == nullptr) {
-        return Bad("needs '", name,
+        return Bad("the file needs '", name,
                    "', which is not among the functions a kernel may call");
       }
       out->imported.push_back(name);
@@ -258,7 +268,7 @@ absl::Status Checker::CheckSymbols(ObjectSymbols* out) {
     }
     if (index >= sections_.size()) {
       return Bad("symbol '", name, "' is in section ", uint64_t{index},
-                 ", but there are ", sections_.size());
+                 ", but the file has ", sections_.size(), " sections");
     }
     const Section& section = sections_[index];
     if (symbol.st_value > section.sh_size ||
@@ -281,15 +291,16 @@ absl::Status Checker::CheckSymbols(ObjectSymbols* out) {
 absl::Status Checker::Run(ObjectSymbols* symbols) {
   if (absl::Status status = CheckHeader(); !status.ok()) return status;
   auto sections = file_.sections();
-  if (!sections) return Bad("sections", sections.takeError());
+  if (!sections)
+    return Bad("the sections cannot be read", sections.takeError());
   sections_ = *sections;
   for (const Section& section : sections_) {
     if (absl::Status status = CheckSection(section); !status.ok())
       return status;
   }
-  if (symbol_section_ == nullptr) return Bad("no symbols");
+  if (symbol_section_ == nullptr) return Bad("the file has no symbol table");
   auto table = file_.symbols(symbol_section_);
-  if (!table) return Bad("symbols", table.takeError());
+  if (!table) return Bad("the symbols cannot be read", table.takeError());
   symbols_ = *table;
   if (absl::Status status = CheckSymbols(symbols); !status.ok()) return status;
   for (const Section& section : sections_) {
@@ -306,11 +317,11 @@ absl::Status Checker::Run(ObjectSymbols* symbols) {
 absl::StatusOr<ObjectSymbols> CheckObject(absl::Span<const uint8_t> object) {
   auto file = File::create(llvm::StringRef(
       reinterpret_cast<const char*>(object.data()), object.size()));
-  if (!file) return Bad("not an ELF file", file.takeError());
+  if (!file) return Bad("it is not an ELF file", file.takeError());
   if (object.size() < 4 ||
       llvm::StringRef(reinterpret_cast<const char*>(object.data()), 4) !=
           llvm::StringRef(elf::ElfMagic, 4)) {
-    return Bad("not an ELF file");
+    return Bad("it is not an ELF file");
   }
   ObjectSymbols symbols;
   absl::Status status = Checker(std::move(*file)).Run(&symbols);

@@ -46,7 +46,7 @@ std::unique_ptr<llvm::MCSubtargetInfo> Subtarget(const std::string& triple,
   if (code == nullptr) return nullptr;
   std::unique_ptr<llvm::MCSubtargetInfo> subtarget(
       code->createMCSubtargetInfo(llvm::Triple(triple), cpu, features));
-  if (subtarget == nullptr) *error = "no description of its processors";
+  if (subtarget == nullptr) *error = "its processors are unknown";
   return subtarget;
 }
 
@@ -133,12 +133,12 @@ absl::StatusOr<proto::Target> CompleteTarget(const proto::Target& target) {
   std::unique_ptr<llvm::MCSubtargetInfo> known =
       Subtarget(result.triple(), "", "", &error);
   if (known != nullptr && !HasObjectFiles(llvm::Triple(result.triple()))) {
-    error = "it has no object files";
+    error = "it has no format for object files";
     known = nullptr;
   }
   if (known == nullptr) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "no code can be made for target '", target.triple(), "': ", error));
+        "cannot generate code for target '", target.triple(), "': ", error));
   }
   // If no CPU is named, every target means its most basic processor.
   if (target.cpu().empty()) {

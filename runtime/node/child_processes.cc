@@ -52,8 +52,9 @@ absl::StatusOr<std::unique_ptr<ChildProcesses>> ChildProcesses::Create(
     OnExit on_exit) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) {
-    return absl::ResourceExhaustedError(absl::StrCat(
-        "no pipe for children: ", std::generic_category().message(errno)));
+    return absl::ResourceExhaustedError(
+        absl::StrCat("cannot create a pipe for child processes: ",
+                     std::generic_category().message(errno)));
   }
   return std::unique_ptr<ChildProcesses>(
       new ChildProcesses(std::move(on_exit), ends[0], ends[1]));
@@ -107,8 +108,9 @@ absl::StatusOr<int> ChildProcesses::Start(
     kill(pid, SIGKILL);
     waitpid(pid, nullptr, 0);
     children_.erase(number);
-    return absl::ResourceExhaustedError(absl::StrCat(
-        "no thread to wait for '", command[0], "': ", system.what()));
+    return absl::ResourceExhaustedError(
+        absl::StrCat("cannot start a thread that waits for '", command[0],
+                     "': ", system.what()));
   }
   return number;
 }

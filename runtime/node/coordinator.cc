@@ -56,8 +56,8 @@ void Coordinator::HandleStranger(const MembershipEvent& event) {
       said.has_refusal()) {
     return;
   }
-  Refuse(event.peer,
-         absl::FailedPreconditionError("a member says hello first"));
+  Refuse(event.peer, absl::FailedPreconditionError(
+                         "the first message of a process must be its hello"));
 }
 
 size_t Coordinator::num_enough() const {
@@ -87,13 +87,13 @@ absl::StatusOr<std::vector<proto::Member>> Coordinator::AwaitHosts(
     if (!next.ok()) return next.status();
     if (!next->has_value()) {
       return absl::DeadlineExceededError(absl::StrCat(
-          "no worker has come for ", HostNames(topology_, roster_.Missing()),
+          "no worker has joined for ", HostNames(topology_, roster_.Missing()),
           Tag(ErrorId::kWorkersMissing)));
     }
     const MembershipEvent& event = **next;
     if (event.what == MembershipEvent::kGone) {
       if (roster_.Leave(event.peer)) {
-        Note("a worker left before all were here");
+        Note("a worker left before the cluster began");
         NotifyEarly();
         TakeSpare();
       }
@@ -127,17 +127,18 @@ absl::Status Coordinator::Begin(const proto::HostOptions& options,
     absl::StatusOr<bool> stepped = Step(until);
     if (!stepped.ok()) return stepped.status();
     if (*stepped || SteadyTime::Now() < until) continue;
-    return absl::DeadlineExceededError(absl::StrCat(
-        "no worker was linked to the others in time for ",
-        HostNames(topology_, table_.Missing()), Tag(ErrorId::kWorkersMissing)));
+    return absl::DeadlineExceededError(
+        absl::StrCat("the workers of ", HostNames(topology_, table_.Missing()),
+                     " were not connected to all other workers in time",
+                     Tag(ErrorId::kWorkersMissing)));
   }
   begun_ = true;
   const std::vector<uint32_t> missing = table_.Missing();
   Note(missing.empty()
-           ? absl::StrCat("all ", topology_.num_hosts(), " hosts are here")
+           ? absl::StrCat("all ", topology_.num_hosts(), " hosts have joined")
            : absl::StrCat(topology_.num_hosts() - missing.size(), " of ",
-                          topology_.num_hosts(), " hosts are here; ",
-                          HostNames(topology_, missing), " may come later"));
+                          topology_.num_hosts(), " hosts have joined; ",
+                          HostNames(topology_, missing), " may join later"));
   for (const auto& [peer, hello] : std::exchange(early_, {})) {
     Admit(peer, hello);
   }

@@ -78,7 +78,7 @@ void Coordinator::HandleSaid(uint32_t process, const proto::Membership& said) {
       const proto::Member& member = table_.Find(process)->member;
       // Initial workers were part of Process::Start.
       if (member.life() > 1) process_.Come(member);
-      if (begun_) Note(absl::StrCat(NameOf(process), " is here"));
+      if (begun_) Note(absl::StrCat(NameOf(process), " has joined"));
       if (options_.on_worker && member.hosts_size() > 0) {
         options_.on_worker(process);
       }
@@ -101,8 +101,9 @@ void Coordinator::Admit(PeerId peer, const proto::MemberHello& hello) {
   absl::Status checked = CheckHello(hello);
   if (!checked.ok()) return Refuse(peer, checked);
   if (Forget(peer)) {
-    return Refuse(peer, absl::FailedPreconditionError(
-                            "a member that waits says hello again"));
+    return Refuse(peer,
+                  absl::FailedPreconditionError(
+                      "a process that waits to join sent a second hello"));
   }
   if (!begun_ && !(linking_ && IsWorker(hello))) {
     if (IsWorker(hello)) {
@@ -110,7 +111,10 @@ void Coordinator::Admit(PeerId peer, const proto::MemberHello& hello) {
       return joined.ok() ? NotifyEarly() : KeepOrRefuse(peer, hello, joined);
     }
     if (early_.size() == kMaxProcesses) {
-      return Refuse(peer, absl::ResourceExhaustedError("too many clients"));
+      return Refuse(peer, absl::ResourceExhaustedError(absl::StrCat(
+                              kMaxProcesses,
+                              " clients already wait to join, which is the "
+                              "limit")));
     }
     NotifyEarly();
     early_.emplace_back(peer, hello);
@@ -180,13 +184,13 @@ std::string Coordinator::NotYetText() const {
       linking_ ? table_.HostsIn(MemberTable::kGone) : roster_.Missing();
   const size_t num_hosts = topology_.num_hosts();
   if (num_hosts - missing.size() >= num_enough()) {
-    return "the cluster's workers link to each other";
+    return "the cluster's workers are connecting to each other";
   }
   return absl::StrCat(
-      "no worker has come for ", HostNames(topology_, missing),
+      "no worker has joined for ", HostNames(topology_, missing),
       num_enough() == num_hosts
           ? ""
-          : absl::StrCat("; ", num_enough(), " hosts are enough"));
+          : absl::StrCat("; ", num_enough(), " hosts are enough to begin"));
 }
 
 void Coordinator::NotifyEarly() {
@@ -217,7 +221,7 @@ void Coordinator::Lose(uint32_t process, const absl::Status& why) {
   process_.Send(
       peer,
       MakeRefusal(absl::Status(
-          why.code(), absl::StrCat(name, " is given up: ", why.message()))));
+          why.code(), absl::StrCat(name, " was dropped: ", why.message()))));
   process_.Lose(process);
   if (member.hosts().empty()) process_.cluster().ReportClientsGone(process);
   proto::Membership message;
@@ -231,12 +235,13 @@ void Coordinator::Lose(uint32_t process, const absl::Status& why) {
 void Coordinator::Tick(absl::Duration passed) {
   for (const Liveness::Change& change : liveness_.Tick(passed)) {
     if (change.what == Liveness::kSlow) {
-      Note(absl::StrCat(NameOf(change.process), " is slow: nothing heard for ",
+      Note(absl::StrCat(NameOf(change.process),
+                        " is slow: it sent nothing for ",
                         absl::FormatDuration(options_.liveness.slow)));
       continue;
     }
     Lose(change.process, absl::UnavailableError(absl::StrCat(
-                             "nothing heard for ",
+                             "it sent nothing for ",
                              absl::FormatDuration(options_.liveness.lost))));
   }
   for (const BrokenLink& link : std::vector<BrokenLink>(broken_)) {
@@ -325,7 +330,7 @@ void Coordinator::OnLinkBroken(uint32_t process,
 
 void Coordinator::OnPong(uint32_t process) {
   if (liveness_.Heard(process)) {
-    Note(absl::StrCat(NameOf(process), " is heard again"));
+    Note(absl::StrCat(NameOf(process), " responds again"));
   }
   for (BrokenLink& link : broken_) {
     if (link.ends.first == process) ++link.answers.first;

@@ -105,10 +105,10 @@ absl::StatusOr<std::unique_ptr<LocalWorkers>> LocalWorkers::Start(
   absl::StatusOr<Topology> topology = Topology::Create(cluster);
   if (!topology.ok()) return topology.status();
   if (local.processes < 1 || local.processes > topology->num_hosts()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(local.processes, " processes asked for, expected 1 to ",
-                     topology->num_hosts(), ", the number of hosts",
-                     Tag(ErrorId::kProcesses)));
+    return absl::InvalidArgumentError(absl::StrCat(
+        local.processes, " processes were requested, expected 1 to ",
+        topology->num_hosts(), ", the number of hosts",
+        Tag(ErrorId::kProcesses)));
   }
   absl::Status descriptors =
       CheckDescriptors(local.processes, options.worker_links);
@@ -182,21 +182,21 @@ absl::StatusOr<std::shared_ptr<Cluster>> OpenCluster(
     const proto::Cluster& cluster, const ClusterOptions& options) {
   if (!options.faults.empty() &&
       (options.processes != 0 || options.world != ClusterOptions::kSim)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("faults '", options.faults, "' are of a simulation"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "faults '", options.faults, "' can only be injected in a simulation"));
   }
   if (options.processes == 0) {
     if (!options.faults.empty()) return OpenSimulation(cluster, options);
     if (options.chaos.empty()) return Cluster::Create(cluster, options);
     return absl::InvalidArgumentError(
         absl::StrCat("chaos '", options.chaos,
-                     "' is of links between processes, and there "
-                     "is one process"));
+                     "' needs links between processes, but there "
+                     "is only one process"));
   }
   if (options.world == ClusterOptions::kSim || options.link_costs) {
     return absl::InvalidArgumentError(
-        "several processes have real links: neither a simulation nor the costs "
-        "of the cluster's links go with them");
+        "several processes communicate over real links: they can neither be "
+        "simulated nor use the link costs of the topology");
   }
   LocalOptions local;
   local.processes = options.processes;
@@ -234,13 +234,14 @@ void LocalWorkers::OnExit(int child, const std::string& how, bool killed) {
   if (++worker.in_vain > kMostInVain) {
     // Its hosts are gone, and their users are notified.
     if (phase_ < kRunning) {
-      GiveUp(worker, absl::StrCat(how, ", ", kMostInVain + 1, " times"));
+      GiveUp(worker, absl::StrCat(how, ", after ", kMostInVain, " restarts"));
     }
     return;
   }
   if (absl::Status again = StartWorker(worker_of_[child]);
       !again.ok() && phase_ < kRunning) {
-    GiveUp(worker, absl::StrCat(how, ", and ", again.message()));
+    GiveUp(worker,
+           absl::StrCat(how, ", and cannot be restarted: ", again.message()));
   }
 }
 

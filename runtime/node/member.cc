@@ -54,8 +54,9 @@ absl::StatusOr<std::unique_ptr<Member>> Member::Create(
   if (options.connect.empty() ||
       (options.is_worker() && options.listen.empty())) {
     return absl::InvalidArgumentError(
-        options.connect.empty() ? "a member needs the address of a controller"
-                                : "a worker needs an address of its own");
+        options.connect.empty()
+            ? "a process needs the address of a controller to join a cluster"
+            : "a worker needs an address of its own");
   }
   absl::StatusOr<std::unique_ptr<Process>> process = Process::Create(make);
   if (!process.ok()) return process.status();
@@ -164,17 +165,17 @@ absl::Status Member::Start(const proto::Welcome& welcome) {
   if (ping_ <= absl::ZeroDuration() || lost_ < ping_) {
     return absl::InvalidArgumentError(absl::StrCat(
         "the controller asks for a ping every ", absl::FormatDuration(ping_),
-        " and for a timeout of ", absl::FormatDuration(lost_),
-        ", expected a positive time and no shorter a timeout"));
+        " and a timeout of ", absl::FormatDuration(lost_),
+        ", expected a positive interval and a timeout that is not shorter"));
   }
   const std::vector<proto::Member> members(welcome.members().begin(),
                                            welcome.members().end());
   if (self_ == kControllerProcess || self_ >= kMaxProcesses ||
       (self_ <= members.size()) != options_.is_worker()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("a process with", options_.is_worker() ? "" : "out",
-                     " hosts cannot be number ", self_,
-                     ": those with hosts are 1 to ", members.size()));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "a process with", options_.is_worker() ? "" : "out",
+        " hosts cannot be number ", self_,
+        ": processes with hosts have the numbers 1 to ", members.size()));
   }
   ClusterOptions options = ToClusterOptions(welcome.options());
   options.on_long_work = options_.on_long_work;
@@ -228,7 +229,7 @@ absl::Status Member::AwaitLinks() {
     if (SteadyTime::Now() >= until) {
       return absl::DeadlineExceededError(
           absl::StrCat(unlinked_.size(), " of ", known_.size(),
-                       " other members have no link to this one in time"));
+                       " other processes did not connect to this one in time"));
     }
     absl::Status stepped = Step(until);
     if (!stepped.ok()) return stepped;
@@ -251,13 +252,14 @@ absl::Status Member::Serve() {
 }
 
 void Member::Stop() {
-  process_->inbox().Fail(absl::AbortedError("the member was stopped"));
+  process_->inbox().Fail(absl::AbortedError("the process was stopped"));
 }
 
 absl::Status Member::DialMember(const proto::Member& member) {
   if (member.addresses().empty()) {
-    return absl::UnavailableError(absl::StrCat(
-        "worker ", member.process(), " has no address that this one can dial"));
+    return absl::UnavailableError(
+        absl::StrCat("worker ", member.process(),
+                     " has no address that this process can dial"));
   }
   absl::StatusOr<PeerId> peer =
       process_->links().Dial(member.addresses(0), options_.dial_timeout);

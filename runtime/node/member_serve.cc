@@ -34,7 +34,7 @@ absl::Status Member::Step(SteadyTime until) {
   last_tick_ = now;
   if (silence_ < lost_) return absl::OkStatus();
   return ControllerGone(absl::UnavailableError(
-      absl::StrCat("nothing heard for ", absl::FormatDuration(lost_))));
+      absl::StrCat("it sent nothing for ", absl::FormatDuration(lost_))));
 }
 
 absl::Status Member::Handle(const MembershipEvent& event) {

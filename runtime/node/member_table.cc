@@ -43,7 +43,8 @@ absl::StatusOr<uint32_t> MemberTable::AddClient(PeerId peer,
     return last_client_;
   }
   return absl::ResourceExhaustedError(
-      absl::StrCat("there are ", kMaxProcesses, " processes already"));
+      absl::StrCat("the cluster already has ", kMaxProcesses,
+                   " processes, which is the limit"));
 }
 
 absl::StatusOr<uint32_t> MemberTable::Replace(
@@ -66,12 +67,12 @@ absl::StatusOr<uint32_t> MemberTable::Replace(
       const std::string had = HostNames(*topology_, member.hosts());
       return absl::FailedPreconditionError(absl::StrCat(
           member.epoch().empty()
-              ? absl::StrCat("no worker had come for ", had,
-                             " when the cluster began, and a worker that comes "
-                             "later for it may have that host alone")
+              ? absl::StrCat("the cluster began without a worker for ", had,
+                             "; a worker that joins later must have only "
+                             "that host")
               : absl::StrCat("the worker that is gone had ", had,
-                             ", and one in its place has the same"),
-          "; this one has ", HostNames(*topology_, hosts)));
+                             "; its replacement must have the same hosts"),
+          ", but this worker has ", HostNames(*topology_, hosts)));
     }
     process.peer = peer;
     process.state = kComing;
@@ -81,7 +82,7 @@ absl::StatusOr<uint32_t> MemberTable::Replace(
     member.set_gone(false);
     return number;
   }
-  return absl::NotFoundError(absl::StrCat("no worker of the cluster has had ",
+  return absl::NotFoundError(absl::StrCat("no worker of the cluster ever had ",
                                           HostNames(*topology_, hosts),
                                           Tag(ErrorId::kNoSuchHost)));
 }

@@ -61,9 +61,10 @@ std::string MetricsText(const proto::ControllerStatus& status,
     out.Begin(name, kind, help);
     out.Add(value, {});
   };
-  of_controller("messages_total", "counter", "Messages to the controller.",
-                status.messages());
-  of_controller("message_bytes_total", "counter", "Their bytes.",
+  of_controller("messages_total", "counter",
+                "Messages that the controller received.", status.messages());
+  of_controller("message_bytes_total", "counter",
+                "Bytes of messages that the controller received.",
                 status.message_bytes());
   of_controller("steps_total", "counter", "Steps of launches that have ended.",
                 status.steps());
@@ -77,12 +78,12 @@ std::string MetricsText(const proto::ControllerStatus& status,
     out.Add(status.host_bytes(h), {{"host", topology.HostName(h)}});
   }
   out.Begin("host_spilled_bytes", "gauge",
-            "Of that, arrays that are in files of its spill folder.");
+            "Bytes of arrays that are in files of the host's spill folder.");
   for (int h = 0; h < status.host_spilled_bytes_size(); ++h) {
     out.Add(status.host_spilled_bytes(h), {{"host", topology.HostName(h)}});
   }
   out.Begin("away_devices", "gauge",
-            "Devices on which nothing can be loaded now, and why.");
+            "Devices on which no program can be loaded now, and why.");
   for (const proto::AwayStatus& away : status.away()) {
     out.Add(static_cast<double>(away.devices()),
             {{"name", away.name()}, {"why", away.why()}});
@@ -96,23 +97,29 @@ std::string MetricsText(const proto::ControllerStatus& status,
         }
       };
   using Client = proto::ClientStatus;
-  of_clients("client_device_seconds_total", "counter",
-             "Device time of its programs, on all groups together.",
-             [](const Client& c) { return double(c.device_time_ns()) / 1e9; });
-  of_clients("client_weight", "gauge", "Its share beside others.",
+  of_clients(
+      "client_device_seconds_total", "counter",
+      "Device time of the client's programs, summed over all device groups.",
+      [](const Client& c) { return double(c.device_time_ns()) / 1e9; });
+  of_clients("client_weight", "gauge",
+             "Weight of the client's share of device time.",
              [](const Client& c) { return c.weight(); });
-  of_clients("client_priority", "gauge", "Its priority.",
+  of_clients("client_priority", "gauge", "Priority of the client.",
              [](const Client& c) { return c.priority(); });
-  of_clients("client_launches", "gauge", "Its launches that have not ended.",
+  of_clients("client_launches", "gauge",
+             "Launches of the client that have not ended.",
              [](const Client& c) { return double(c.launches()); });
   of_clients("client_waiting_programs", "gauge",
-             "Its programs that wait for devices.",
+             "Programs of the client that wait for devices.",
              [](const Client& c) { return double(c.waiting()); });
-  of_clients("client_device_bytes", "gauge", "Of its programs on devices.",
+  of_clients("client_device_bytes", "gauge",
+             "Device memory of the client's programs.",
              [](const Client& c) { return double(c.device_bytes()); });
-  of_clients("client_array_bytes", "gauge", "Of its arrays on hosts.",
+  of_clients("client_array_bytes", "gauge",
+             "Host memory of the client's arrays.",
              [](const Client& c) { return double(c.array_bytes()); });
-  of_clients("client_quota_bytes", "gauge", "What it may have; 0: no bound.",
+  of_clients("client_quota_bytes", "gauge",
+             "Memory quota of the client; 0: no limit.",
              [](const Client& c) { return double(c.quota_bytes()); });
   out.Begin("load_wait_seconds", "gauge",
             "How long a load has waited for memory, and why.");

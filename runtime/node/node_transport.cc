@@ -61,7 +61,7 @@ absl::StatusOr<MakeTransport> MakeGoodLinks(const LinkOptions& options) {
   if (options.ucx.empty()) return make_sockets;
   if (options.ucx != kSharedMemory && options.ucx != kTcp) {
     return absl::InvalidArgumentError(
-        absl::StrCat("UCX is to go over '", options.ucx, "', expected ",
+        absl::StrCat("the UCX transport is '", options.ucx, "', expected ",
                      kSharedMemory, " or ", kTcp));
   }
   UcxOptions ucx;
@@ -100,11 +100,11 @@ absl::Status NobodyThere(absl::string_view address, absl::Status status) {
   if (!absl::IsUnavailable(status)) return status;
   const absl::string_view tag = TagOf(status.message());
   return Coded(ErrorId::kCannotReach,
-               absl::UnavailableError(absl::StrCat(
-                   WithoutTag(status.message()),
-                   "; a cluster is started with 'pw-node controller "
-                   "--topology=FILE --listen=",
-                   address, "'", tag)));
+               absl::UnavailableError(
+                   absl::StrCat(WithoutTag(status.message()),
+                                "; start a cluster with 'pw-node controller "
+                                "--topology=FILE --listen=",
+                                address, "'", tag)));
 }
 
 absl::StatusOr<std::string> AddressTowards(const std::string& controller) {

@@ -29,11 +29,11 @@ absl::Status CheckMembers(const Topology& topology,
     }
     for (uint32_t host : members[i].hosts()) {
       if (host >= here.size() || here[host]) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("process ", i + 1, " has host ", host,
-                         host >= here.size()
-                             ? absl::StrCat(", the cluster has ", here.size())
-                             : ", which an earlier one has"));
+        return absl::InvalidArgumentError(absl::StrCat(
+            "process ", i + 1, " has host ", host,
+            host >= here.size()
+                ? absl::StrCat(", but the cluster has ", here.size())
+                : ", which an earlier process already has"));
       }
       here[host] = true;
       --missing;

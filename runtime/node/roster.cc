@@ -30,14 +30,14 @@ bool IsOpen(const proto::Target& target) {
 absl::Status CheckHello(const proto::MemberHello& hello) {
   if (hello.version() != kProtocolVersion) {
     return absl::FailedPreconditionError(
-        absl::StrCat("it speaks version ", hello.version(),
-                     " of the protocol, the controller ", kProtocolVersion,
+        absl::StrCat("the process speaks version ", hello.version(),
+                     " of the protocol, expected version ", kProtocolVersion,
                      Tag(ErrorId::kOtherVersion)));
   }
   if (hello.epoch().size() != kEpochBytes) {
     return absl::InvalidArgumentError(
-        absl::StrCat("an epoch of ", hello.epoch().size(), " bytes, expected ",
-                     kEpochBytes));
+        absl::StrCat("the epoch has ", hello.epoch().size(),
+                     " bytes, expected ", kEpochBytes));
   }
   return absl::OkStatus();
 }
@@ -60,7 +60,7 @@ absl::Status Roster::CheckTarget(int host, const proto::Target& target) const {
         (!said.cpu().empty() && said.cpu() != target.cpu())) {
       return absl::FailedPreconditionError(absl::StrCat(
           "device ", topology_.DeviceName(island, device), " is a ",
-          said.triple(), " ", said.cpu(), " in the cluster; the worker's ",
+          said.triple(), " ", said.cpu(), " in the cluster, but the worker's ",
           "machine is a ", target.triple(), " ", target.cpu(),
           Tag(ErrorId::kOtherMachine)));
     }
@@ -96,9 +96,9 @@ absl::StatusOr<uint32_t> Roster::AnyHost(
   }
   if (!why.ok()) return why;
   return absl::AlreadyExistsError(absl::StrCat(
-      "each host of ",
+      "every host of ",
       name.empty() ? "the cluster" : absl::StrCat("island '", name, "'"),
-      " is another worker's", Tag(ErrorId::kHostTaken)));
+      " already has a worker", Tag(ErrorId::kHostTaken)));
 }
 
 absl::StatusOr<std::vector<uint32_t>> Roster::HostsOf(
@@ -117,8 +117,9 @@ absl::StatusOr<std::vector<uint32_t>> Roster::HostsOf(
   if (!checked.ok()) return checked;
   if (hello.has_any_host()) {
     if (!hello.hosts().empty()) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "the worker may be any host, and names '", hello.hosts(0), "'"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("the worker asks for any host, but also names '",
+                       hello.hosts(0), "'"));
     }
     absl::StatusOr<uint32_t> host = AnyHost(hello, is_free);
     if (!host.ok()) return host.status();
@@ -152,7 +153,7 @@ absl::StatusOr<std::vector<uint32_t>> Roster::HostsOf(
 absl::Status Roster::Join(PeerId peer, const proto::MemberHello& hello) {
   for (const auto& [first, worker] : workers_) {
     if (worker.peer == peer) {
-      return absl::FailedPreconditionError("the worker has said hello before");
+      return absl::FailedPreconditionError("the worker has already joined");
     }
   }
   absl::StatusOr<std::vector<uint32_t>> hosts =
@@ -161,7 +162,7 @@ absl::Status Roster::Join(PeerId peer, const proto::MemberHello& hello) {
   for (uint32_t host : *hosts) {
     if (here_[host]) {
       return absl::AlreadyExistsError(absl::StrCat("host '", HostName(host),
-                                                   "' is another worker's",
+                                                   "' already has a worker",
                                                    Tag(ErrorId::kHostTaken)));
     }
   }

@@ -21,8 +21,8 @@
 namespace pathways {
 
 absl::Status PlanFetch::Bad(absl::string_view what) const {
-  return absl::InvalidArgumentError(
-      absl::StrCat("plan ", name_.hash.Text(), " did not come whole: ", what));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "plan ", name_.hash.Text(), " was not received correctly: ", what));
 }
 
 void PlanFetch::FillRequest(proto::PlanRequest* request) const {
@@ -62,7 +62,7 @@ absl::StatusOr<PlanFetch::Step> PlanFetch::Take(const proto::PlanPart& part) {
   }
   if (stream.size() < total_) return Step::kMore;
   if (code_) return Deal();
-  if (!checked_) return Bad("it ends within its manifest");
+  if (!checked_) return Bad("it ends before the end of its manifest");
   if (absl::Status read = ReadTables(); !read.ok()) return read;
   return Step::kHead;
 }
@@ -86,7 +86,7 @@ absl::Status PlanFetch::CheckManifest() {
   std::optional<PlanManifest> manifest = PlanManifest::Read(bytes);
   const std::optional<uint64_t> all =
       manifest.has_value() ? manifest->TotalBytes() : std::nullopt;
-  if (!all.has_value()) return Bad("its manifest makes no sense");
+  if (!all.has_value()) return Bad("its manifest is inconsistent");
   if (*all != name_.bytes) {
     return Bad(
         absl::StrCat("it has ", *all, " bytes in all, expected ", name_.bytes));
@@ -114,7 +114,7 @@ absl::Status PlanFetch::ReadTables() {
   google::protobuf::LogSilencer silence;
   if (!tables_.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) ||
       HasUnknownFields(tables_)) {
-    return Bad("its tables are none");
+    return Bad("its tables cannot be parsed");
   }
   uint64_t objects = 0;
   for (const proto::Kernel& kernel : tables_.kernels()) {

@@ -42,8 +42,8 @@ class HashingStream final : public google::protobuf::io::CopyingOutputStream {
 absl::Status CheckBytes(const std::string& program, size_t bytes) {
   if (bytes <= std::numeric_limits<int32_t>::max()) return absl::OkStatus();
   return absl::ResourceExhaustedError(absl::StrCat(
-      "program '", program, "' has tables of ", bytes, " bytes, at most ",
-      std::numeric_limits<int32_t>::max(), " can be told to a process"));
+      "program '", program, "' has tables of ", bytes,
+      " bytes, expected at most ", std::numeric_limits<int32_t>::max()));
 }
 
 absl::Status Write(const proto::Plan& tables,

@@ -126,11 +126,13 @@ absl::Status Profile::Bad(const Parts&... parts) const {
 
 absl::Status Profile::Index() {
   if (profile_.version() != kProfileVersion) {
-    return Bad("version ", profile_.version(), ", expected ", kProfileVersion);
+    return Bad("the version is ", profile_.version(), ", expected ",
+               kProfileVersion);
   }
-  if (profile_.program().empty()) return Bad("names no program");
+  if (profile_.program().empty())
+    return Bad("the name of the program is missing");
   if (!IsFingerprint(profile_.fingerprint())) {
-    return Bad("fingerprint ", QuotedWord(profile_.fingerprint()),
+    return Bad("the fingerprint is ", QuotedWord(profile_.fingerprint()),
                ", expected ", kFingerprintDigits, " hexadecimal digits");
   }
   for (const proto::Profile::Computation& entry : profile_.computations()) {
@@ -148,14 +150,14 @@ absl::Status Profile::AddComputation(const proto::Profile::Computation& entry) {
       absl::StrCat("computation ", QuotedWord(entry.name()), " with signature ",
                    QuotedWord(entry.signature()));
   if (entry.name().empty() || entry.signature().empty()) {
-    return Bad(what, " needs both");
+    return Bad(what, " must have both a name and a signature");
   }
   if (entry.ns() < 1 || entry.ns() > kMaxCostNs) {
     return Bad(what, " takes ", entry.ns(), " ns, expected 1 to ", kMaxCostNs);
   }
   if (!computations_.try_emplace({entry.name(), entry.signature()}, entry.ns())
            .second) {
-    return Bad(what, " is there twice");
+    return Bad(what, " appears twice");
   }
   return absl::OkStatus();
 }
@@ -175,7 +177,7 @@ absl::Status Profile::AddMovement(const proto::Profile::Movement& entry) {
     return Bad(what, " takes ", entry.ns(), " ns, expected 1 to ", kMaxCostNs);
   }
   if (!movements_[entry.kind()].try_emplace(entry.bytes(), entry.ns()).second) {
-    return Bad(what, " is there twice");
+    return Bad(what, " appears twice");
   }
   return absl::OkStatus();
 }
@@ -206,9 +208,9 @@ absl::Status Profile::CheckProgram(const std::string& program,
   if (program == profile_.program() && fingerprint == profile_.fingerprint()) {
     return absl::OkStatus();
   }
-  return Bad("is of program ", QuotedWord(profile_.program()), " (",
-             profile_.fingerprint(), "), this is ", Quoted(program), " (",
-             fingerprint, ")");
+  return Bad("the profile is of program ", QuotedWord(profile_.program()), " (",
+             profile_.fingerprint(), "), expected program ", Quoted(program),
+             " (", fingerprint, ")");
 }
 
 std::optional<uint64_t> Profile::ComputationNs(

@@ -414,7 +414,7 @@ class EntryChecker {
       if (twin != kNone)
         context_
             .Add(kReferences, Subject::kEdge, i, context_.EdgeText(i),
-                 " is there twice, as edges ", twin, " and ", i)
+                 " appears twice, as edges ", twin, " and ", i)
             .notes.push_back({{Subject::kEdge, twin}, "first here"});
     }
   }

@@ -134,8 +134,8 @@ class MemoryChecker {
       last = std::max(last, access.readers.back());
     }
     if (buffer.first_action() != first || buffer.last_action() != last)
-      add(kEnds, " is used from action ", buffer.first_action(), " to ",
-          buffer.last_action(), " by its own words, but from ",
+      add(kEnds, " states that it is used from action ", buffer.first_action(),
+          " to ", buffer.last_action(), ", but it is used from ",
           context_.ActionText(first), " at ", first, " to ",
           context_.ActionText(last), " at ", last);
   }
@@ -284,12 +284,12 @@ class MemoryChecker {
       if (aliases_.contains({a, b})) return;
       if (context_.action(by).kind() == proto::FEED) {
         AddPair(a, b, " share memory, but ", context_.ActionText(by),
-                " copies the one into the other, expected equal places or "
-                "none in common");
+                " copies one into the other, expected equal places or none in "
+                "common");
         return;
       }
       AddPair(a, b, " share memory, but ", context_.ActionText(by),
-              " reads the one and writes the other without an alias");
+              " reads the first and writes the second without an alias");
       return;
     }
     bool moved =
@@ -300,8 +300,8 @@ class MemoryChecker {
     if (tokens != PathIndex::kNoPath && tokens + lag <= most) return;
     PlanIssue& issue =
         AddPair(a, b, " share memory, but ", context_.ActionText(by),
-                ", which uses the one, does not come before ",
-                context_.ActionText(entry), ", which lets the other in, ",
+                ", which uses the first, does not come before ",
+                context_.ActionText(entry), ", which writes the second, ",
                 most == 0 ? "in one step" : absl::StrCat(most, " steps later"),
                 tokens == PathIndex::kNoPath
                     ? ": no path joins them"

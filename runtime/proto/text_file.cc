@@ -60,7 +60,7 @@ absl::StatusOr<std::string> ReadTextFile(const std::string& what,
   };
   if (path.find('\0') != std::string::npos) {
     return failure(absl::StatusCode::kInvalidArgument,
-                   "the name has a zero byte");
+                   "the path has a zero byte");
   }
   struct stat info;
   if (stat(path.c_str(), &info) != 0) {
@@ -70,7 +70,8 @@ absl::StatusOr<std::string> ReadTextFile(const std::string& what,
                    std::strerror(errno));
   }
   if (!S_ISREG(info.st_mode)) {
-    return failure(absl::StatusCode::kInvalidArgument, "not a regular file");
+    return failure(absl::StatusCode::kInvalidArgument,
+                   "it is not a regular file");
   }
   std::ifstream file(path, std::ios::binary);
   std::string text;
@@ -80,11 +81,11 @@ absl::StatusOr<std::string> ReadTextFile(const std::string& what,
     text.append(chunk.data(), static_cast<size_t>(file.gcount()));
     if (static_cast<int64_t>(text.size()) > max_bytes) {
       return failure(absl::StatusCode::kInvalidArgument,
-                     absl::StrCat("more than ", max_bytes, " bytes long"));
+                     absl::StrCat("it has more than ", max_bytes, " bytes"));
     }
   }
   if (!file.eof()) {
-    return failure(absl::StatusCode::kInvalidArgument, "cannot be read");
+    return failure(absl::StatusCode::kInvalidArgument, "it cannot be read");
   }
   return text;
 }

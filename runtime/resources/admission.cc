@@ -285,7 +285,7 @@ absl::Status Admission::CheckDevices(const DeviceBytes& need,
     const int32_t host = HostOf(place);
     if (const auto gone = gone_.find(host); gone != gone_.end()) {
       return absl::UnavailableError(absl::StrCat(
-          needs(), topology_.HostName(host), ", which is gone (life ",
+          needs(), topology_.HostName(host), ", which is gone (epoch ",
           gone->second, ")", Tag(ErrorId::kHostGone)));
     }
   }
@@ -319,7 +319,7 @@ std::vector<int64_t> Admission::AwayDevices() const {
 std::string Admission::WhyAway(int64_t device) const {
   const auto gone = gone_.find(topology_.LocateGlobal(device).host);
   if (gone != gone_.end())
-    return absl::StrCat("gone (life ", gone->second, ")");
+    return absl::StrCat("gone (epoch ", gone->second, ")");
   const auto lost = lost_.find(device);
   if (lost != lost_.end()) return absl::StrCat("lost: ", lost->second);
   return drained_.count(device) > 0 ? "drained" : "";

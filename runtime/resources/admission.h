@@ -94,7 +94,7 @@ class Admission {
   // Returns the devices that accept no programs now: lost, drained, or of a
   // host that is gone; ascending.
   std::vector<int64_t> AwayDevices() const;
-  // Returns why a device is away: "drained", "gone (life 2)" or "lost: ...";
+  // Returns why a device is away: "drained", "gone (epoch 2)" or "lost: ...";
   // empty if it is not away.
   std::string WhyAway(int64_t device) const;
   // Returns OK, or why the need cannot be met now even if all others released

@@ -115,7 +115,7 @@ absl::StatusOr<std::vector<ChosenDevices>> Admission::Reserve(
                            });
       });
   if (!may_fit) {
-    return absl::ResourceExhaustedError("there are too few devices free");
+    return absl::ResourceExhaustedError("too few devices are free");
   }
   DeviceBytes taken;
   for (size_t device = 0; device < used_.size(); ++device) {
@@ -140,8 +140,8 @@ absl::StatusOr<std::vector<ChosenDevices>> Admission::Reserve(
   std::optional<std::vector<ChosenDevices>> chosen =
       ChooseAll(topology_, classes_, demands, std::move(room));
   if (!chosen.has_value()) {
-    return absl::ResourceExhaustedError(absl::StrCat(
-        "there are too few devices free", Tag(ErrorId::kTooFewDevices)));
+    return absl::ResourceExhaustedError(
+        absl::StrCat("too few devices are free", Tag(ErrorId::kTooFewDevices)));
   }
   for (size_t i = 0; i < slices.size(); ++i) {
     Holder holder{slices[i].what, client, number,
@@ -159,9 +159,10 @@ absl::Status Admission::LendOf(uint64_t id, const Holder& holder) {
   const auto found = holders_.find(id);
   if (found == holders_.end() || !found->second.is_slice ||
       found->second.number != holder.number) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        holder.what, " is to be loaded on slice ", id, ", which client '",
-        holder.client, "' does not have", Tag(ErrorId::kSliceNotHeld)));
+    return absl::FailedPreconditionError(
+        absl::StrCat(holder.what, " cannot be loaded on slice ", id,
+                     ": it is not held by client '", holder.client, "'",
+                     Tag(ErrorId::kSliceNotHeld)));
   }
   Holder& slice = found->second;
   for (const auto& [device, bytes] : holder.bytes) {

@@ -33,7 +33,7 @@ std::string IslandText(const IslandNeed& need) {
   std::string text =
       absl::StrCat(count, count == 1 ? " device" : " devices of an island");
   if (!need.mesh.empty()) {
-    absl::StrAppend(&text, " that are neighbours, as ",
+    absl::StrAppend(&text, " that are neighbors in a mesh of ",
                     absl::StrJoin(need.mesh, "x"));
   }
   if (most == kWholeDevice) return absl::StrCat(text, ", used by nothing else");
@@ -220,7 +220,7 @@ std::string LoadQueue::Why(const Load& load, NameOf name_of) const {
   if (!load.demands.empty()) {
     absl::StrAppend(&text, DemandText(load.demands));
   } else if (holders.empty()) {
-    return absl::StrCat(text, "memory that another load waits for already");
+    return absl::StrCat(text, "memory that another load already waits for");
   } else {
     const int64_t where = holders[0].place;
     const auto need = load.need.find(where);
@@ -274,20 +274,22 @@ std::string LoadQueue::Circle(const Load& load,
     if (!admission_.WouldFit({}, {&wish})) {
       const std::vector<int64_t> away = admission_.AwayDevices();
       return absl::StrCat(
-          "; the cluster has not so much, whoever gives up what",
+          "; the cluster has too few devices even if every client releases all "
+          "of its memory",
           away.empty() ? ""
                        : absl::StrCat(", while ", away.size(),
-                                      " of its devices are away: ",
+                                      " of its devices are unavailable: ",
                                       admission_.NameOf(away[0]), " is ",
                                       admission_.WhyAway(away[0])),
           Tag(ErrorId::kNoSuchSlice));
     }
     return absl::StrCat(
-        "; its own client holds too much of that and waits meanwhile",
+        "; its own client holds that memory and cannot release it while it "
+        "waits",
         Tag(ErrorId::kWaitsForItself));
   }
   return absl::StrCat(
-      "; clients would wait for each other: ",
+      "; the wait would deadlock, because these clients wait for each other: ",
       absl::StrJoin(chain, ", ",
                     [&](std::string* out, uint32_t one) {
                       const auto own = waiting.find(one);

@@ -33,7 +33,7 @@ absl::StatusOr<std::unique_ptr<SchedulingPolicy>> MakePolicy(
   if (name == "fifo") return std::make_unique<FifoPolicy>();
   if (name == "deadline") return std::make_unique<DeadlinePolicy>();
   return absl::InvalidArgumentError(
-      absl::StrCat("there is no scheduling policy '", name, "'; there are ",
+      absl::StrCat("unknown scheduling policy '", name, "', expected one of ",
                    absl::StrJoin(kPolicyNames, ", ")));
 }
 

@@ -52,8 +52,8 @@ std::string OwnerText(const std::string& cluster, const std::string& host) {
 absl::Status Taken(const std::string& folder, const std::string& wanted,
                    absl::string_view why) {
   return absl::FailedPreconditionError(
-      absl::StrCat("the spill folder ", folder, " is not for ", wanted, ": ",
-                   why, Tag(ErrorId::kSpillFolder)));
+      absl::StrCat("the spill folder ", folder, " cannot be used by ", wanted,
+                   ": ", why, Tag(ErrorId::kSpillFolder)));
 }
 
 // Opens and locks a file. Returns -1 and sets errno on failure; errno is
@@ -107,12 +107,12 @@ absl::StatusOr<std::unique_ptr<SpillDisk>> FolderDisk::Open(
     const int other = open(path.c_str(), O_RDONLY | O_CLOEXEC);
     const std::string owner = other < 0 ? "another process" : ReadAll(other);
     if (other >= 0) close(other);
-    return Taken(own, wanted, absl::StrCat(owner, " lives in it"));
+    return Taken(own, wanted, absl::StrCat("it is in use by ", owner));
   }
   const std::string before = ReadAll(lock);
   if (!before.empty() && before != wanted) {
     close(lock);
-    return Taken(own, wanted, absl::StrCat(before, " has left it"));
+    return Taken(own, wanted, absl::StrCat("it has files of ", before));
   }
   std::unique_ptr<FolderDisk> disk(new FolderDisk(own, lock));
   if (const int error = WriteAll(lock, before.empty() ? wanted : "")) {
@@ -208,7 +208,7 @@ absl::Status MemoryDisk::Read(uint64_t file, uint64_t offset, uint64_t bytes,
   if (!read_failure_.ok()) return read_failure_;
   const auto found = files_.find(file);
   if (found == files_.end()) {
-    return absl::DataLossError(absl::StrCat(NameOf(file), " is not there"));
+    return absl::DataLossError(absl::StrCat(NameOf(file), " does not exist"));
   }
   if (to == nullptr) return absl::OkStatus();
   const std::string& text = found->second;

@@ -87,8 +87,8 @@ Spiller::Step Spiller::Spill(uint64_t coming) {
   if (chosen.empty()) {
     failed_ = absl::ResourceExhaustedError(
         absl::StrCat(disk_->name(), " has ", spilled_bytes_, " of the ", bound_,
-                     " bytes that it may have, and ", smallest,
-                     " more have to be spilled", Tag(ErrorId::kSpillFull)));
+                     " bytes that it may have, but ", smallest,
+                     " more bytes must be spilled", Tag(ErrorId::kSpillFull)));
     return Step::kFailed;
   }
   if (spilled_bytes_ + copied_bytes_ + BytesToWrite(chosen) > bound_) {
@@ -254,9 +254,10 @@ bool Spiller::IsHigh() const {
 
 absl::Status Spiller::Explain(const absl::Status& lack) const {
   if (failed_.ok()) return lack;
-  return absl::Status(lack.code(), absl::StrCat(WithoutTag(lack.message()),
-                                                ", and nothing can leave: ",
-                                                failed_.message()));
+  return absl::Status(
+      lack.code(),
+      absl::StrCat(WithoutTag(lack.message()),
+                   ", and no array can be spilled: ", failed_.message()));
 }
 
 }  // namespace pathways

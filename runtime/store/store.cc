@@ -81,7 +81,7 @@ absl::StatusOr<Mapping> Mapping::Create(uint64_t bytes, Pages pages) {
   if (bytes == 0) return mapping;
   auto refused = [&] {
     return absl::ResourceExhaustedError(
-        absl::StrCat("the system has no ", bytes, " bytes of memory left",
+        absl::StrCat("the system cannot provide ", bytes, " bytes of memory",
                      Tag(ErrorId::kNoSystemMemory)));
   };
   if (bytes > (uint64_t{1} << 50)) return refused();
@@ -89,7 +89,7 @@ absl::StatusOr<Mapping> Mapping::Create(uint64_t bytes, Pages pages) {
     const uint64_t available = AvailableBytes();
     if (bytes > available) {
       return absl::ResourceExhaustedError(
-          absl::StrCat("the system has ", available, " bytes of memory left",
+          absl::StrCat("the system has ", available, " bytes of free memory",
                        Tag(ErrorId::kNoSystemMemory)));
     }
   }

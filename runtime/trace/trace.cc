@@ -53,7 +53,7 @@ absl::StatusOr<std::unique_ptr<Trace>> Trace::Create(World* world,
                                                      int64_t events) {
   if (events < 1 || events > kMaxEvents) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "a trace of ", events, " events, expected 1 to ", kMaxEvents));
+        "the trace keeps ", events, " events, expected 1 to ", kMaxEvents));
   }
   const uint64_t capacity = std::bit_ceil(static_cast<uint64_t>(events));
   std::unique_ptr<Trace> trace(new Trace(world));

@@ -107,8 +107,8 @@ class Joiner {
     for (size_t id = 0; id < log.actors.size(); ++id) {
       if (log.actors[id].name.empty()) continue;
       if (all_.actors.size() == kMaxActors) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("a trace of more than ", kMaxActors - 1, " actors"));
+        return absl::InvalidArgumentError(absl::StrCat(
+            "the trace has more than ", kMaxActors - 1, " actors"));
       }
       numbers[id] = static_cast<uint32_t>(all_.actors.size());
       all_.actors.push_back(std::move(log.actors[id]));
@@ -171,7 +171,7 @@ class Joiner {
     }
     if (is_fine) return absl::OkStatus();
     return absl::InvalidArgumentError(
-        "a process traced what cannot have happened");
+        "a process sent a trace with impossible times or events");
   }
   bool IsBegin() const {
     return IsTime(begin_) || begin_ == std::numeric_limits<TimeNs>::min();
@@ -237,8 +237,8 @@ std::vector<proto::ProcessTrace> WriteTraceMessages(const TraceLog& log,
 
 absl::StatusOr<TraceLog> ReadTraceMessages(
     const std::vector<const proto::ProcessTrace*>& messages) {
-  absl::Status none =
-      absl::InvalidArgumentError("what a process sent is no trace");
+  absl::Status none = absl::InvalidArgumentError(
+      "a process sent messages that are not a trace");
   if (messages.empty()) return none;
   TraceLog log;
   const proto::ProcessTrace& first = *messages.front();

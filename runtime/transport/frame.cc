@@ -40,8 +40,8 @@ absl::StatusOr<Frame> DecodeFrame(const char* bytes) {
   if (kind < 1 || kind > 3 || flags > (kFirst | kLast) ||
       LoadLittleEndian(bytes + 6, 2) != 0) {
     return absl::InvalidArgumentError(
-        absl::StrCat("a frame of kind ", kind, " with flags ", flags,
-                     " came, expected kinds 1 to 3 and flags 0 to 3"));
+        absl::StrCat("received a frame of kind ", kind, " with flags ", flags,
+                     ", expected kinds 1 to 3 and flags 0 to 3"));
   }
   Frame frame;
   frame.kind = static_cast<FrameKind>(kind);

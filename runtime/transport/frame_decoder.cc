@@ -92,7 +92,7 @@ absl::Status FrameDecoder::TakeFrame(bool* enough) {
   absl::StatusOr<Frame> frame = DecodeFrame(buffer_.get() + begin_);
   if (!frame.ok()) return frame.status();
   if (!frame->last && frame->body_bytes == 0) {
-    return Invalid("an empty piece came that is not the last");
+    return Invalid("received an empty piece that is not the last one");
   }
   frame_ = *frame;
   if (frame_.kind != FrameKind::kPayload) return TakeMessage(enough);
@@ -102,20 +102,26 @@ absl::Status FrameDecoder::TakeFrame(bool* enough) {
 
 absl::Status FrameDecoder::TakeMessage(bool* enough) {
   if (frame_.kind == FrameKind::kCritical && !(frame_.first && frame_.last)) {
-    return Invalid("a piece of a critical message came");
+    return Invalid(
+        "received a piece of a critical message, expected the whole message");
   }
   const uint64_t whole = uint64_t{frame_.header_bytes} + frame_.payload_bytes;
   if (!frame_.first) {
-    if (whole != 0) return Invalid("a later piece came with a length");
+    if (whole != 0)
+      return Invalid(
+          "received a later piece with a length, expected it only in the "
+          "first");
     begin_ += kFrameBytes;
     return TakePiece();
   }
   if (whole > max_message_bytes_) {
-    return Invalid("a message of ", whole, " bytes came, expected at most ",
+    return Invalid("received a message of ", whole, " bytes, expected at most ",
                    max_message_bytes_);
   }
   if (assembly().bytes != nullptr) {
-    return Invalid("a message began inside another of its class");
+    return Invalid(
+        "received the beginning of a message inside another message of its "
+        "class");
   }
   if (frame_.last && frame_.body_bytes == whole &&
       whole <= kBufferBytes - kFrameBytes) {
@@ -128,8 +134,8 @@ absl::Status FrameDecoder::TakeMessage(bool* enough) {
         absl::MakeSpan(body + frame_.header_bytes, frame_.payload_bytes));
   }
   if (frame_.last ? frame_.body_bytes != whole : frame_.body_bytes >= whole) {
-    return Invalid("a piece of ", frame_.body_bytes,
-                   " bytes came of a message of ", whole);
+    return Invalid("received a piece of ", frame_.body_bytes,
+                   " bytes of a message of ", whole, " bytes");
   }
   begin_ += kFrameBytes;
   assembly() = {std::unique_ptr<char[]>(new char[whole]), whole, 0,
@@ -140,12 +146,13 @@ absl::Status FrameDecoder::TakeMessage(bool* enough) {
 absl::Status FrameDecoder::TakePiece() {
   Assembly& message = assembly();
   if (message.bytes == nullptr) {
-    return Invalid("a piece of a message came that did not begin");
+    return Invalid(
+        "received a later piece of a message without its first piece");
   }
   const uint64_t left = message.whole - message.done;
   if (frame_.last ? frame_.body_bytes != left : frame_.body_bytes >= left) {
-    return Invalid("a piece of ", frame_.body_bytes, " bytes came, with ", left,
-                   " left of its message");
+    return Invalid("received a piece of ", frame_.body_bytes, " bytes, but ",
+                   left, " bytes of its message are missing");
   }
   char* body = message.bytes.get() + message.done;
   message.done += frame_.body_bytes;
@@ -154,9 +161,9 @@ absl::Status FrameDecoder::TakePiece() {
 
 absl::Status FrameDecoder::TakePayload() {
   if (frame_.first == in_payload_ || (in_payload_ && frame_.token != token_)) {
-    return Invalid("a piece of payload ", frame_.token, " came",
+    return Invalid("received a piece of payload ", frame_.token,
                    in_payload_ ? absl::StrCat(" inside payload ", token_)
-                               : " that did not begin");
+                               : " without its first piece");
   }
   if (frame_.first) {
     absl::StatusOr<absl::Span<char>> memory = sink_->FindPayload(frame_.token);
@@ -167,9 +174,9 @@ absl::Status FrameDecoder::TakePayload() {
   }
   const uint64_t left = payload_left_.size();
   if (frame_.last ? frame_.body_bytes != left : frame_.body_bytes >= left) {
-    return Invalid("a piece of ", frame_.body_bytes, " bytes came",
-                   frame_.last ? " as the last" : "", ", with ", left,
-                   " left of payload ", token_);
+    return Invalid("received a ", frame_.last ? "last " : "", "piece of ",
+                   frame_.body_bytes, " bytes, but ", left,
+                   " bytes of payload ", token_, " are missing");
   }
   const absl::Span<char> body = payload_left_.first(frame_.body_bytes);
   payload_left_.remove_prefix(frame_.body_bytes);

@@ -185,8 +185,9 @@ absl::StatusOr<PeerId> ProcessLinks::Dial(absl::string_view address,
   absl::StatusOr<PeerId> peer = transport_->Dial(address, timeout);
   MutexLock lock(&mutex_);
   if (peer.ok() && early_.erase(*peer) > 0) {
-    peer = absl::UnavailableError(absl::StrCat(
-        "the connection to '", address, "' ended as soon as it was there"));
+    peer = absl::UnavailableError(
+        absl::StrCat("the connection to '", address,
+                     "' ended as soon as it was established"));
   }
   if (peer.ok()) peers_[*peer];
   if (--dialing_ == 0) early_.clear();
@@ -196,8 +197,8 @@ absl::StatusOr<PeerId> ProcessLinks::Dial(absl::string_view address,
 absl::Status ProcessLinks::Link(uint32_t process, PeerId peer) {
   if (process >= kMaxProcesses || process == self_) {
     return absl::OutOfRangeError(
-        absl::StrCat("there is no other process ", process, ": they are 0 to ",
-                     kMaxProcesses - 1, ", this one is ", self_));
+        absl::StrCat("cannot link process ", process, ": expected 0 to ",
+                     kMaxProcesses - 1, " other than this process, ", self_));
   }
   MutexLock lock(&mutex_);
   auto found = peers_.find(peer);
@@ -207,7 +208,7 @@ absl::Status ProcessLinks::Link(uint32_t process, PeerId peer) {
   }
   if (found->second.has_value() || peer_of_[process].load() != kNoPeer) {
     return absl::FailedPreconditionError(
-        absl::StrCat("process ", process, " has a link already"));
+        absl::StrCat("process ", process, " already has a link"));
   }
   found->second = process;
   lent_.AddPeer(peer);

@@ -45,8 +45,8 @@ absl::StatusOr<std::unique_ptr<SimWorld>> SimWorld::Create(SimOptions options) {
   if (absl::Status s = CheckFaultModel(Faults(options)); !s.ok()) return s;
   for (const HostStop& stop : options.host_stops) {
     if (stop.host >= 0) continue;
-    return absl::InvalidArgumentError(
-        absl::StrCat("host ", stop.host, " stops, expected a host from 0 on"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the host of a host stop is ", stop.host, ", expected at least 0"));
   }
   return std::unique_ptr<SimWorld>(new SimWorld(std::move(options)));
 }

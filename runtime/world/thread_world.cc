@@ -83,13 +83,12 @@ absl::StatusOr<std::unique_ptr<ThreadWorld>> ThreadWorld::Create(
     ThreadOptions options) {
   if (options.workers < 0 || options.workers > ThreadOptions::kMaxWorkers) {
     return absl::InvalidArgumentError(absl::StrCat(
-        options.workers, " workers asked for, expected 1 to ",
+        options.workers, " workers were requested, expected 1 to ",
         ThreadOptions::kMaxWorkers, ", or 0 for one for each core"));
   }
   if (options.followers && options.workers != 1) {
     return absl::InvalidArgumentError(
-        absl::StrCat("followers take turns with one worker, ", options.workers,
-                     " asked for"));
+        absl::StrCat("followers need exactly 1 worker, got ", options.workers));
   }
   if (options.links) {
     if (absl::Status s = CheckLinkModels(*options.links); !s.ok()) return s;

@@ -232,7 +232,7 @@ def exercise(site, pw_run, pods):
         workers.append(Pod(site, job, index))
         pods.append(workers[-1])
     names = [f"host{index}" for index in range(count)]
-    await_that(f"all {count} hosts", lambda: f"all {count} hosts are here" in controller.said())
+    await_that(f"all {count} hosts", lambda: f"all {count} hosts have joined" in controller.said())
     await_that("all to be up",
                lambda: hosts_of(site, controller) == dict.fromkeys(names, "up"))
     check_key(controller)

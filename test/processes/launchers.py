@@ -380,7 +380,7 @@ class Exercise:
 
     def run(self):
         cluster, record = self.cluster, self.record
-        record.say("All hosts are here.")
+        record.say("All hosts have joined.")
         cluster.show_status()
         record.say("The training has the bits on it that it has in one process.")
         alone = self.train([f"--topology={TOPOLOGY}"])

@@ -103,11 +103,11 @@ def main():
                          'a0 -> a7 [tooltip="data"];\n', encoding="utf-8")
         for script, code, want, *given in (
                 ("render_timeline.py", 1, "No such file", nothing, drawn),
-                ("render_timeline.py", 1, "is no trace", picture, drawn),
-                ("render_timeline.py", 1, "is no trace", torn, drawn),
+                ("render_timeline.py", 1, "is not a trace", picture, drawn),
+                ("render_timeline.py", 1, "is not a trace", torn, drawn),
                 ("render_timeline.py", 1, "no device that ran", empty, drawn),
                 ("render_timeline.py", 1, "Is a directory", trace, folder),
-                ("render_timeline.py", 1, "nothing is from 9 us to 1 us",
+                ("render_timeline.py", 1, "the trace has no kernel from 9 us to 1 us",
                  trace, drawn, "--from=9", "--to=1"),
                 ("render_timeline.py", 2, "--steps: invalid count value: '0'",
                  trace, drawn, "--steps=0"),

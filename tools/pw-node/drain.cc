@@ -30,7 +30,7 @@ absl::Status RunDrain(const DrainCommand& command) {
                                      : (*client)->Drain(command.names, wait_ns);
   if (!status.ok()) return status;
   std::printf(
-      command.undo ? "%s may be used again\n" : "%s: nothing is there\n",
+      command.undo ? "%s may be used again\n" : "%s: drained and empty\n",
       absl::StrJoin(command.names, ", ").c_str());
   return absl::OkStatus();
 }

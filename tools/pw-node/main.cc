@@ -72,11 +72,13 @@ Flag ConnectFlag(std::string* address) {
 
 // Returns `flags` and those that every command has which opens a connection.
 std::vector<Flag> WithLinkFlags(std::vector<Flag> flags, LinkOptions* links) {
-  flags.push_back({.name = "--key",
-                   .type = "FILE",
-                   .help = "The cluster's key; only you may read the file",
-                   .to = Text{&links->key_file},
-                   .environment = "PATHWAYS_KEY"});
+  flags.push_back(
+      {.name = "--key",
+       .type = "FILE",
+       .help =
+           "File with the cluster's key, which only you may be able to read",
+       .to = Text{&links->key_file},
+       .environment = "PATHWAYS_KEY"});
   flags.push_back({"--trust-loopback", "",
                    "Use HOST:PORT on loopback without a key: every process of "
                    "this machine is trusted",
@@ -102,15 +104,17 @@ std::vector<Flag> ControllerFlags(ControllerCommand* controller) {
        .is_required = true},
       {.name = "--listen",
        .type = "ADDRESS",
-       .help = "Where workers and clients reach it; port 0: any free port",
+       .help = "Address at which workers and clients reach the controller; "
+               "port 0: any free port",
        .to = Text{&controller->listen},
        .is_required = true},
       {"--write-address", "FILE",
-       "Write the address to this file, for --connect, once it listens there",
+       "Write the address to this file, for --connect, once the controller "
+       "listens there",
        Text{&controller->write_address}},
       {"--metrics", "HOST:PORT",
-       "Serve figures for Prometheus at http://HOST:PORT/metrics, to whoever "
-       "can reach that",
+       "Serve metrics for Prometheus at http://HOST:PORT/metrics, without a "
+       "key",
        Text{&controller->metrics}},
       {.name = "--min-hosts",
        .type = "N",
@@ -126,8 +130,8 @@ std::vector<Flag> ControllerFlags(ControllerCommand* controller) {
        "Time without progress after which a run is stalled",
        AtLeast10Ms(&cluster.stall_timeout_ns)},
       {"--policy", "NAME",
-       "Which of the clients that want the same devices is next: priority, "
-       "then fair shares by weight; fair; fifo; deadline",
+       "Order of clients that want the same devices: priority, then fair "
+       "shares by weight; fair; fifo; deadline",
        Text{&cluster.policy,
             {std::begin(kPolicyNames), std::end(kPolicyNames)}}},
       {"--kernel-timeout", "DURATION",
@@ -135,15 +139,16 @@ std::vector<Flag> ControllerFlags(ControllerCommand* controller) {
        "default: no limit",
        AtLeast10Ms(&cluster.kernel_timeout_ns, /*has_default=*/false)},
       {"--trace-events", "N",
-       "Keep the last N events of each thread for clients' --trace and times "
-       "in --stats; 0: none",
+       "Keep the last N events of each thread, for --trace and for times in "
+       "--stats of clients; 0: none",
        Whole<int64_t>{&cluster.trace_events, 0, int64_t{1} << 28}},
       {"--spill", "FOLDER",
-       "Existing folder on each machine of a worker, for arrays that nobody "
-       "uses right now when a host's memory runs out",
+       "Existing folder on each worker's machine, for arrays that no program "
+       "uses when the memory of a host is full",
        Text{&cluster.spill.folder}},
       {"--spill-bytes", "BYTES",
-       "Most bytes of each host in it; 0: eight times its memory",
+       "Limit for the bytes of each host in that folder; 0: eight times the "
+       "host's memory",
        Whole<uint64_t>{&cluster.spill.bytes, 0, int64_t{1} << 62}},
       {"--workers", "N",
        "Threads of each process with hosts; 0: one for each core",
@@ -157,20 +162,20 @@ std::vector<Flag> WorkerFlags(WorkerCommand* worker, std::string* any_host_of) {
   std::vector<Flag> flags = {
       ConnectFlag(&worker->member.connect),
       {"--listen", "ADDRESS",
-       "Where others reach this one; may be repeated: workers take the first "
-       "one, clients the first that is not ucx:HOST:PORT, which needs UCX; "
-       "default of the latter: a free port",
+       "Address at which other processes reach this worker; may be repeated: "
+       "workers use the first one, clients the first that is not "
+       "ucx:HOST:PORT, which needs UCX; default for clients: a free port",
        Texts{&worker->member.listen}},
       {.name = "--host",
        .type = "NAME",
        .help = "A host of the cluster, by name; may be repeated; %r is the "
-               "rank that mpirun, srun or a Kubernetes Job has given",
+               "rank that mpirun, srun or a Kubernetes Job has set",
        .to = Texts{&worker->member.hosts},
        .environment = "PATHWAYS_HOST"},
       {.name = "--any-host",
        .type = "[ISLAND]",
-       .help = "Be the first host that no worker is, or the first one of an "
-               "island; a spare while there is none",
+       .help = "Take the first host without a worker, of the cluster or of an "
+               "island; wait as a spare while there is none",
        .to = OptionalText{any_host_of},
        .excludes = "--host"},
       {"--ucx", "NAME",
@@ -182,7 +187,7 @@ std::vector<Flag> WorkerFlags(WorkerCommand* worker, std::string* any_host_of) {
        AtLeast10Ms(&worker->member.patience)},
       {.name = "--end-with-parent",
        .type = "",
-       .help = "End when file descriptor 3, a pipe, does",
+       .help = "Exit when the pipe at file descriptor 3 is closed",
        .to = Switch{&worker->ends_with_controller},
        .is_hidden = true},
       ChaosFlag(&worker->links),
@@ -193,31 +198,31 @@ std::vector<Flag> WorkerFlags(WorkerCommand* worker, std::string* any_host_of) {
 std::vector<Flag> StatusFlags(StatusCommand* status) {
   return WithLinkFlags(
       {ConnectFlag(&status->connect.address),
-       {"--json", "", "As one line of JSON (runtime/proto/status.proto)",
+       {"--json", "", "Print one line of JSON (runtime/proto/status.proto)",
         Switch{&status->json}},
-       {"--watch", "", "Again and again, until it is stopped",
-        Switch{&status->watch}},
+       {"--watch", "", "Repeat until stopped", Switch{&status->watch}},
        {"--interval", "DURATION", "Time between two reports of --watch",
         AtLeast10Ms(&status->interval)}},
       &status->connect.links);
 }
 
 std::vector<Flag> UndrainFlags(DrainCommand* drain) {
-  return WithLinkFlags({{.name = "NAMES",
-                         .type = "",
-                         .help = "As messages call them: island1, host2, "
-                                 "island0/host2/device1",
-                         .to = Texts{&drain->names},
-                         .is_required = true},
-                        ConnectFlag(&drain->connect.address)},
-                       &drain->connect.links);
+  return WithLinkFlags(
+      {{.name = "NAMES",
+        .type = "",
+        .help = "Islands, hosts or devices, named as in messages: island1, "
+                "host2, island0/host2/device1",
+        .to = Texts{&drain->names},
+        .is_required = true},
+       ConnectFlag(&drain->connect.address)},
+      &drain->connect.links);
 }
 
 std::vector<Flag> DrainFlags(DrainCommand* drain) {
   std::vector<Flag> flags = UndrainFlags(drain);
   flags.push_back({"--wait", "DURATION",
-                   "Longest wait, after which they stay drained; default: no "
-                   "limit",
+                   "Longest wait for programs to leave; the devices stay "
+                   "drained after it; default: no limit",
                    AtLeast10Ms(&drain->wait, /*has_default=*/false)});
   return flags;
 }
@@ -250,7 +255,7 @@ absl::Status StartAgain(char** argv, bool ends_with_parent) {
   close_range(ends_with_parent ? kParentFd + 1 : STDERR_FILENO + 1, UINT_MAX,
               CLOSE_RANGE_CLOEXEC);
   execv("/proc/self/exe", argv);
-  return absl::ErrnoToStatus(errno, "the worker cannot start again");
+  return absl::ErrnoToStatus(errno, "the worker cannot restart");
 }
 
 int BeController(ControllerCommand command) {
@@ -285,18 +290,18 @@ int Main(int argc, char** argv) {
   StatusCommand status;
   DrainCommand drain;
   line.AddCommand("controller",
-                  "Be the controller of a cluster, until it is stopped",
+                  "Run the controller of a cluster until it is stopped",
                   ControllerFlags(&controller));
-  line.AddCommand("worker", "Be hosts of a cluster, until it ends",
+  line.AddCommand("worker", "Run hosts of a cluster until the cluster ends",
                   WorkerFlags(&worker, &any_host_of));
   line.AddCommand("status",
                   "Print the hosts, clients and programs of a cluster",
                   StatusFlags(&status));
   line.AddCommand("drain",
                   "Load no more programs on islands, hosts or devices, and "
-                  "wait until nothing is there",
+                  "wait until they are empty",
                   DrainFlags(&drain));
-  line.AddCommand("undrain", "Let programs be loaded there again",
+  line.AddCommand("undrain", "Allow programs to be loaded there again",
                   UndrainFlags(&drain));
   const absl::StatusOr<std::string> print = line.Parse(argc, argv);
   if (!print.ok()) return Report(print.status());

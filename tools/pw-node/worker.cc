@@ -39,7 +39,8 @@ absl::Status Live(const MemberOptions& options, const TransportFactory& links,
   if (status.ok()) {
     life->joined = true;
     if (options.any_host_of.has_value()) {
-      Note(absl::StrCat("this is host '", (*member)->hosts().front(), "'"));
+      Note(absl::StrCat("this worker is host '", (*member)->hosts().front(),
+                        "'"));
     }
     status = (*member)->Serve();
     life->is_stuck = (*member)->process().cluster().has_lost_workers();
@@ -114,7 +115,7 @@ absl::Status RunWorker(WorkerCommand command, Stopper* stopper) {
   KeptPlans plans;
   command.member.plans = &plans;
   command.member.on_waiting = [](const std::string& why) {
-    Note(absl::StrCat("waits as a spare: ", why));
+    Note(absl::StrCat("waiting as a spare: ", why));
   };
   bool was_member = false;
   SteadyTime until = SteadyTime::Never();  // deadline for joining again

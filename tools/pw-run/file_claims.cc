@@ -74,11 +74,11 @@ absl::Status FileClaims::AddOutput(const std::string& what,
                                   : absl::StrCat(", as '", other.path, "'");
     if (other.is_output) {
       return absl::InvalidArgumentError(
-          absl::StrCat("'", path, "' is to be written twice: by ", what,
+          absl::StrCat("'", path, "' would be written twice: by ", what,
                        " and by ", other.what, alias));
     }
     return absl::InvalidArgumentError(
-        absl::StrCat("'", path, "' is to be written by ", what,
+        absl::StrCat("'", path, "' would be written by ", what,
                      ", but is read as ", other.what, alias));
   }
   claims_.push_back(std::move(claim));

@@ -105,7 +105,7 @@ absl::StatusOr<std::string> ReadWholeFile(const std::string& path) {
   if (S_ISDIR(info.st_mode)) return FileError(path, "read", EISDIR);
   if (!S_ISREG(info.st_mode)) {
     return absl::InvalidArgumentError(
-        absl::StrCat("cannot read '", path, "': not a regular file"));
+        absl::StrCat("cannot read '", path, "': it is not a regular file"));
   }
   return ReadRegular(path, file.fd, info.st_size);
 }
@@ -122,15 +122,15 @@ absl::StatusOr<std::string> ReadFileOrStream(const std::string& path,
   std::string bytes;
   if (S_ISFIFO(info.st_mode) && !AwaitWriter(file.fd, patience, &bytes)) {
     return absl::InvalidArgumentError(
-        absl::StrCat("cannot read '", path, "': nothing has opened this pipe ",
-                     "for writing for ", absl::FormatDuration(patience)));
+        absl::StrCat("cannot read '", path, "': no process opened this pipe ",
+                     "for writing within ", absl::FormatDuration(patience)));
   }
   fcntl(file.fd, F_SETFL, 0);  // reads block from here on
   const int error = ReadAll(file.fd, most_bytes, &bytes);
   if (error == E2BIG) {
     return absl::InvalidArgumentError(
         absl::StrCat("cannot read '", path, "': it has more than ", most_bytes,
-                     " bytes, which are enough for the array and its header"));
+                     " bytes, the most that the array and its header need"));
   }
   if (error != 0) return FileError(path, "read", error);
   return bytes;
@@ -141,7 +141,7 @@ absl::StatusOr<std::string> ReadStdin() {
   if (int error = ReadAll(STDIN_FILENO, size_t{1} << 30, &bytes); error != 0) {
     return absl::InvalidArgumentError(absl::StrCat(
         "cannot read standard input: ",
-        error == E2BIG ? "more than 1 GiB" : std::strerror(error)));
+        error == E2BIG ? "it has more than 1 GiB" : std::strerror(error)));
   }
   return bytes;
 }

@@ -191,7 +191,7 @@ absl::StatusOr<RandomSpec> ParseRandom(ElementType element,
   if (parts.size() == 2) return random;
   if (!IsFloat(element)) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "a scale is for floats, and elements are ", elementName(element),
+        "a scale needs floats, but elements are ", elementName(element),
         "; expected random:SEED, got '", spec, "'"));
   }
   if (!absl::SimpleAtod(parts[2], &random.scale) ||

@@ -97,19 +97,21 @@ bool LoadProgram(const Options& options, Loaded* loaded, Failure* failure) {
                                " is a plan, whose costs are fixed"));
     }
     if (options.explain_shardings) {
-      return Fail(failure, kUsageError,
-                  absl::StrCat("--explain-shardings: ", name,
-                               " is a plan, which is cut already"));
+      return Fail(
+          failure, kUsageError,
+          absl::StrCat("--explain-shardings: ", name,
+                       " is a plan, whose arrays are already partitioned"));
     }
     if (options.explain_reshard) {
-      return Fail(failure, kUsageError,
-                  absl::StrCat("--explain-reshard: ", name,
-                               " is a plan, whose movement is chosen"));
+      return Fail(
+          failure, kUsageError,
+          absl::StrCat("--explain-reshard: ", name,
+                       " is a plan, whose movements are already chosen"));
     }
     loaded->bytes = *std::move(bytes);
   } else if (bytes->find('\0') != std::string::npos) {
     return Fail(failure, kUsageError,
-                absl::StrCat(name, ": neither a plan file nor text"));
+                absl::StrCat(name, ": the file is neither a plan nor text"));
   } else if (!Compile(options, *std::move(bytes), name, loaded, failure)) {
     return false;
   }

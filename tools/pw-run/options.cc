@@ -63,7 +63,7 @@ Examples:
 Exit codes: 0 success; 1 a result is not as expected; 2 the command line or an
 input file is wrong; 3 the program, or the text of a plan, does not compile; 4
 the plan was refused (it breaks a rule or does not fit the devices); 5 the run
-failed. --explain=PW3101 says more of a message that ends with [PW3101].
+failed. --explain=PW3101 explains a message that ends with [PW3101].
 )";
 
 using flags::CommandLine;
@@ -161,7 +161,8 @@ std::vector<Flag> RunFlags(Options& o, FlagTexts& texts) {
       {"--world", "threads|sim",
        "threads, or sim: one thread, virtual time, repeatable",
        Text{&texts.world, {"threads", "sim"}}},
-      {"--seed", "N", "Order of what --world=sim leaves open",
+      {"--seed", "N",
+       "Seed for the order of events that --world=sim leaves open",
        Unsigned{&o.run.seed}},
       {"--faults", "FILE|NAME",
        "With --world=sim, what fails and when: a file, or one of crashes, "
@@ -231,11 +232,12 @@ std::vector<Flag> RunFlags(Options& o, FlagTexts& texts) {
        Duration{&o.run.host_work_ns, absl::ZeroDuration(), absl::Hours(1),
                 "from 0 to 1h, such as 100us, 2ms or 500ns"}},
       {"--spill", "FOLDER",
-       "Existing folder for arrays that nobody uses right now when a host's "
-       "memory runs out",
+       "Existing folder for arrays that no program uses when the memory of a "
+       "host is full",
        Text{&o.run.spill.folder}},
       {"--spill-bytes", "BYTES",
-       "Most bytes of each host in it; 0: eight times its memory",
+       "Limit for the bytes of each host in that folder; 0: eight times the "
+       "host's memory",
        Whole<uint64_t>{&o.run.spill.bytes, 0, kMaxBytes}},
   };
 }
@@ -243,18 +245,18 @@ std::vector<Flag> RunFlags(Options& o, FlagTexts& texts) {
 std::vector<Flag> ShareFlags(Options& o) {
   return {
       {"--client", "NAME",
-       "Name of this client, which no other client has; unless given, one "
-       "that says which process this is",
+       "Unique name of this client; the default names the process",
        Text{&o.client}},
       {"--weight", "NUMBER",
        "Share of device time beside clients that want the same devices: 2 is "
        "twice as much as 1",
        Real{&o.share.weight}},
       {"--priority", "N",
-       "Use devices before all clients of a lower priority; -100 to 100",
+       "Priority, -100 to 100: use devices before all clients of a lower "
+       "priority",
        Whole<int>{&o.share.priority, INT32_MIN, INT32_MAX}},
       {"--quota", "BYTES",
-       "Bytes to use on devices and hosts at most, all together; 0: no bound",
+       "Limit for the bytes on devices and hosts, all together; 0: no limit",
        Whole<uint64_t>{&o.share.quota_bytes, 0, kMaxBytes}},
       {.name = "--anywhere",
        .type = "",
@@ -268,8 +270,8 @@ std::vector<Flag> ShareFlags(Options& o) {
        Duration{&o.load.wait_ns, absl::ZeroDuration(), Year(),
                 "from 0 to one year, such as 30s", /*has_default=*/false}},
       {"--deadline", "TIME",
-       "When the launch should be over, e.g. 50ms, for clusters whose policy "
-       "uses deadlines; it ends nothing",
+       "Time in which the launch should end, e.g. 50ms, for clusters whose "
+       "policy uses deadlines; a missed deadline ends no launch",
        Duration{&o.launch.deadline_ns, absl::Nanoseconds(1), Year(),
                 "from 1ns to one year, such as 50ms or 2s",
                 /*has_default=*/false}},
@@ -279,8 +281,8 @@ std::vector<Flag> ShareFlags(Options& o) {
 std::vector<Flag> InspectionFlags(Options& o, FlagTexts& texts) {
   return {
       {"--explain", "CODE|all",
-       "Say what an error like [PW3101] comes from and what helps, or list "
-       "all of them; needs no FILE",
+       "Print the cause and the cure of an error like [PW3101], or list all "
+       "errors; needs no FILE",
        Text{&texts.explain}},
       {"--dry-run", "",
        "Print memory, bytes moved and gangs per step; run nothing",
@@ -296,8 +298,8 @@ std::vector<Flag> InspectionFlags(Options& o, FlagTexts& texts) {
        "that costs",
        Switch{&o.explain_reshard}},
       {"--explain-kernels", "",
-       "Print what code each kernel has, where from, its cost, and by which "
-       "way each op is computed",
+       "Print each kernel's code, the origin of the code, its cost, and how "
+       "each op is computed",
        Switch{&o.explain_kernels}},
       {"--dump-graph", "FILE",
        "Write actions and edges for Graphviz; - prints them",
@@ -404,8 +406,8 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
   if (o.costs_only) {
     if (!simulate) {
       return absl::InvalidArgumentError(
-          "--costs-only: a run without values has costs in virtual time alone; "
-          "give it with --world=sim");
+          "--costs-only: costs are computed in virtual time only; give it with "
+          "--world=sim");
     }
     for (auto [name, given] :
          {std::make_pair("--input", !o.inputs.empty()),
@@ -416,7 +418,7 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
                          o.recovery.has_value())}) {
       if (!given) continue;
       return absl::InvalidArgumentError(absl::StrCat(
-          name, ": there are no values with --costs-only, leave it out"));
+          name, ": a run with --costs-only has no values; leave it out"));
     }
     o.run.run_kernels = false;
   }
@@ -431,7 +433,7 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
   }
   if (o.run.processes != 0 && (simulate || o.run.link_costs)) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "--processes: links between processes are real, leave out ",
+        "--processes: links between processes are real; leave out ",
         simulate ? "--world=sim" : "--links=cost"));
   }
   if (!o.connect.address.empty()) {
@@ -443,25 +445,26 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
           "--spill", "--spill-bytes"}) {
       if (!line.IsGiven(name)) continue;
       return absl::InvalidArgumentError(absl::StrCat(
-          name, ": it is the cluster's, leave it out with --connect"));
+          name, ": the cluster determines it; leave it out with --connect"));
     }
   }
   if (o.run.spill.bytes != 0 && o.run.spill.folder.empty()) {
     return absl::InvalidArgumentError(
-        "--spill-bytes: nothing is spilled; give it with --spill");
+        "--spill-bytes: no array is spilled without --spill");
   }
   if (!o.run.faults.empty() && !simulate) {
     return absl::InvalidArgumentError(
-        "--faults: they are of a simulation; give it with --world=sim");
+        "--faults: faults need a simulation; give it with --world=sim");
   }
   if (!texts.transport.empty() && o.run.processes == 0) {
     return absl::InvalidArgumentError(
-        "--transport: there is one process; give it with --processes");
+        "--transport: there is only one process; give it with --processes");
   }
   if (!o.run.chaos.empty() && o.run.processes == 0 &&
       o.connect.address.empty()) {
     return absl::InvalidArgumentError(
-        "--chaos: there is one process; give it with --processes or --connect");
+        "--chaos: there is only one process; give it with --processes or "
+        "--connect");
   }
   o.connect.links.chaos = o.run.chaos;
   if (texts.transport == "shm")
@@ -485,13 +488,13 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
   }
   if (simulate && !o.profile_out.empty()) {
     return absl::InvalidArgumentError(
-        "--profile-out: time is virtual with --world=sim, it is made of costs "
-        "and measures none");
+        "--profile-out: a simulation cannot measure a profile, because its "
+        "virtual time is computed from costs");
   }
   if (o.emit_plan == "-") {
     return absl::InvalidArgumentError(
-        "--emit-plan: a plan file is binary, give a path; --emit-plan-text=- "
-        "prints text");
+        "--emit-plan: a plan file is binary; give a path, or print text with "
+        "--emit-plan-text=-");
   }
   return parsed;
 }

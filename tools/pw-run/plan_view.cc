@@ -23,7 +23,7 @@ absl::Status CheckFits(const proto::Plan& plan, const Topology& topology) {
     if (total > kMaxShards) {
       return absl::InvalidArgumentError(
           absl::StrCat("slices up to ", Quoted(slice.name()), " have ", total,
-                       " shards, at most ", kMaxShards, " are accepted"));
+                       " shards, expected at most ", kMaxShards));
     }
   }
   for (const proto::Slice& slice : plan.slices()) {

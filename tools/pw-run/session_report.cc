@@ -57,8 +57,8 @@ bool Session::WriteProfile() {
   const absl::StatusOr<TraceSummary> summary = client_->Summarize();
   if (summary.ok() && summary->events_dropped > 0) {
     progress_.Note(absl::StrFormat(
-        "pw-run: --profile-out: is of the last %.2f ms alone: %s dropped, "
-        "--trace-events keeps more",
+        "pw-run: --profile-out: the profile covers only the last %.2f ms: %s "
+        "dropped; a larger --trace-events keeps more",
         static_cast<double>(summary->wall_ns()) / 1e6,
         CountText(summary->events_dropped, "older event")));
   }

@@ -116,9 +116,9 @@ std::string SummaryText(const TraceSummary& summary) {
   if (summary.events_dropped > 0) {
     // Each table says so, since a reader may read only that one.
     whole = absl::StrCat("of the last ", Time(wall));
-    absl::StrAppend(&text, "\nwhat follows is ", whole, " alone: ",
-                    CountText(summary.events_dropped, "older event"),
-                    " dropped, --trace-events keeps more\n");
+    absl::StrAppend(&text, "\nthe tables below are ", whole,
+                    " only: ", CountText(summary.events_dropped, "older event"),
+                    " dropped; a larger --trace-events keeps more\n");
   }
   std::vector<std::vector<std::string>> rows = {
       {"critical path", "firings", "time", whole}};

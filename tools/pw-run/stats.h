@@ -21,7 +21,7 @@ namespace pathways::pw_run {
 
 // Reason why a cluster that others have started has no trace.
 inline constexpr char kUntraced[] =
-    "the cluster traces nothing; its controller's --trace-events lets it";
+    "the cluster records no events; start its controller with --trace-events";
 
 struct RunFacts {
   int64_t plan_bytes = 0;  // size of the plan as a file

@@ -59,8 +59,8 @@ static LogicalResult widenConstant(arith::ConstantOp op) {
   }
   auto dense = dyn_cast<DenseFPElementsAttr>(op.getValue());
   if (!dense)
-    return op.emitOpError("expected elements of ")
-           << getElementTypeOrSelf(op.getType()) << " to be written out";
+    return op.emitOpError("expected a dense list of elements of type ")
+           << getElementTypeOrSelf(op.getType());
   op.setValueAttr(dense.mapValues(f32, [](const APFloat &value) {
     return widened(value).bitcastToAPInt();
   }));
@@ -87,8 +87,8 @@ LogicalResult kernel::widenNarrowFloats(func::FuncOp func) {
       }
     if (isa<arith::BitcastOp>(op) && (isNarrow(op->getOperand(0).getType()) ||
                                       isNarrow(op->getResult(0).getType())))
-      return op->emitOpError("looks at the bits of f16 or bf16, which a kernel "
-                             "does not support");
+      return op->emitOpError(
+          "casts the bits of f16 or bf16, which a kernel does not support");
     if (auto constant = dyn_cast<arith::ConstantOp>(op))
       if (failed(widenConstant(constant)))
         return WalkResult::interrupt();

@@ -46,7 +46,7 @@ LogicalResult kernel::assignScratch(func::FuncOp func,
     MemRefType type = alloc.getType();
     if (!type.hasStaticShape() || !type.getLayout().isIdentity())
       return alloc.emitOpError("needs a buffer of ")
-             << type << ", whose size is not known when it is compiled";
+             << type << ", whose size is not known at compile time";
     uint64_t element =
         type.getElementType().isIndex() ? 8 : type.getElementTypeBitWidth() / 8;
     unsigned begin = position.lookup(body.findAncestorOpInBlock(*op));

@@ -266,7 +266,7 @@ void kernel::lowerTransposes(func::FuncOp func, const MatmulTiles &tiles,
     if (!writer.match())
       continue;
     if (log)
-      log->addWhole(op, "turned around in tiles");
+      log->addWhole(op, "transposed in tiles");
     writer.write();
   }
 }

@@ -202,7 +202,7 @@ static std::string getDistrust(const fs::file_status &status) {
     llvm::raw_string_ostream(mode)
         << llvm::format("0%03o", status.permissions() & 07777);
     return "has mode " + mode +
-           ", expected none that lets others write (chmod go-w)";
+           ", expected a mode that lets no other user write (chmod go-w)";
   }
   return "";
 }
@@ -267,7 +267,7 @@ CodeCache::read(const Key &key, ArrayRef<Target> targets) const {
   if (bytes.substr(kKeyAt, key.size()) != toText(key))
     return wrong("holds the kernel " +
                  llvm::toHex(bytes.substr(kKeyAt, key.size()), true) +
-                 ", expected that of its name");
+                 ", expected the one of its file name");
   uint64_t size = numberAt(bytes, kSizeAt);
   llvm::StringRef payload = bytes.drop_front(kPayloadAt);
   if (payload.size() != size)
@@ -280,7 +280,7 @@ CodeCache::read(const Key &key, ArrayRef<Target> targets) const {
                  llvm::toHex(bytes.substr(kSumAt, sum.size()), true));
   std::optional<CompiledKernel> kernel = readPayload(payload, targets);
   if (!kernel)
-    return wrong("does not hold what its key stands for");
+    return wrong("has a payload that does not match its key");
   return kernel;
 }
 
@@ -342,7 +342,9 @@ CodeCache::open(llvm::StringRef folder, uint64_t maxBytes) {
     return llvm::createStringError(
         std::make_error_code(std::errc::operation_not_permitted),
         "cannot keep compiled kernels in '" + folder +
-            "', where others could put code for this user to run: it " + why);
+            "', because other users could put code there that this user runs: "
+            "it " +
+            why);
   // Permissions are not sufficient: file systems may be read-only, and root may
   // write everywhere.
   ::pathways::TemporaryFile probe;
@@ -439,8 +441,7 @@ void CodeCache::store(const Keys &keys, const CompiledKernel &kernel,
   }
   std::string reason = llvm::toString(std::move(error));
   if (!isBroken.exchange(true))
-    emitWarning(loc,
-                "compiled kernels are not kept any more: cannot write to '")
+    emitWarning(loc, "compiled kernels are no longer kept: cannot write to '")
         << folder << "': " << reason;
 }
 

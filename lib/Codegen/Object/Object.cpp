@@ -352,7 +352,7 @@ LogicalResult kernel::lowerToLLVM(ModuleOp module,
     auto body = module.lookupSymbol<LLVM::LLVMFuncOp>(segment.symbol);
     if (!body)
       return module.emitError("segment '")
-             << segment.entry << "' did not lower to code";
+             << segment.entry << "' has no code after lowering";
     addEntry(module, segment, body);
   }
   describeParts(module, parts);
@@ -406,7 +406,7 @@ static LogicalResult checkImports(ModuleOp module, llvm::StringRef bytes) {
   auto object = llvm::object::ObjectFile::createObjectFile(
       llvm::MemoryBufferRef(bytes, "kernel"));
   if (!object)
-    return module.emitError("code generation wrote no valid object: ")
+    return module.emitError("code generation wrote an invalid object: ")
            << llvm::toString(object.takeError());
   for (const llvm::object::SymbolRef &symbol : (*object)->symbols()) {
     auto flags = symbol.getFlags();
@@ -437,8 +437,8 @@ FailureOr<std::string> kernel::emitObject(ModuleOp module,
   if (!code)
     return watch.hasSeenError()
                ? failure()
-               : module.emitError("code generation failed: the module has no "
-                                  "form as LLVM IR");
+               : module.emitError("code generation failed: the module cannot "
+                                  "be translated to LLVM IR");
   code->setDataLayout(machine.createDataLayout());
   code->setTargetTriple(machine.getTargetTriple());
   code->setPICLevel(llvm::PICLevel::BigPIC);
@@ -470,7 +470,7 @@ FailureOr<std::string> kernel::emitObject(ModuleOp module,
   joinBodies(*code, segments);
   std::optional<llvm::StringRef> object = writer.write(*code);
   if (!object)
-    return module.emitError("no object files can be written for target ")
+    return module.emitError("cannot write object files for target ")
            << machine.getTargetTriple().str();
   if (!complaint.empty())
     return module.emitError("code generation failed: ") << complaint;

@@ -59,7 +59,7 @@ static std::string reasonAgainst(Type type) {
   if (auto tensor = dyn_cast<RankedTensorType>(type)) {
     Type element = tensor.getElementType();
     if (!tensor.hasStaticShape()) {
-      os << "has " << type << ", whose shape is not known when it is compiled";
+      os << "has " << type << ", whose shape is not known at compile time";
       return text;
     }
     if (tensor.getEncoding()) {
@@ -217,7 +217,7 @@ LogicalResult kernel::checkSegment(func::FuncOp func) {
         if (op == func)
           return WalkResult::advance();
         if (isa<func::CallOp>(op))
-          return op->emitOpError("is a call, expected one that was inlined");
+          return op->emitOpError("is a call that was not inlined");
         if (!isKernelOp(op->getName()))
           return op->emitOpError("is not supported in a kernel");
         auto check = [&](Type type) -> LogicalResult {
@@ -586,7 +586,8 @@ LogicalResult kernel::storeBooleansAsBytes(func::FuncOp func) {
         return WalkResult::advance();
       auto dense = dyn_cast<DenseIntElementsAttr>(constant.getValue());
       if (!dense)
-        return constant.emitOpError("expected i1 elements to be written out");
+        return constant.emitOpError(
+            "expected a dense list of elements of type i1");
       constant.setValueAttr(dense.mapValues(
           byte, [](const APInt &value) { return value.zext(8); }));
       return WalkResult::advance();

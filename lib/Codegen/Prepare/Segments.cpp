@@ -93,8 +93,8 @@ LogicalResult Cutter::findSegments() {
     if (op->getBlock() == &block)
       return WalkResult::advance();
     InFlightDiagnostic diag = op->emitOpError(
-        "is inside another operation, expected all shards to reach it: "
-        "collectives must be at the top level of a body");
+        "is inside another operation; collectives must be at the top level of "
+        "a body, so that all shards reach them");
     diag.attachNote(op->getParentOp()->getLoc()) << "inside this operation";
     return diag;
   });
@@ -166,7 +166,7 @@ LogicalResult Cutter::giveTemp(Value value, SegmentedBody &out) {
   if (!isStorable)
     return emitError(value.getLoc(), "value of type ")
            << value.getType()
-           << " is needed after a collective, but cannot be in a buffer";
+           << " is used after a collective, but cannot be stored in a buffer";
   homes[value] = {SegmentValue::Kind::Temp,
                   static_cast<unsigned>(out.temps.size())};
   out.temps.push_back(tensor);

@@ -81,15 +81,16 @@ LogicalResult Inliner::inlineCall(func::CallOp call) {
     return diag;
   }
   if (llvm::is_contained(stack, callee)) {
-    InFlightDiagnostic diag = call.emitOpError("calls '")
-                              << call.getCallee()
-                              << "', which is recursive, and kernels cannot be";
+    InFlightDiagnostic diag =
+        call.emitOpError("calls '")
+        << call.getCallee()
+        << "', which is recursive; kernels cannot contain recursion";
     diag.attachNote(callee.getLoc()) << "function is here";
     return diag;
   }
   if (!llvm::hasSingleElement(callee.getBody()))
     return call.emitOpError("calls '")
-           << call.getCallee() << "', expected a body of one block, got "
+           << call.getCallee() << "', whose body must have one block, got "
            << callee.getBody().getBlocks().size();
   if (callee.getFunctionType() != call.getCalleeType())
     return call.emitOpError("calls '")
@@ -253,12 +254,12 @@ static LogicalResult expandValidExtents(func::FuncOp body, MeshAttr mesh,
     auto argument = dyn_cast<BlockArgument>(op.getSource());
     if (!argument || argument.getOwner() != &body.getBody().front() ||
         argument.getArgNumber() >= operandTypes.size())
-      return op.emitOpError("expected an argument of the computation");
+      return op.emitOpError("expected an argument of the function as operand");
     ArrayType type = operandTypes[argument.getArgNumber()];
     int64_t dim = op.getDim();
     if (dim < 0 || dim >= type.getRank())
       return op.emitOpError("has dimension ")
-             << dim << ", but the operand has " << type.getRank();
+             << dim << ", but the operand has rank " << type.getRank();
     OpBuilder b(op);
     Location loc = op.getLoc();
     auto constant = [&](int64_t value) -> Value {

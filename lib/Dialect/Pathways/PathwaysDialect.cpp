@@ -360,18 +360,18 @@ LogicalResult ShardingAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     if (failed(check(axis)))
       return failure();
   if (partialKind && partialAxes.empty()) // (C2)
-    return emitError() << "sharding is partial, but over no axis";
+    return emitError() << "sharding has a reduction, but no partial axes";
   if (!partialKind && !partialAxes.empty()) // (C2)
     return emitError() << "sharding has partial axes, but no reduction";
   if (!openDims.empty() &&
       (openDims.size() != dims.size() || !llvm::is_contained(openDims, true)))
-    return emitError() << "expected openDims to say of each of " << dims.size()
-                       << " dimensions whether it is open, and of one that it "
-                          "is, got "
+    return emitError() << "expected openDims to have one value for each of the "
+                       << dims.size()
+                       << " dimensions, and at least one true value, got "
                        << openDims.size() << " values";
   if (partialKind && !openDims.empty()) // (C3)
-    return emitError() << "sharding is partial and has an open dimension; who "
-                          "adds up what must be known";
+    return emitError() << "sharding is partial and has an open dimension; all "
+                          "axes of a partial sharding must be known";
   return success();
 }
 

@@ -91,10 +91,9 @@ LogicalResult mlir::pathways::detail::verifyCollective(Operation *op) {
   if (failed(function))
     return failure();
   if (std::optional<Uncertain> around = findUncertain(op, *function)) { // (C1)
-    InFlightDiagnostic diagnostic =
-        op->emitOpError("is under control flow; shards that do not arrive "
-                        "would block the others, so move it to the top level "
-                        "of the function");
+    InFlightDiagnostic diagnostic = op->emitOpError(
+        "is under control flow, where shards that do not reach it would block "
+        "the other shards; move it to the top level of the function");
     diagnostic.attachNote(around->op->getLoc())
         << "it is inside this" << (around->reason.empty() ? "" : ", ")
         << around->reason;
@@ -152,8 +151,9 @@ LogicalResult mlir::pathways::detail::verifyCollective(Operation *op) {
   if (failed(shape))
     return failure();
   if (result.getShape() != ArrayRef<int64_t>(*shape)) // (C5)
-    return op->emitOpError("for no size of the group takes ")
-           << source << " to " << result << "; a group of " << groupSize
+    return op->emitOpError("cannot turn ")
+           << source << " into " << result
+           << " for any size of the group; a group of " << groupSize
            << " gives "
            << RankedTensorType::get(*shape, source.getElementType());
   return success();
@@ -183,12 +183,13 @@ LogicalResult PermuteOp::verify() {
   if (getWrap()) // (C4)
     return emitOpError("expected no 'wrap' with 'pairs'");
   if (pairs->empty() || pairs->size() % 2 != 0) // (C4)
-    return emitOpError("expected pairs, got ") << pairs->size() << " ranks";
+    return emitOpError("expected pairs of ranks, got ")
+           << pairs->size() << " ranks";
   llvm::SmallDenseMap<int64_t, int64_t> senders;
   for (size_t i = 0; i < pairs->size(); i += 2) {
     int64_t from = (*pairs)[i], to = (*pairs)[i + 1];
     if (from < 0 || to < 0) // (C5)
-      return emitOpError("expected ranks from 0 on, got the pair [")
+      return emitOpError("expected ranks of at least 0, got the pair [")
              << from << ", " << to << "]";
     auto [known, isNew] = senders.try_emplace(to, from);
     if (!isNew) // (C5)

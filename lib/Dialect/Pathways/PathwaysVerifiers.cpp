@@ -133,7 +133,7 @@ LogicalResult ProgramOp::verifyRegions() {
 LogicalResult mlir::pathways::detail::verifyNode(Operation *op) {
   if (isa_and_present<ProgramOp, NodeOpInterface>(op->getParentOp()))
     return success();
-  return op->emitOpError("stands in a 'pw.program'");
+  return op->emitOpError("must be directly in a 'pw.program'");
 }
 
 LogicalResult ProgramOp::verifySymbolUses(SymbolTableCollection &symbols) {
@@ -169,8 +169,8 @@ LogicalResult ReturnOp::verify() {
 LogicalResult CallOp::verify() {
   if (getOutputs().empty()) // (C2)
     return emitOpError() << "of '" << getCallee()
-                         << "' has no result; a call without one cannot be "
-                            "waited for";
+                         << "' has no result, expected at least one, by which "
+                            "other operations can wait for the call";
   FlatSymbolRefAttr slice = getSlice();
   auto checkSlice = [&](Value value, StringRef kind,
                         unsigned index) -> LogicalResult {
@@ -284,8 +284,8 @@ private:
     return note(call.emitOpError()
                 << "of '" << call.getCallee() << "' has operand " << index
                 << " of type " << array
-                << ", some shards of which have padding; the function must ask "
-                   "for 'pw.valid_extent' of that argument or be marked '"
+                << ", some shards of which have padding; the function must use "
+                   "'pw.valid_extent' of that argument or be marked '"
                 << PathwaysDialect::kPointwiseAttrName << "'"); // (C5)
   }
 
@@ -353,8 +353,8 @@ private:
         call.emitOpError() << "of '" << call.getCallee() << "' on slice '"
                            << slice.getSymName() << "' reaches '"
                            << op->getName()
-                           << "' under control flow; shards that do not arrive "
-                              "would block the others";
+                           << "' under control flow, where shards that do not "
+                              "reach it would block the other shards";
     diagnostic.attachNote(op->getLoc()) << "it is here";
     std::optional<Uncertain> around =
         findUncertain(onTheWay, onTheWay->getParentOfType<func::FuncOp>());
@@ -412,9 +412,9 @@ private:
           return diagnostic;
         });
     if (failed(shape))
-      return reported
-                 ? failure()
-                 : emitInBody(op, "communicates a shape that cannot be cut");
+      return reported ? failure()
+                      : emitInBody(op, "communicates a shape that cannot be "
+                                       "divided into equal blocks");
     auto resultType = collective.getResult().getType();
     if (resultType.getShape() == ArrayRef<int64_t>(*shape))
       return success();
@@ -475,8 +475,8 @@ LogicalResult ConstrainOp::verify() {
   auto function = (*this)->getParentOfType<func::FuncOp>();
   if (function && function->hasAttr(PathwaysDialect::kLocalViewAttrName)) {
     InFlightDiagnostic diagnostic = // (C1)
-        emitOpError("is for functions in global view; in local view shards are "
-                    "what they are");
+        emitOpError("is only allowed in functions in global view; in local "
+                    "view each value is already a shard");
     diagnostic.attachNote(function.getLoc())
         << "function '" << function.getSymName() << "' has '"
         << PathwaysDialect::kLocalViewAttrName << "'";
@@ -490,8 +490,8 @@ LogicalResult ConstrainOp::verify() {
            << " has " << getType().getRank();
   if (sharding.isPartial()) // (C3)
     return emitOpError(
-        "is partial, which no constraint may ask for; contributions "
-        "are kept where that is cheaper");
+        "has a partial sharding, which a constraint may not have; the "
+        "partitioner decides where to keep contributions");
   for (Operation *user : getSource().getUsers()) {
     auto other = dyn_cast<ConstrainOp>(user);
     if (!other || other == *this || other->getBlock() != (*this)->getBlock() ||
@@ -506,7 +506,8 @@ LogicalResult ConstrainOp::verify() {
           emitOpError("cuts dimension ")
           << dim << " over " << axes << ", but the same value is cut over "
           << other.getSharding().getDims()[dim]
-          << " before; constrain the result of that to change it";
+          << " by an earlier constraint; constrain the result of that "
+             "constraint instead";
       diagnostic.attachNote(other.getLoc()) << "it is constrained here";
       return diagnostic;
     }

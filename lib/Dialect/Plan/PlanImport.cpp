@@ -193,7 +193,8 @@ void Importer::addSlice(const proto::Slice &slice) {
 LogicalResult Importer::addLayout(int number, const proto::Layout &layout) {
   TypeAttr type = tensor(layout);
   if (!type)
-    return mlir::emitError(loc) << "layout " << number << " is no tensor type";
+    return mlir::emitError(loc)
+           << "layout " << number << " is not a tensor type";
   add<LayoutOp>([&](auto &p) {
     p.number = i64(number);
     p.type = type;
@@ -233,7 +234,7 @@ LogicalResult Importer::addKernel(const proto::Kernel &kernel) {
       if (!type)
         return mlir::emitError(loc)
                << "an operand of segment '" << segment.symbol()
-               << "' of kernel '" << kernel.name() << "' is no tensor type";
+               << "' of kernel '" << kernel.name() << "' is not a tensor type";
       types.push_back(type);
     }
     add<SegmentOp>([&](auto &p) {

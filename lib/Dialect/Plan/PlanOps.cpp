@@ -234,7 +234,7 @@ LogicalResult KernelOp::verifyRegions() {
     } else if (isa<ObjectOp>(op)) {
       objects = true;
     } else {
-      return op.emitOpError("does not belong into kernel '")
+      return op.emitOpError("does not belong in kernel '")
              << getId() << "'; expected plan.segment, plan.object or func.func";
     }
   }
@@ -243,7 +243,7 @@ LogicalResult KernelOp::verifyRegions() {
     if (objects) { // (C2)
       if (!function)
         continue;
-      return function.emitOpError("is left in kernel '")
+      return function.emitOpError("is still in kernel '")
              << getId() << "' although it has objects";
     }
     if (!function)

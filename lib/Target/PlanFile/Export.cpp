@@ -44,9 +44,10 @@ FailureOr<plan::ProgramOp> mlir::pathways::getSingleProgram(ModuleOp module) {
   plan::ProgramOp found;
   for (auto program : module.getOps<plan::ProgramOp>()) {
     if (found) {
-      InFlightDiagnostic error = program.emitOpError("'")
-                                 << program.getSymName()
-                                 << "' is one too many; expected one program";
+      InFlightDiagnostic error =
+          program.emitOpError("'")
+          << program.getSymName()
+          << "' is not the only program; expected one program in the module";
       error.attachNote(found.getLoc())
           << "'" << found.getSymName() << "' is here";
       return error;

@@ -85,13 +85,13 @@ class Reader : public std::enable_shared_from_this<Reader> {
       answer_ = Answer("431 Request Header Fields Too Large",
                        "the request is too long\n");
     } else if (!absl::StartsWith(line, "GET ")) {
-      answer_ = Answer("405 Method Not Allowed", "only GET is answered\n");
+      answer_ = Answer("405 Method Not Allowed", "only GET is supported\n");
     } else if (!absl::StartsWith(line,
                                  absl::StrCat("GET ", page_->path, " ")) &&
                !absl::StartsWith(line,
                                  absl::StrCat("GET ", page_->path, "?"))) {
       answer_ = Answer("404 Not Found",
-                       absl::StrCat("there is only ", page_->path, "\n"));
+                       absl::StrCat("the only page is ", page_->path, "\n"));
     } else {
       answer_ = Answer("200 OK", page_->text());
     }

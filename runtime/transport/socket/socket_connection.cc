@@ -162,7 +162,7 @@ void SocketConnection::ReadSome() {
     if (came == 0) {
       return FinishReading(absl::UnavailableError(absl::StrCat(
           "the other side closed the connection",
-          decoder_.is_between_frames() ? "" : " inside of what it sent")));
+          decoder_.is_between_frames() ? "" : " in the middle of a message")));
     }
     absl::Status status = decoder_.Advance(came);
     if (abandoned_.load()) return;
@@ -223,7 +223,7 @@ absl::StatusOr<absl::Span<char>> SocketConnection::FindPayload(uint64_t token) {
   const auto found = expected_.find(token);
   if (found != expected_.end()) return found->second;
   return absl::InvalidArgumentError(
-      absl::StrCat("a payload ", token, " came, expected nothing"));
+      absl::StrCat("received payload ", token, ", which is not expected"));
 }
 
 absl::Status SocketConnection::OnWholePayload(uint64_t token) {
@@ -262,7 +262,8 @@ void SocketConnection::OnDeadline() {
   if (!why_ && since < close_timeout()) {
     return ArmDeadline(close_timeout() - since);
   }
-  Fail(absl::UnavailableError("the other side does not end the connection"),
+  Fail(absl::UnavailableError(
+           "the other side did not close the connection in time"),
        /*at_once=*/true);
 }
 

@@ -110,7 +110,7 @@ class Dialer {
       const absl::Duration left = deadline_ - SteadyTime::Now();
       if (left <= absl::ZeroDuration()) {
         return absl::DeadlineExceededError(
-            absl::StrCat("cannot dial '", text_, "': nobody answered in time",
+            absl::StrCat("cannot dial '", text_, "': no answer came in time",
                          Tag(ErrorId::kCannotReach)));
       }
       pollfd waits[] = {{cancel_fd_, POLLIN, 0}, {fd, events, 0}};

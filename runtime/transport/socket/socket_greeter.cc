@@ -79,8 +79,9 @@ void SocketGreeter::Greet(Descriptor socket, bool is_unix, std::string who) {
   }
   if (victim != nullptr) {
     Refuse(victim, absl::ResourceExhaustedError(absl::StrCat(
-                       "it gives way to '", guest->who,
-                       "': ", options_.max_open, " have not shaken hands")));
+                       "the connection was dropped in favor of '", guest->who,
+                       "': ", options_.max_open,
+                       " connections have not completed the handshake")));
   }
   {
     MutexLock lock(&guest->mutex);
@@ -92,7 +93,7 @@ void SocketGreeter::Greet(Descriptor socket, bool is_unix, std::string who) {
                              guest](const asio::error_code& cancelled) {
       if (cancelled) return;
       self->Refuse(guest, absl::DeadlineExceededError(absl::StrCat(
-                              "no hello came in ",
+                              "the other side sent no hello within ",
                               absl::FormatDuration(self->options_.timeout))));
     });
   }

@@ -47,7 +47,8 @@ SocketHandshake::SocketHandshake(ByteStream* stream, const TransportName& own)
 
 absl::StatusOr<SocketHandshake::Needs> SocketHandshake::Step() {
   const auto failed = [](absl::string_view why) {
-    return absl::UnavailableError(absl::StrCat("no hello came: ", why));
+    return absl::UnavailableError(
+        absl::StrCat("the other side sent no hello: ", why));
   };
   if (!open_) {
     absl::StatusOr<bool> open = stream_->Open();
@@ -61,7 +62,7 @@ absl::StatusOr<SocketHandshake::Needs> SocketHandshake::Step() {
     const ssize_t sent = stream_->Write(absl::MakeConstSpan(&part, 1));
     if (sent != kHelloBytes) {
       return failed(sent < 0 ? std::generic_category().message(errno)
-                             : "the socket is full");
+                             : "the send buffer of the socket is full");
     }
     sent_ = true;
   }
@@ -76,16 +77,18 @@ absl::StatusOr<SocketHandshake::Needs> SocketHandshake::Step() {
     // The check comes early because a peer with another protocol may never send
     // a whole hello.
     if (std::memcmp(hello_, kBegin, std::min(came_, kWordBytes)) != 0) {
-      return absl::InvalidArgumentError("the other side is no transport");
+      return absl::InvalidArgumentError(
+          "the other side does not speak the protocol of this transport");
     }
   }
   if (std::memcmp(hello_, kBegin, kBeginBytes) != 0) {
     return absl::InvalidArgumentError(absl::StrCat(
         "the other side speaks version ", static_cast<uint8_t>(hello_[8]),
-        " of frames, expected ", static_cast<uint8_t>(kBegin[8])));
+        " of the frame format, expected ", static_cast<uint8_t>(kBegin[8])));
   }
   if (std::memcmp(hello_, own_, kHelloBytes) == 0) {
-    return absl::PermissionDeniedError("the other side is this transport");
+    return absl::PermissionDeniedError(
+        "the address leads back to this transport");
   }
   return Needs::kNothing;
 }
@@ -95,12 +98,13 @@ absl::Status CheckSameUser(int fd) {
   socklen_t bytes = sizeof credentials;
   if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &bytes) != 0) {
     return absl::PermissionDeniedError(
-        absl::StrCat("the other side's user is not known: ",
+        absl::StrCat("the user of the other side cannot be determined: ",
                      std::generic_category().message(errno)));
   }
   if (credentials.uid == geteuid()) return absl::OkStatus();
-  return absl::PermissionDeniedError(absl::StrCat(
-      "the other side is of user ", credentials.uid, ", expected ", geteuid()));
+  return absl::PermissionDeniedError(
+      absl::StrCat("the other side runs as user ", credentials.uid,
+                   ", expected ", geteuid()));
 }
 
 }  // namespace pathways

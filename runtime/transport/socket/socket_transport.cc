@@ -140,7 +140,7 @@ absl::StatusOr<std::string> SocketTransport::Listen(absl::string_view address) {
     return absl::UnavailableError(
         absl::StrCat("cannot listen on '", address,
                      stopped_ ? "': the transport has stopped"
-                              : "': the system cannot wait for it"));
+                              : "': the system cannot watch the socket"));
   }
   listeners_.push_back(std::move(listener));
   if (parsed->is_unix) return std::string(address);

@@ -58,7 +58,7 @@ absl::StatusOr<bool> TlsStream::Open() {
   MutexLock lock(&mutex_);
   if (open_) return true;
   if (end_ == nullptr || SSL_get_rbio(end_) == nullptr) {
-    return absl::InternalError("TLS cannot be begun");
+    return absl::InternalError("cannot start TLS");
   }
   ERR_clear_error();
   const int done = SSL_do_handshake(end_);
@@ -86,7 +86,7 @@ absl::StatusOr<bool> TlsStream::Open() {
         Tag(ErrorId::kKeyNotProved)));
   }
   return absl::PermissionDeniedError(absl::StrCat(
-      "the other side does not prove that it knows the key: ", Reason(),
+      "the other side did not prove that it knows the key: ", Reason(),
       Tag(ErrorId::kKeyNotProved)));
 }
 

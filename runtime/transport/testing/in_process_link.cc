@@ -162,8 +162,8 @@ InProcessLink::Call InProcessLink::NextPiece(Side side) {
             ? "nothing"
             : absl::StrCat(memory->second.size(), " bytes");
     Break(Other(side), absl::InvalidArgumentError(absl::StrCat(
-                           "a payload ", lent.token, " of ", lent.bytes.size(),
-                           " bytes came, expected ", want)));
+                           "received payload ", lent.token, " of ",
+                           lent.bytes.size(), " bytes, expected ", want)));
     return nullptr;
   }
   const uint64_t piece = std::min<uint64_t>(lent.bytes.size() - lent.moved,

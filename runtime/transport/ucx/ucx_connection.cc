@@ -70,7 +70,7 @@ absl::StatusOr<PeerId> UcxConnection::WaitUntilUp(
     if (changed_.wait_until(mutex_, due) == std::cv_status::timeout) break;
   }
   if (greeted_) return *greeted_;
-  return absl::DeadlineExceededError("nobody answered");
+  return absl::DeadlineExceededError("no answer came in time");
 }
 
 void UcxConnection::Open(ucp_ep_h endpoint) {
@@ -109,14 +109,15 @@ void UcxConnection::OnPacket(UcxPacket packet, absl::Span<const char> head,
       case UcxPacket::kEnd:
         return Fail(absl::UnavailableError(absl::StrCat(
             "the other side closed the connection",
-            decoder_.is_between_frames() ? "" : " inside of what it sent")));
+            decoder_.is_between_frames() ? ""
+                                         : " in the middle of a message")));
       default:
         break;
     }
   }
   Fail(absl::InvalidArgumentError(
-      absl::StrCat("a packet ", static_cast<unsigned>(packet), " of ",
-                   data.size(), " bytes came, expected none of that kind")));
+      absl::StrCat("received a packet of kind ", static_cast<unsigned>(packet),
+                   " and ", data.size(), " bytes, which is not expected")));
 }
 
 void UcxConnection::OnHello(absl::Span<const char> data) {
@@ -168,9 +169,10 @@ void UcxConnection::OnTaken(absl::Span<const char> data) {
     std::memcpy(&taken, data.data(), sizeof taken);
   }
   if (data.size() != sizeof taken || taken < taken_ || taken > sent_) {
-    return Fail(absl::InvalidArgumentError(
-        absl::StrCat("the other side says in ", data.size(), " bytes that ",
-                     taken, " were taken, expected ", taken_, " to ", sent_)));
+    return Fail(absl::InvalidArgumentError(absl::StrCat(
+        "the other side acknowledged ", taken, " bytes in a packet of ",
+        data.size(), " bytes, expected ", taken_, " to ", sent_,
+        " bytes in a packet of ", sizeof taken)));
   }
   taken_ = taken;
   was_silent_ = false;
@@ -195,7 +197,7 @@ absl::StatusOr<absl::Span<char>> UcxConnection::FindPayload(uint64_t token) {
   const auto found = expected_.find(token);
   if (found != expected_.end()) return found->second;
   return absl::InvalidArgumentError(
-      absl::StrCat("a payload ", token, " came, expected nothing"));
+      absl::StrCat("received payload ", token, ", which is not expected"));
 }
 
 absl::Status UcxConnection::OnWholePayload(uint64_t token) {
@@ -276,7 +278,7 @@ void UcxConnection::NotifyOver() {
 UcxWork::Time UcxConnection::Tick(UcxWork::Time now) {
   if (is_stranger()) {
     if (now < hello_due_) return hello_due_;
-    Fail(absl::DeadlineExceededError("no hello came"));
+    Fail(absl::DeadlineExceededError("the other side sent no hello in time"));
   }
   const UcxWork::Time silence_due = TickSilence(now);
   UcxWork::Time due;
@@ -286,7 +288,8 @@ UcxWork::Time UcxConnection::Tick(UcxWork::Time now) {
     due = progress_ + absl::ToChronoNanoseconds(home_->limits.close_timeout);
   }
   if (now < due) return std::min(due, silence_due);
-  Fail(absl::UnavailableError("the other side does not end the connection"));
+  Fail(absl::UnavailableError(
+      "the other side did not close the connection in time"));
   return UcxWork::Time::max();
 }
 
@@ -300,7 +303,8 @@ UcxWork::Time UcxConnection::TickSilence(UcxWork::Time now) {
   if (now >= silence_due_) {
     if (was_silent_) {
       Fail(absl::UnavailableError(absl::StrCat(
-          "the other side has taken nothing of ", sent_ - taken_, " bytes for ",
+          "the other side has acknowledged none of ", sent_ - taken_,
+          " bytes for ",
           absl::FormatDuration(absl::FromChrono(home_->silence_timeout)))));
       return UcxWork::Time::max();
     }

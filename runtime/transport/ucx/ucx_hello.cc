@@ -32,9 +32,9 @@ void EncodeUcxHello(const UcxHello& hello, char (&bytes)[UcxHello::kBytes]) {
 absl::Status CheckUcxHello(absl::Span<const char> bytes, const UcxHello& own) {
   if (bytes.size() != UcxHello::kBytes ||
       std::memcmp(bytes.data(), kBegin, kBeginBytes) != 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the other side's first ", bytes.size(),
-                     " bytes are no hello of this version"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the first ", bytes.size(),
+        " bytes of the other side are not a hello of this version"));
   }
   UcxHello hello;
   std::memcpy(&hello.secret, bytes.data() + kBeginBytes, sizeof hello.secret);
@@ -45,7 +45,8 @@ absl::Status CheckUcxHello(absl::Span<const char> bytes, const UcxHello& own) {
         "the other side does not know the secret");
   }
   if (hello.name == own.name) {
-    return absl::PermissionDeniedError("the other side is this transport");
+    return absl::PermissionDeniedError(
+        "the address leads back to this transport");
   }
   return absl::OkStatus();
 }

@@ -278,9 +278,9 @@ void UcxTransport::MakeRoomFor(const std::string& from) {
     strangers.push_back({std::string(StrangerAddress(connection->from())),
                          /*has_spoken=*/false});
   }
-  known[WhoGivesWay(strangers)]->Fail(absl::ResourceExhaustedError(
-      absl::StrCat("it gives way to '", from, "': ", options_.max_strangers,
-                   " have not said hello")));
+  known[WhoGivesWay(strangers)]->Fail(absl::ResourceExhaustedError(absl::StrCat(
+      "the connection was dropped in favor of '", from,
+      "': ", options_.max_strangers, " connections have not sent a hello")));
 }
 
 void UcxTransport::AcceptStranger(ucp_conn_request_h request) {
@@ -310,7 +310,7 @@ void UcxTransport::OnEndpointError(void* transport, ucp_ep_h endpoint,
   auto* self = static_cast<UcxTransport*>(transport);
   if (UcxConnection* of = self->Of(endpoint)) {
     of->Fail(UcxError(
-        of->is_up() ? "the connection broke" : "the other side said no hello",
+        of->is_up() ? "the connection broke" : "the other side sent no hello",
         status));
   }
 }

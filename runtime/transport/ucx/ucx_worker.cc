@@ -82,7 +82,7 @@ Settings SettingsOf(UcxWay way, const std::string& device) {
 std::string FreeSharedMemory() {
   struct statvfs found;
   if (statvfs("/dev/shm", &found) != 0) {
-    return absl::StrCat("; there is no /dev/shm: ", std::strerror(errno));
+    return absl::StrCat("; /dev/shm cannot be used: ", std::strerror(errno));
   }
   const uint64_t left = uint64_t{found.f_bavail} * found.f_frsize;
   if (left >= kSharedBytes) return "";
@@ -148,7 +148,8 @@ absl::StatusOr<std::unique_ptr<UcxWorker>> UcxWorker::Make(
         way == UcxWay::kSharedMemory ? FreeSharedMemory() : ""));
   }
   status = ucp_worker_get_efd(made->worker_, &made->event_fd_);
-  if (status != UCS_OK) return UcxError("UCX cannot wait", status);
+  if (status != UCS_OK)
+    return UcxError("UCX cannot create a file descriptor to wait on", status);
   return made;
 }
 

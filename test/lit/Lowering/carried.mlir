@@ -79,7 +79,7 @@ func.func private @neg(%a: tensor<4xf32>) -> tensor<4xf32> {
 // expected-remark@+1 {{argument 'a' is copied from step to step, 16 bytes on each shard: its next value is sent to another slice, while the next step begins}}
 pw.program @sent(%a: !pw.array<4xf32, @s, [{}]> {pw.carried = 0 : i64})
     -> (!pw.array<4xf32, @s, [{}]>, !pw.array<4xf32, @t, [{}]>) {
-  // expected-remark@+1 {{operand 0 of 'neg' is donated, but no result takes its memory: those of its type are written before it was read for the last time, are kept for the next step, or take that of another}}
+  // expected-remark@+1 {{operand 0 of 'neg' is donated, but no result takes its memory: results of its type are written before the last read of the operand, are kept for the next step, or use the memory of another operand}}
   %0 = pw.call @neg(%a) donate(%a) : (!pw.array<4xf32, @s, [{}]>) -> !pw.array<4xf32, @s, [{}]>
   %1 = pw.transfer %0 : !pw.array<4xf32, @s, [{}]> -> !pw.array<4xf32, @t, [{}]>
   pw.return %0, %1 : !pw.array<4xf32, @s, [{}]>, !pw.array<4xf32, @t, [{}]>
@@ -101,8 +101,8 @@ pw.bind @s to island 0 devices base 0 strides []
 // ONE-LABEL: plan.program @swapped
 // ONE: plan.send @b.send
 // ONE: plan.send @a.send
-// expected-remark@+2 {{argument 'a' is copied from step to step, 16 bytes on each shard: another argument takes it, or its next value, from the step before}}
-// expected-remark@+1 {{argument 'b' is copied from step to step, 16 bytes on each shard: another argument takes it, or its next value, from the step before}}
+// expected-remark@+2 {{argument 'a' is copied from step to step, 16 bytes on each shard: another argument also takes it, or its next value, from the previous step}}
+// expected-remark@+1 {{argument 'b' is copied from step to step, 16 bytes on each shard: another argument also takes it, or its next value, from the previous step}}
 pw.program @swapped(%a: !pw.array<4xf32, @s, [{}]> {pw.carried = 0 : i64}, %b: !pw.array<4xf32, @s, [{}]> {pw.carried = 1 : i64})
     -> (!pw.array<4xf32, @s, [{}]>, !pw.array<4xf32, @s, [{}]>) {
   pw.return %b, %a : !pw.array<4xf32, @s, [{}]>, !pw.array<4xf32, @s, [{}]>
@@ -127,10 +127,10 @@ func.func private @sum(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {
 }
 // CHECK-LABEL: plan.program @left
 // CHECK-NOT: plan.alias
-// expected-remark@+5 {{argument 'a' is copied from step to step, 16 bytes on each shard: another argument takes it, or its next value, from the step before}}
-// expected-remark@+4 {{argument 'b' is copied from step to step, 16 bytes on each shard: another argument takes it, or its next value, from the step before}}
+// expected-remark@+5 {{argument 'a' is copied from step to step, 16 bytes on each shard: another argument also takes it, or its next value, from the previous step}}
+// expected-remark@+4 {{argument 'b' is copied from step to step, 16 bytes on each shard: another argument also takes it, or its next value, from the previous step}}
 // expected-remark@+3 {{argument 'c' is copied from step to step, 16 bytes on each shard: it is still read when its next value is written}}
-// expected-remark@+2 {{argument 'd' is copied from step to step, 16 bytes on each shard: its next value comes by a movement}}
+// expected-remark@+2 {{argument 'd' is copied from step to step, 16 bytes on each shard: its next value is the result of a movement}}
 // expected-remark@+1 {{argument 'e' is copied from step to step, 16 bytes on each shard: its next value is another argument}}
 pw.program @left(%a: !pw.array<4xf32, @s, [{}]> {pw.carried = 0 : i64}, %b: !pw.array<4xf32, @s, [{}]> {pw.carried = 1 : i64}, %c: !pw.array<4xf32, @s, [{}]> {pw.carried = 2 : i64}, %d: !pw.array<4xf32, @t, [{}]> {pw.carried = 3 : i64}, %e: !pw.array<4xf32, @t, [{}]> {pw.carried = 4 : i64}, %x: !pw.array<4xf32, @t, [{}]> {pw.stepped})
     -> (!pw.array<4xf32, @s, [{}]>, !pw.array<4xf32, @s, [{}]>, !pw.array<4xf32, @s, [{}]>, !pw.array<4xf32, @t, [{}]>, !pw.array<4xf32, @t, [{}]>, !pw.array<4xf32, @s, [{}]>, !pw.array<4xf32, @t, [{}]>) {
@@ -156,7 +156,7 @@ func.func private @sum(%a: tensor<4xf32>) -> tensor<f32> {
 // CHECK-LABEL: plan.program @smaller
 // CHECK-NOT: plan.alias
 pw.program @smaller(%a: !pw.array<4xf32, @s, [{}]>) -> !pw.array<f32, @s, []> {
-  // expected-remark@+1 {{operand 0 of 'sum' is donated, but no result takes its memory: none has shards of 'tensor<4xf32>'}}
+  // expected-remark@+1 {{operand 0 of 'sum' is donated, but no result takes its memory: no result has shards of 'tensor<4xf32>'}}
   %0 = pw.call @sum(%a) donate(%a) : (!pw.array<4xf32, @s, [{}]>) -> !pw.array<f32, @s, []>
   pw.return %0 : !pw.array<f32, @s, []>
 }

@@ -21,7 +21,7 @@ func.func private @grow(%n: tensor<i64>) -> tensor<f32> {
   %k = tensor.extract %n[] : tensor<i64>
   %i = arith.index_cast %k : i64 to index
   %z = arith.constant 0.0 : f32
-  // expected-error @below {{has tensor<?xf32>, whose shape is not known when it is compiled}}
+  // expected-error @below {{has tensor<?xf32>, whose shape is not known at compile time}}
   %s = tensor.splat %z[%i] : tensor<?xf32>
   %c0 = arith.constant 0 : index
   %v = tensor.extract %s[%c0] : tensor<?xf32>

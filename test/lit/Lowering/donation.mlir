@@ -68,7 +68,7 @@ func.func private @neg(%x: tensor<16xf32>) -> tensor<16xf32> {
   %0 = arith.negf %x : tensor<16xf32>
   return %0 : tensor<16xf32>
 }
-// CHECK: remark: operand 0 of 'neg{{.*}}' is donated, but no result takes its memory: none has shards of 'tensor<4xf32>'
+// CHECK: remark: operand 0 of 'neg{{.*}}' is donated, but no result takes its memory: no result has shards of 'tensor<4xf32>'
 // CHECK-LABEL: plan.program @layouts
 // CHECK-NOT: plan.alias
 pw.program @layouts(%x: !pw.array<16xf32, @s, [{"d"}]>) -> !pw.array<16xf32, @s, [{}]> {

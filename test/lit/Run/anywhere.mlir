@@ -20,7 +20,7 @@
 // THERE: loaded
 // THERE: s {{ *}}d=2 {{ *}}island1 {{ *}}0-1 {{ *}}host1
 // THERE: [SUCCESS]
-// NONE: error: program 'p' needs 1 device, {{[0-9]+}} bytes of it; the cluster has not so much, whoever gives up what
+// NONE: error: program 'p' needs 1 device, {{[0-9]+}} bytes of it; the cluster has too few devices even if every client releases all of its memory
 // BOTH: error: {{.*}}--avoid
 pw.slice @s mesh <"d" = 2>
 

@@ -10,7 +10,7 @@
 // RUN: %python -c "print('module {\n' * 100000 + '}' * 100000)" > %t.deep
 // RUN: %python %S/Inputs/exits.py 3 pw-run %t.deep 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=DEEP
-// DEEP: {{.*}}.deep:257:8: error: nested more than 256 deep
+// DEEP: {{.*}}.deep:257:8: error: the text is nested more than 256 deep
 // Brackets in strings and comments, and arrows, do not nest.
 // RUN: %python -c "print('// ((((' * 300 + '\n' + 'module attributes {test.a = [' + '\x22((\x22, ' * 300 + '1, (i1) -> (i1)]} {}')" > %t.flat
 // RUN: %python %S/Inputs/exits.py 3 pw-run %t.flat 2>&1 \

@@ -15,7 +15,7 @@
 // EMPTY: pw-run: error: <stdin>: the file is empty
 
 // RUN: printf 'module {\000}' | %{bad} - 2>&1 | FileCheck %s --check-prefix=BINARY
-// BINARY: pw-run: error: <stdin>: neither a plan file nor text
+// BINARY: pw-run: error: <stdin>: the file is neither a plan nor text
 
 // RUN: %{bad} %s --inptu=x=1 2>&1 | FileCheck %s --check-prefix=OPTION
 // OPTION: did you mean '--input'?
@@ -62,13 +62,13 @@
 // WRITE: pw-run: error: cannot write '{{.*}}/no/y.npy': No such file or directory
 // RUN: %{axpy} --output=y=@%t/a --output=last=@%t/a 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=TWICE
-// TWICE: pw-run: error: '{{.*}}/a' is to be written twice: by --output=last and by --output=y{{$}}
+// TWICE: pw-run: error: '{{.*}}/a' would be written twice: by --output=last and by --output=y{{$}}
 // RUN: not ls %t/a
 
 // By what they are, not by what they are called; inputs, too.
 // RUN: %{axpy} --output=y=@%t/./a --emit-plan=%t/a 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=ALIAS
-// ALIAS: pw-run: error: '{{.*}}/a' is to be written twice: by --emit-plan and by --output=y, as '{{.*}}/./a'
+// ALIAS: pw-run: error: '{{.*}}/a' would be written twice: by --emit-plan and by --output=y, as '{{.*}}/./a'
 // RUN: cp %S/Inputs/axpy.mlir %t/axpy.mlir
 // RUN: ln -s axpy.mlir %t/link.mlir
 // RUN: ln %t/w.npy %t/hard.npy
@@ -76,19 +76,19 @@
 // DEFINE: %{own} = %{bad} %t/axpy.mlir --topology=%t/one.textproto \
 // DEFINE:   --input=x=@%t/hard.npy --expected=y=@%t/y.npy
 // RUN: %{own} --emit-plan=%t/link.mlir 2>&1 | FileCheck %s --check-prefix=PROGRAM
-// PROGRAM: '{{.*}}/link.mlir' is to be written by --emit-plan, but is read as the program, as '{{.*}}/axpy.mlir'
+// PROGRAM: '{{.*}}/link.mlir' would be written by --emit-plan, but is read as the program, as '{{.*}}/axpy.mlir'
 // RUN: %{own} --trace=%t/w.npy 2>&1 | FileCheck %s --check-prefix=INPUT
-// INPUT: '{{.*}}/w.npy' is to be written by --trace, but is read as --input=x, as '{{.*}}/hard.npy'
+// INPUT: '{{.*}}/w.npy' would be written by --trace, but is read as --input=x, as '{{.*}}/hard.npy'
 // RUN: %{own} --stats=@%t/y.npy 2>&1 | FileCheck %s --check-prefix=EXPECTED
-// EXPECTED: '{{.*}}/y.npy' is to be written by --stats, but is read as --expected=y
+// EXPECTED: '{{.*}}/y.npy' would be written by --stats, but is read as --expected=y
 // RUN: %{own} --dump-graph=%t/one.textproto 2>&1 | FileCheck %s --check-prefix=TOPOFILE
-// TOPOFILE: '{{.*}}/one.textproto' is to be written by --dump-graph, but is read as --topology
+// TOPOFILE: '{{.*}}/one.textproto' would be written by --dump-graph, but is read as --topology
 // RUN: %{own} --emit-plan-text=%t/out.txt >%t/out.txt 2>%t/err.txt
 // RUN: FileCheck %s --check-prefix=STDOUT < %t/err.txt
-// STDOUT: '{{.*}}/out.txt' is to be written twice: by --emit-plan-text and by standard output
+// STDOUT: '{{.*}}/out.txt' would be written twice: by --emit-plan-text and by standard output
 // RUN: %{bad} - --topology=1x1x4 --emit-plan=%t/axpy.mlir < %t/axpy.mlir 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=STDIN
-// STDIN: '{{.*}}/axpy.mlir' is to be written by --emit-plan, but is read as standard input
+// STDIN: '{{.*}}/axpy.mlir' would be written by --emit-plan, but is read as standard input
 // RUN: cmp %S/Inputs/axpy.mlir %t/axpy.mlir
 
 // RUN: %{axpy} --input=x=1 --input=weights=1 --output=y=@/dev/full 2>&1 \

@@ -16,7 +16,7 @@
 // REMARK-NOT: remark
 
 // CHECK: explain-kernels.mlir:[[#SIN:]]:8: remark: plain loop: calls the C library for math.sin; vectors would be about {{[0-9]+}} times as fast
-// CHECK: explain-kernels.mlir:[[#MAX:]]:8: remark: plain loop: elements of operand 1 lie apart; vectors would be about {{[0-9]+}} times as fast
+// CHECK: explain-kernels.mlir:[[#MAX:]]:8: remark: plain loop: elements of operand 1 are not contiguous; vectors would be about {{[0-9]+}} times as fast
 
 // CHECK: kernel place op path
 // Neither what sums begin with nor padding is made.
@@ -24,14 +24,14 @@
 // CHECK-NEXT: fast {{.*}} tensor.pad no loop of its own
 // CHECK-NEXT: fast {{.*}} linalg.conv_2d_nhwc_hwcf windows, fill
 // CHECK-NEXT: fast {{.*}} linalg.matmul product
-// CHECK-NEXT: fast {{.*}} arith.addf reduction in lanes, turned around in tiles, vectors
+// CHECK-NEXT: fast {{.*}} arith.addf reduction in lanes, transposed in tiles, vectors
 // CHECK-NEXT: fast {{.*}} linalg.reduce reduction in lanes
 // CHECK-NEXT: fast {{.*}} linalg.reduce vectors
-// CHECK-NEXT: fast {{.*}} linalg.transpose turned around in tiles
-// CHECK-NEXT: fast {{.*}} arith.divsi by element, as integers are divided
+// CHECK-NEXT: fast {{.*}} linalg.transpose transposed in tiles
+// CHECK-NEXT: fast {{.*}} arith.divsi one element at a time, because integers are divided
 // CHECK-NEXT: plain {{.*}}:[[#SIN]]:8 math.sin plain loop: calls the C library for math.sin
-// CHECK-NEXT: plain {{.*}}:[[#MAX]]:8 linalg.generic plain loop: elements of operand 1 lie apart
-// CHECK-NEXT: plain {{.*}} linalg.transpose plain loop: elements of operand 0 lie apart
+// CHECK-NEXT: plain {{.*}}:[[#MAX]]:8 linalg.generic plain loop: elements of operand 1 are not contiguous
+// CHECK-NEXT: plain {{.*}} linalg.transpose plain loop: elements of operand 0 are not contiguous
 // CHECK-NEXT: 12 ops, 3 in plain loops
 
 // PLAN: 2 kernels

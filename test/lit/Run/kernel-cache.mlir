@@ -91,7 +91,7 @@
 // So it is where others could put code for this user to run.
 // RUN: mkdir %t/shared && chmod 777 %t/shared
 // RUN: %{bad} %s --kernel-cache=%t/shared 2>&1 | FileCheck %s --check-prefix=SHARED
-// SHARED: pw-run: error: cannot keep compiled kernels in '{{.*}}/shared', where others could put code for this user to run: it has mode 0777, expected none that lets others write (chmod go-w)
+// SHARED: pw-run: error: cannot keep compiled kernels in '{{.*}}/shared', because other users could put code there that this user runs: it has mode 0777, expected a mode that lets no other user write (chmod go-w)
 
 pw.slice @s mesh <"x" = 2>
 

@@ -6,7 +6,7 @@
 // RUN: pw-run %s --program=p --topology=1x2x2 --mesh=s:d=2,m=2 --world=sim --steps=3 --input=x=ramp --input=w=random:1 --expected=y=@%t.npy --expected=w=@%t.w.npy --rtol=1e-5
 // RUN: pw-run %s --program=p --topology=1x2x2 --mesh=s:d=4 --processes=2 --steps=3 --input=x=ramp --input=w=random:1 --expected=y=@%t.npy --expected=w=@%t.w.npy --rtol=1e-5
 // RUN: pw-run %s --program=nothing --topology=1x1x2 --mesh=s:d=2 --steps=3 --input=x=ramp --input=w=random:1 --expected=y=@%t.npy --expected=w=@%t.w.npy 2>&1 | FileCheck %s --check-prefix=NOTHING
-// NOTHING: nothing says how arrays on slice 's' are cut, so each of its 2 devices computes all of everything
+// NOTHING: no sharding cuts the arrays on slice 's', so each of its 2 devices computes everything
 
 // Who decided, and what else it would have cost.
 // RUN: pw-run %s --program=p --topology=1x2x2 --mesh=s:d=2,m=2 --compile-only --explain-shardings 2>&1 | FileCheck %s --check-prefix=EXPLAIN
@@ -17,7 +17,7 @@
 // A plan is cut already.
 // RUN: pw-run %s --program=p --topology=1x1x1 --compile-only --emit-plan=%t.plan
 // RUN: %python %S/Inputs/exits.py 2 pw-run %t.plan --explain-shardings 2>&1 | FileCheck %s --check-prefix=PLAN
-// PLAN: --explain-shardings: {{.*}} is a plan, which is cut already
+// PLAN: --explain-shardings: {{.*}} is a plan, whose arrays are already partitioned
 
 pw.slice @s mesh <"d" = 1, "m" = 1>
 

@@ -54,22 +54,22 @@
 
 // What is measured in a part of the run alone says so.
 // RUN: pw-run %s %{where} %{inputs} --steps=200 --trace-events=64 --profile-out=%t.part 2>&1 | FileCheck %s --check-prefix=PART
-// PART: pw-run: --profile-out: is of the last {{[0-9.]+}} ms alone: {{[0-9]+}} older events dropped, --trace-events keeps more
+// PART: pw-run: --profile-out: the profile covers only the last {{[0-9.]+}} ms: {{[0-9]+}} older events dropped; a larger --trace-events keeps more
 
 // Of another mesh computations are others.
 // RUN: pw-run %s --topology=2x1x1 --mesh=a:d=1,b:d=1 %{inputs} --steps=5 --profile=%t.profile --expected=y=@%t.npy 2>&1 | FileCheck %s --check-prefix=MESH
-// MESH: profile.mlir:{{[0-9:]+}} remark: profile '{{.*}}.profile' has no cost of 2 of 2 computations, the first 'layer'; they are estimated
+// MESH: profile.mlir:{{[0-9:]+}} remark: profile '{{.*}}.profile' has no cost for 2 of 2 computations, the first 'layer'; they are estimated
 // MESH: [SUCCESS]
 
 // What cannot be.
 // DEFINE: %{refused} = %python %S/Inputs/exits.py 2 pw-run
 // RUN: sed 's/tanh/exp/' %s > %t.exp.mlir
 // RUN: %{refused} %t.exp.mlir %{where} --compile-only --profile=%t.profile 2>&1 | FileCheck %s --check-prefix=OTHER
-// OTHER: pw-run: error: profile '{{.*}}': is of program 'p' ([[ONE:[0-9a-f]+]]), this is 'p' (
+// OTHER: pw-run: error: profile '{{.*}}': the profile is of program 'p' ([[ONE:[0-9a-f]+]]), expected program 'p' (
 // OTHER-NOT: [[ONE]]
 // RUN: sed 's/@p(/@q(/' %s > %t.q.mlir
 // RUN: %{refused} %t.q.mlir %{where} --compile-only --profile=%t.profile 2>&1 | FileCheck %s --check-prefix=NAME
-// NAME: is of program 'p' ({{[0-9a-f]+}}), this is 'q' (
+// NAME: is of program 'p' ({{[0-9a-f]+}}), expected program 'q' (
 // RUN: %{refused} %s %{where} --compile-only --profile=%t.none 2>&1 | FileCheck %s --check-prefix=NONE
 // NONE: pw-run: error: profile '{{.*}}.none': No such file or directory
 // RUN: %{refused} %s %{where} --compile-only --profile=%s 2>&1 | FileCheck %s --check-prefix=GARBAGE
@@ -77,11 +77,11 @@
 // RUN: %{refused} %t.1.plan %{where} --compile-only --profile=%t.profile 2>&1 | FileCheck %s --check-prefix=PLAN
 // PLAN: pw-run: error: --profile: {{.*}}.1.plan is a plan, whose costs are fixed
 // RUN: %{refused} %s %{where} %{inputs} --world=sim --profile-out=%t.sim 2>&1 | FileCheck %s --check-prefix=SIM
-// SIM: pw-run: error: --profile-out: time is virtual with --world=sim
+// SIM: pw-run: error: --profile-out: a simulation cannot measure a profile
 // RUN: %{refused} %s %{where} --dry-run --profile-out=%t.dry 2>&1 | FileCheck %s --check-prefix=NOTHING
 // NOTHING: pw-run: error: --profile-out: nothing runs with --dry-run
 // RUN: %{refused} %s %{where} %{inputs} --profile=%t.profile --profile-out=%t.profile 2>&1 | FileCheck %s --check-prefix=SELF
-// SELF: pw-run: error: '{{.*}}.profile' is to be written by --profile-out, but is read as --profile
+// SELF: pw-run: error: '{{.*}}.profile' would be written by --profile-out, but is read as --profile
 // RUN: %{refused} %s %{where} %{inputs} --profile-out=%t.none/x 2>&1 | FileCheck %s --check-prefix=WRITE
 // WRITE: .none/x
 // A plan without a fingerprint is of no program that is known.

@@ -28,7 +28,7 @@
 // RUN: not pw-run %t.plan --topology=1x2x2 --explain-reshard 2>&1 | FileCheck %s --check-prefix=CHOSEN
 // RUN: %{run} --compile-only --emit-plan-text=%t.plan.mlir
 // RUN: not pw-run %t.plan.mlir --topology=1x2x2 --explain-reshard 2>&1 | FileCheck %s --check-prefix=CHOSEN
-// CHOSEN: pw-run: error: {{.*}}is a plan, whose movement is chosen
+// CHOSEN: pw-run: error: {{.*}}is a plan, whose movements are already chosen
 
 // RUN: %{run} --compile-only --dump-graph=- | FileCheck %s --check-prefix=GRAPH
 // GRAPH: digraph "axpy_program" {

@@ -25,7 +25,7 @@
 // A checkpoint is of a run that begins at its step.
 // RUN: %{run} --topology=1x1x4 --checkpoint-every=600 --checkpoint-dir=%t/checkpoints --first-step=5 --expected=b=504500
 // RUN: %{exits} 2 pw-run %s --program=sum --steps=2000 --input=a=0 --topology=1x1x4 --checkpoint-every=600 --checkpoint-dir=%t/checkpoints --resume 2>&1 | FileCheck %s --check-prefix=OTHER
-// OTHER: pw-run: error: '{{.*}}checkpoints/checkpoint-1000' is a checkpoint of a run that begins at step 5, not at step 0 [PW5301]
+// OTHER: pw-run: error: '{{.*}}checkpoints/checkpoint-1000' is a checkpoint of a run that begins at step 5, expected a run that begins at step 0 [PW5301]
 // RUN: pw-run %s --program=sum --steps=2000 --input=a=0 --topology=1x1x4 --checkpoint-every=600 --checkpoint-dir=%t/checkpoints --resume --first-step=5 --expected=b=2009000
 
 // RUN: %{exits} 2 %{run} --topology=1x1x4 --first-step=-3 2>&1 | FileCheck %s --check-prefix=NEGATIVE
@@ -55,7 +55,7 @@
 // RUN: pw-run %s --program=add --steps=20 --first-step=20 --input=x=ramp --input=acc=%t/half/ --topology=1x1x4 %{same}
 // With other ranks they are combined, and that is said.
 // RUN: pw-run %s --program=add --mesh=s:d=2 --steps=20 --first-step=20 --input=x=ramp --input=acc=%t/half/ --topology=1x1x4 --expected=acc=@%t/acc.npy 2>&1 | FileCheck %s --check-prefix=COMBINED
-// COMBINED: pw-run: argument 'acc' of program 'add': the contributions of 4 ranks are combined, since the program has 2; the last bits of what is added to them may differ
+// COMBINED: pw-run: argument 'acc' of program 'add': the contributions of 4 ranks are combined, because the program now has 2 ranks; the last bits of sums may differ
 // COMBINED: [SUCCESS]
 
 pw.slice @s mesh <"d" = 4>

@@ -39,11 +39,11 @@
 // RUN: %python %S/Inputs/target.py 'triple: "z80-none"' > %t/triple.textproto
 // RUN: %{exits} 3 pw-run %s --topology=%t/triple.textproto --dry-run 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=TRIPLE
-// TRIPLE: error: device left/rack/device1: no code can be made for target 'z80-none': {{.+}}
+// TRIPLE: error: device left/rack/device1: cannot generate code for target 'z80-none': {{.+}}
 // RUN: %python %S/Inputs/target.py 'triple: "nvptx64-nvidia-cuda"' > %t/text.textproto
 // RUN: %{exits} 3 pw-run %s --topology=%t/text.textproto --dry-run 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=TEXT
-// TEXT: error: device left/rack/device1: no code can be made for target 'nvptx64-nvidia-cuda': it has no object files
+// TEXT: error: device left/rack/device1: cannot generate code for target 'nvptx64-nvidia-cuda': it has no format for object files
 
 // What LLVM ends a process for is an error of the body.
 // RUN: %python %S/Inputs/target.py 'triple: "amdgcn-amd-amdhsa"' > %t/select.textproto

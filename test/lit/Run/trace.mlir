@@ -41,7 +41,7 @@
 // EMPTY: --trace: expected a value after '='
 // RUN: %{bad} %t.gone --trace=%t/x --stats=@%t/x 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=TWICE
-// TWICE: is to be written twice
+// TWICE: would be written twice
 // RUN: %{bad} %S/Inputs/axpy.mlir --trace=- --dry-run 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=DRY
 // DRY: --trace: nothing runs with --dry-run

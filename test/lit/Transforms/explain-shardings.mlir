@@ -10,7 +10,7 @@ func.func private @f(%x: tensor<8x256xf32>, %b: tensor<256x4xf32>) -> tensor<8x4
   return %0 : tensor<8x4xf32>
 }
 pw.program @p(%x: !pw.array<8x256xf32, @s, [{"data"}, {}]>,
-              // expected-remark@+1 {{argument 'b' of program 'p' is '!pw.array<256x4xf32, @s, [{}, {}]>'; nothing says how to cut it}}
+              // expected-remark@+1 {{argument 'b' of program 'p' is '!pw.array<256x4xf32, @s, [{}, {}]>'; no sharding reaches it}}
               %b: !pw.array<256x4xf32, @s>,
               // expected-remark@+1 {{argument 'c' of program 'p' is '!pw.array<8xf32, @s, [{"data"}]>'; "data" is written there}}
               %c: !pw.array<8xf32, @s, [{"data", ?}]>) -> !pw.array<8x4xf32, @s> {

@@ -1,7 +1,7 @@
 // RUN: not pw-opt %s -pw-override-mesh="mesh=q:x=2" 2>&1 | FileCheck %s --check-prefix=WHICH
 // WHICH: mesh 'q:x=2' is for slice 'q', which is not declared
 // RUN: not pw-opt %s -pw-override-mesh="mesh=s:z=2" 2>&1 | FileCheck %s --check-prefix=AXIS
-// AXIS: 's' has mesh #pw.mesh<"x" = 2>, without axis 'z' that 's:z=2' is for
+// AXIS: 's' has mesh #pw.mesh<"x" = 2>, which has no axis 'z' of 's:z=2'
 // RUN: not pw-opt %s -pw-override-mesh="mesh=x=2" 2>&1 | FileCheck %s --check-prefix=FORM
 // RUN: not pw-opt %s -pw-override-mesh="mesh=s:x" 2>&1 | FileCheck %s --check-prefix=FORM
 // RUN: not pw-opt %s -pw-override-mesh="mesh=s:x=two" 2>&1 | FileCheck %s --check-prefix=FORM

@@ -412,13 +412,13 @@ func.func private @sums(%x: tensor<64xf32>, %n: tensor<i32>) -> tensor<64xf32> {
   %c1 = arith.constant 1 : index
   %count = tensor.extract %n[] : tensor<i32>
   %steps = arith.index_cast %count : i32 to index
-  // expected-remark@+2 {{'scf.for' is not cut: shards would have to wait for each other inside of it}}
+  // expected-remark@+2 {{'scf.for' is not cut: shards would have to communicate inside it}}
   // expected-remark@+1 {{'scf.for' is computed whole by all devices, so its operands are gathered whole}}
   %0 = scf.for %i = %c0 to %steps step %c1 iter_args(%a = %x) -> tensor<64xf32> {
     %zero = arith.constant dense<0.0> : tensor<f32>
     %sum = linalg.reduce { arith.addf } ins(%a : tensor<64xf32>) outs(%zero : tensor<f32>) dimensions = [0]
     %e = tensor.empty() : tensor<64xf32>
-    // expected-note@+1 {{they communicate for this}}
+    // expected-note@+1 {{this operation needs the communication}}
     %all = linalg.broadcast ins(%sum : tensor<f32>) outs(%e : tensor<64xf32>) dimensions = [0]
     %1 = arith.divf %a, %all : tensor<64xf32>
     scf.yield %1 : tensor<64xf32>

@@ -47,7 +47,7 @@ pw.slice @b mesh <>
 pw.bind @a to island 0 devices base 0 strides []
 pw.bind @b to island 0 devices base 1 strides []
 // -----
-// expected-error@+2 {{'b' needs 3 'cpu' devices on one island, with the slices it is with, but island0 has 2 of 4 'cpu' devices free [PW2101]}}
+// expected-error@+2 {{'b' needs 3 'cpu' devices on one island, together with the slices of its 'with', but island0 has 2 of 4 'cpu' devices free [PW2101]}}
 // expected-note@+1 {{use a topology with more}}
 pw.slice @b mesh <"x" = 3> with [@a]
 pw.slice @a mesh <"x" = 2>

@@ -116,7 +116,7 @@ pw.program @loops(%x: !pw.array<8x4xf32, @s, [{"x"}, {}]>, %y: !pw.array<8x4xf32
 // -----
 
 // Nothing is written: nothing is cut, which is said once.
-// expected-remark@+1 {{nothing says how arrays on slice 's' are cut, so each of its 2 devices computes all of everything}}
+// expected-remark@+1 {{no sharding cuts the arrays on slice 's', so each of its 2 devices computes everything}}
 pw.slice @s mesh <"x" = 2>
 func.func private @f(%x: tensor<8xf32>) -> tensor<8xf32> { return %x : tensor<8xf32> }
 // CHECK-LABEL: pw.program @plain

@@ -54,7 +54,7 @@ TEST(ApiTest, WhatIsGoneOrEmptyIsAnError) {
     EXPECT_EQ(status.error().code, ErrorCode::kInvalidArgument);
   }
   EXPECT_THAT(copy.fetch().error().message,
-              HasSubstr("or it was released [PW6101]"));
+              HasSubstr("does not exist or was released [PW6101]"));
   EXPECT_EQ(Array().fetch().error().message, "the array is empty");
   std::ostringstream trace;
   const Status untraced = session.writeTrace(trace);

@@ -125,7 +125,7 @@ TEST(ApiTest, AProgramLeavesDevicesAndComesBack) {
   EXPECT_EQ(refused.error().code, ErrorCode::kRefused);
   EXPECT_THAT(refused.error().message,
               HasSubstr("program 'wide' is on 1 devices of island1, 1 of which "
-                        "are to be avoided"));
+                        "must be avoided"));
   Array third = doubled(second);
   ASSERT_TRUE(executable.rebind({.avoid = most.avoid, .oversubscribe = true}));
   Array fourth = doubled(third);
@@ -272,7 +272,7 @@ TEST(ApiTest, TraceOfARun) {
   EXPECT_THAT(untraced.error().message, HasSubstr("trace_events"));
   options.run.trace_events = -1;
   EXPECT_THAT(Session::open(options).error().message,
-              HasSubstr("a trace of -1 events"));
+              HasSubstr("trace_events is -1"));
 }
 
 /// A file with the given text that exists as long as the object.
@@ -328,7 +328,7 @@ TEST(ApiTest, ProfileOfARun) {
   EXPECT_EQ(refused.error().code, ErrorCode::kInvalidArgument);
   EXPECT_THAT(refused.error().message,
               AllOf(HasSubstr(file.path), HasSubstr("is of program 'sum'"),
-                    HasSubstr("this is 'sum'")));
+                    HasSubstr("expected program 'sum'")));
 
   text.setstate(std::ios::badbit);
   EXPECT_EQ(session.writeProfile(first.plan, text).error().code,
@@ -337,7 +337,7 @@ TEST(ApiTest, ProfileOfARun) {
   Status simulated =
       take(Session::open(options)).writeProfile(first.plan, std::cout);
   EXPECT_EQ(simulated.error().code, ErrorCode::kInvalidArgument);
-  EXPECT_THAT(simulated.error().message, HasSubstr("time is virtual"));
+  EXPECT_THAT(simulated.error().message, HasSubstr("cannot measure a profile"));
 }
 
 TEST(ApiTest, ASessionOfAClusterThatRunsElsewhere) {
@@ -444,7 +444,8 @@ TEST(ApiTest, SessionsOfOneCluster) {
     auto refused = ann.another("ann");
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, ErrorCode::kAlreadyExists);
-    EXPECT_EQ(refused.error().message, "there is a client 'ann' [PW6110]");
+    EXPECT_EQ(refused.error().message,
+              "another client has the name 'ann' [PW6110]");
     std::optional<Session> bo = take(ann.another("bo"));
     auto annsProgram = take(ann.load(compiled.plan));
     auto bosProgram = take(bo->load(compiled.plan));

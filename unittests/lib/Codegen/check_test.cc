@@ -204,7 +204,7 @@ TEST(KernelRefusals, SayWhat) {
        "  %v = tensor.extract %x[] : tensor<bf16>\n"
        "  %b = arith.bitcast %v : bf16 to i16\n"
        "  return %x : tensor<bf16> }",
-       "looks at the bits of f16 or bf16, which a kernel does not support"},
+       "casts the bits of f16 or bf16, which a kernel does not support"},
       {"func.func @f(%x: tensor<4xui32>) { return }", "has elements of ui32"},
       {"func.func @f(%x: tensor<4xf32>) -> tensor<4xi32> {\n"
        "  %r = tensor.bitcast %x : tensor<4xf32> to tensor<4xi32>\n"
@@ -297,7 +297,7 @@ TEST(KernelTargets, OthersAndUnknown) {
   Kernel unknown;
   EXPECT_FALSE(unknown.compile(text, {target("pdp11-dec-unix", "")}));
   EXPECT_THAT(unknown.errors(),
-              HasSubstr("no code can be made for target 'pdp11-dec-unix'"));
+              HasSubstr("cannot generate code for target 'pdp11-dec-unix'"));
   Kernel cpu;
   EXPECT_FALSE(
       cpu.compile(text, {target("x86_64-unknown-linux-gnu", "abacus")}));

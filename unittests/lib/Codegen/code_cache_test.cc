@@ -308,7 +308,7 @@ TEST_F(CodeCacheTest, ContentsThatDoNotFitAreAMiss) {
     Entry reader;
     EXPECT_FALSE(reader.find(*cache));
     EXPECT_THAT(reader.warnings(),
-                HasSubstr("does not hold what its key stands for"));
+                HasSubstr("has a payload that does not match its key"));
   }
   // The entry has the right kernel for another target.
   entry.store(*cache);
@@ -316,7 +316,7 @@ TEST_F(CodeCacheTest, ContentsThatDoNotFitAreAMiss) {
   reader.code.targets = {MakeTarget("x86-64-v3")};
   EXPECT_FALSE(reader.find(*cache));
   EXPECT_THAT(reader.warnings(),
-              HasSubstr("does not hold what its key stands for"));
+              HasSubstr("has a payload that does not match its key"));
 }
 
 TEST_F(CodeCacheTest, WhatIsNoFileIsNeitherOpenedNorKept) {
@@ -370,15 +370,15 @@ TEST_F(CodeCacheTest, AFolderThatCannotBeWrittenIsAnError) {
 }
 
 TEST_F(CodeCacheTest, AFolderThatOthersMayWriteToIsAnError) {
-  const std::string where = "cannot keep compiled kernels in '" + folder +
-                            "', where others could put code for this user to "
-                            "run: it ";
+  const std::string where =
+      "cannot keep compiled kernels in '" + folder +
+      "', because other users could put code there that this user runs: it ";
   auto error = [&] {
     auto cache = CodeCache::open(folder);
     return cache ? std::string() : llvm::toString(cache.takeError());
   };
   const std::string good =
-      ", expected none that lets others write (chmod go-w)";
+      ", expected a mode that lets no other user write (chmod go-w)";
   chmod(folder.c_str(), 0770);
   EXPECT_EQ(error(), where + "has mode 0770" + good);
   chmod(folder.c_str(), 0702);
@@ -423,10 +423,10 @@ TEST_F(CodeCacheTest, AnEntryThatOthersMayWriteToIsAMiss) {
     EXPECT_TRUE(entry.find(*cache)) << what;
   };
   chmod(file.c_str(), 0664);
-  expectMiss("has mode 0664, expected none that lets others write "
+  expectMiss("has mode 0664, expected a mode that lets no other user write "
              "(chmod go-w)");
   chmod(file.c_str(), 0646);
-  expectMiss("has mode 0646, expected none that lets others write "
+  expectMiss("has mode 0646, expected a mode that lets no other user write "
              "(chmod go-w)");
   if (geteuid() != 0)
     return; // Only root can give the folder away.
@@ -441,8 +441,8 @@ TEST_F(CodeCacheTest, AFolderThatDisappearsIsOneWarning) {
   entry.store(*cache);
   entry.store(*cache);
   EXPECT_EQ(entry.warnings(),
-            "compiled kernels are not kept any more: cannot write to '" +
-                folder + "': No such file or directory\n");
+            "compiled kernels are no longer kept: cannot write to '" + folder +
+                "': No such file or directory\n");
   EXPECT_FALSE(entry.find(*cache));
   EXPECT_EQ(cache->getCounts().stored, 0u);
 }

@@ -64,8 +64,8 @@ TEST_F(RewriteTest, APassThatFailsSilentlyIsNamed) {
       std::make_unique<FailingPass>(/*saysWhy=*/false));
   EXPECT_TRUE(failed(kernel::runPasses(passes, *module)));
   ASSERT_EQ(errors.size(), 1u);
-  EXPECT_EQ(errors[0], "code generation failed: pass 'failing' gave up and did "
-                       "not say why");
+  EXPECT_EQ(errors[0],
+            "code generation failed: pass 'failing' failed without an error");
 }
 
 TEST_F(RewriteTest, AReasonStaysTheOnlyError) {

@@ -403,7 +403,7 @@ TEST(Segments, Refusals) {
             %0 = func.call @body(%x) : (tensor<2xf32>) -> tensor<2xf32>
             return %0 : tensor<2xf32>
           })",
-       "calls 'body', which is recursive, and kernels cannot be"},
+       "calls 'body', which is recursive; kernels cannot contain recursion"},
       {R"(func.func private @other(%x: tensor<2xf32>) -> tensor<2xf32>
           func.func @body(%x: tensor<2xf32>) -> tensor<2xf32> {
             %0 = func.call @other(%x) : (tensor<2xf32>) -> tensor<2xf32>

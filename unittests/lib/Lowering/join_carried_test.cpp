@@ -92,7 +92,7 @@ TEST_F(JoinCarriedTest, ButNotWhenAnotherArgumentTakesIt) {
   uint32_t x = carried(), y = carried();
   carry(x, x);
   carry(y, x);
-  EXPECT_THAT(copies(), StartsWith("another argument takes it"));
+  EXPECT_THAT(copies(), StartsWith("another argument also takes it"));
   EXPECT_EQ(assignCredits(graph, 4), Numbers({4, 4}));
 }
 
@@ -117,7 +117,7 @@ TEST_F(JoinCarriedTest, WhatIsReceivedIsCopied) {
   graph.arguments.push_back({"x", feed, /*isStepped=*/false, /*from=*/0});
   uint32_t x = write(feed), received = write(move(write(gang({}))).second);
   carry(x, received);
-  EXPECT_EQ(copies(), "its next value comes by a movement");
+  EXPECT_EQ(copies(), "its next value is the result of a movement");
 }
 
 TEST_F(JoinCarriedTest, AnArgumentNobodyReadsIsOverwritten) {

@@ -159,7 +159,7 @@ TEST(ParseTest, WhatNestsTooDeepIsRefused) {
     text += "module {\n";
   EXPECT_FALSE(reader.reads(text));
   EXPECT_EQ(reader.errors,
-            "t.mlir:257:8: nested more than 256 deep [PW1201]\n");
+            "t.mlir:257:8: the text is nested more than 256 deep [PW1201]\n");
   EXPECT_FALSE(reader.hasCrashed);
 }
 

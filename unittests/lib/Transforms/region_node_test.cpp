@@ -158,7 +158,8 @@ TEST_F(RegionNodeTest, ResolveDonationLeavesWhatTheRegionMade) {
 TEST_F(RegionNodeTest, ResolveDonationRefusesOthersThanCalls) {
   EXPECT_FALSE(run("%1 = \"test.take\"(%y) : (!a) -> !a",
                    createResolveDonation(), /*isNested=*/true));
-  EXPECT_THAT(said, ElementsAre(HasSubstr("donates, but is no call")));
+  EXPECT_THAT(said,
+              ElementsAre(HasSubstr("donates an operand, but is not a call")));
 }
 
 TEST_F(RegionNodeTest, LowerToPlanRefusesRegions) {
@@ -181,7 +182,8 @@ TEST_F(RegionNodeTest, NodesStandNowhereElse) {
     }
   )",
                                            &context));
-  EXPECT_THAT(said, ElementsAre(HasSubstr("stands in a 'pw.program'")));
+  EXPECT_THAT(said,
+              ElementsAre(HasSubstr("must be directly in a 'pw.program'")));
 }
 
 } // namespace

@@ -104,9 +104,10 @@ TEST(NpyTest, NamesWhatIsWrongWithTheFile) {
   EXPECT_THAT(ErrorOf("\x93NUM"), HasSubstr("truncated: it has 4 bytes"));
   EXPECT_THAT(
       ErrorOf(Npy(Header("<f4", "(3,)"), "1234")),
-      HasSubstr("truncated: 3xf32 takes 12 bytes of data, 4 are there"));
-  EXPECT_THAT(ErrorOf(Npy(Header("<f4", "(1,)"), "12345")),
-              HasSubstr("bytes to spare: 1xf32 takes 4 bytes of data, 5 are"));
+      HasSubstr("truncated: 3xf32 takes 12 bytes of data, but the file has 4"));
+  EXPECT_THAT(
+      ErrorOf(Npy(Header("<f4", "(1,)"), "12345")),
+      HasSubstr("too long: 1xf32 takes 4 bytes of data, but the file has 5"));
   EXPECT_THAT(ErrorOf(Npy(Header("<f4", "()"), "")), HasSubstr("truncated"));
 }
 
@@ -122,7 +123,7 @@ TEST(NpyTest, RefusesOtherElementTypes) {
                           "1234")),
               HasSubstr("structured element types"));
   EXPECT_THAT(ErrorOf(Npy(Header("|b1", "(2,)"), "\x01\x02")),
-              HasSubstr("element 1 is 2, but a boolean is 0 or 1"));
+              HasSubstr("element 1 is 2, expected 0 or 1 for a boolean"));
 }
 
 TEST(NpyTest, RefusesMalformedHeaders) {
@@ -154,8 +155,9 @@ TEST(NpyTest, RefusesHugeSizes) {
               HasSubstr("has too many elements"));
   EXPECT_THAT(ErrorOf(Npy(Header("<f8", "(99999999999999999999,)"), "")),
               HasSubstr("does not fit in 63 bits"));
-  EXPECT_THAT(ErrorOf(Npy(Header("<f8", "(1000000000000,)"), "")),
-              HasSubstr("takes 8000000000000 bytes of data, 0 are there"));
+  EXPECT_THAT(
+      ErrorOf(Npy(Header("<f8", "(1000000000000,)"), "")),
+      HasSubstr("takes 8000000000000 bytes of data, but the file has 0"));
   std::string many = "(";
   for (int i = 0; i < 65; ++i) many += "1,";
   EXPECT_THAT(ErrorOf(Npy(Header("<f4", many + ")"), "1234")),

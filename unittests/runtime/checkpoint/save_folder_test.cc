@@ -72,7 +72,7 @@ TEST(SaveFolderTest, ReplacesAnEmptyFolderAlone) {
 
   const absl::Status full = SaveFolder::Create(folder / "a").status();
   EXPECT_TRUE(absl::IsAlreadyExists(full)) << full;
-  EXPECT_THAT(std::string(full.message()), HasSubstr("there is 'b'"));
+  EXPECT_THAT(std::string(full.message()), HasSubstr("it contains 'b'"));
   const absl::Status file = SaveFolder::Create(folder / "a/b").status();
   EXPECT_TRUE(absl::IsAlreadyExists(file)) << file;
   std::filesystem::create_symlink("nowhere", folder / "dangling");
@@ -95,7 +95,7 @@ TEST(SaveFolderTest, UnfinishedFoldersStayApart) {
   const absl::Status late = (*other)->Commit();
   EXPECT_EQ(late, absl::AlreadyExistsError(absl::StrCat(
                       "cannot save to '", folder / "a",
-                      "': it is not empty, there is '1' [PW5201]")));
+                      "': the folder is not empty, it contains '1' [PW5201]")));
   other->reset();
   EXPECT_THAT(folder.List(), ElementsAre("a", "a.saving0"));
   EXPECT_THAT(folder.List("a"), ElementsAre("1"));
@@ -242,12 +242,12 @@ TEST(ArrayWriterTest, RefusesWhatNobodyCouldRead) {
   expect({{4}, {{"x"}}, {}, {}}, {}, "an array of 4xf32: ");
   expect({{4}, {{}}, {"x"}, layout::Reduction::kAdd}, {{"x", 2}}, "partial");
   expect({{1 << 24}, {{"x"}}, {}, {}}, {{"x", 1 << 24}},
-         "it has 16777216 blocks, at most 1048576 are saved");
+         "it has 16777216 blocks, expected at most 1048576");
   expect({std::vector<int64_t>(65, 1),
           std::vector<std::vector<std::string>>(65),
           {},
           {}},
-         {}, "65 dimensions, at most 64");
+         {}, "65 dimensions, expected at most 64");
 }
 
 }  // namespace

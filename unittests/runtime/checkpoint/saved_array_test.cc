@@ -121,14 +121,14 @@ TEST_F(SavedArrayTest, NothingWasSaved) {
 TEST_F(SavedArrayTest, BlocksAreNotWhatWasWritten) {
   const std::string good = ReadFile(block_);
   std::filesystem::remove(block_);
-  ExpectDamage("block-1.npy' is missing, the index names it [PW5202]");
+  ExpectDamage("block-1.npy' is missing, but the index names it [PW5202]");
   ASSERT_EQ(mkfifo(block_.c_str(), 0600), 0);
-  ExpectDamage("block-1.npy' is damaged: it is no regular file");
+  ExpectDamage("block-1.npy' is damaged: it is not a regular file");
   std::filesystem::remove(block_);
   WriteFile(block_, good.substr(0, 133));
-  ExpectDamage("block-1.npy' is damaged: it has 133 bytes, the index says 134");
+  ExpectDamage("block-1.npy' is damaged: it has 133 bytes, expected 134");
   WriteFile(block_, good + "x");
-  ExpectDamage("it has 135 bytes, the index says 134");
+  ExpectDamage("it has 135 bytes, expected 134");
   for (size_t i = 0; i < good.size(); ++i) {
     std::string bad = good;
     bad[i] ^= 1;
@@ -151,10 +151,10 @@ TEST_F(SavedArrayTest, ChecksumsAreNotAll) {
   const std::string good = ReadFile(block_);
   std::string bad = good;
   replace(bad.replace(bad.find("|i1"), 3, "|b1"));
-  ExpectDamage("it has 3x2xi1, the index says 3x2xi8");
+  ExpectDamage("it has 3x2xi1, expected 3x2xi8");
   bad = good;
   replace(bad.replace(bad.find("(3, 2)"), 6, "(2, 3)"));
-  ExpectDamage("it has 2x3xi8, the index says 3x2xi8");
+  ExpectDamage("it has 2x3xi8, expected 3x2xi8");
   bad = good;
   replace(bad.replace(bad.find("False"), 5, "True "));
   ExpectDamage("it has 3x2xi8 in Fortran order");
@@ -192,14 +192,14 @@ TEST_F(SavedArrayTest, AnIndexOfSomethingElse) {
   };
   constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
   expect(kInvalid, "\"version\": 1", "\"version\": 3",
-         "the format's version is 3, this reader knows 1 and 2");
-  damage("\"version\": 1", "\"version\": 2", "there is no 'contributions'");
+         "the version of the format is 3, expected 1 or 2");
+  damage("\"version\": 1", "\"version\": 2", "it has no 'contributions'");
   const auto contributions = [](const std::string& what) {
     return "\"version\": 2, \"contributions\": " + what;
   };
   damage("\"version\": 1", contributions("7"), "expected an object");
   damage("\"version\": 1", contributions("{\"reduction\": \"add\"}"),
-         "there is no 'sizes'");
+         "it has no 'sizes'");
   damage("\"version\": 1",
          contributions("{\"reduction\": \"mean\", \"sizes\": [3]}"),
          "'reduction' is \"mean\", expected add, mul, max or min");
@@ -216,7 +216,7 @@ TEST_F(SavedArrayTest, AnIndexOfSomethingElse) {
          contributions("{\"reduction\": \"max\", \"sizes\": "
                        "[4294967296, 4294967296]}"),
          "expected 1 to 16777216 ranks");
-  expect(kInvalid, "\"version\": 1,", "", "version is missing");
+  expect(kInvalid, "\"version\": 1,", "", "version of the format is missing");
   expect(kInvalid, "pathways-array", "else", "the format is \"else\"");
   damage("\"pathways-array\"", "7", "'format' is 7, expected a text");
   damage("{\n  \"format\"", "[{\n  \"format\"", "it is not JSON");
@@ -236,7 +236,7 @@ TEST_F(SavedArrayTest, AnIndexOfSomethingElse) {
   damage("[[], [\"x\"]]", "[[], [\"z\"]]", "an array of 3x4xi8: ");
   damage("[[], [\"x\"]]", "[[], [7]]", "expected the name of an axis");
   damage("[[], [\"x\"]]", "[{}, [\"x\"]]", "'sharding' is ");
-  damage("\"sharding\"", "\"sharing\"", "there is no 'sharding'");
+  damage("\"sharding\"", "\"sharing\"", "it has no 'sharding'");
   damage("block-1.npy", "../block-1.npy", "block 1 is in \"../block-1.npy\"");
   damage("block-1.npy", "/etc/passwd", "the plain name of a file");
   damage("block-1.npy", "index.json", "the plain name of a file");

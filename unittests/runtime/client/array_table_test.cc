@@ -76,7 +76,7 @@ TEST_F(ArrayTableTest, OneThatWasReleasedMeanwhileIsNotSettled) {
   table_.Settle(run_, &objects_, &values_);
   EXPECT_THAT(objects_, ElementsAre(77));
   EXPECT_EQ(table_.Find(id).status().message(),
-            "no array 1, or it was released [PW6101]");
+            "array 1 does not exist or was released [PW6101]");
   EXPECT_EQ(table_.Release(id, &objects_, &values_).code(),
             absl::StatusCode::kNotFound);
 }

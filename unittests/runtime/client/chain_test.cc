@@ -302,7 +302,7 @@ TEST_P(ChainTest, WhatIsGivenUpIsTheCauseOfWhatFollows) {
   const absl::Status cause = runtime->Await(stuck);
   EXPECT_THAT(
       std::string(cause.message()),
-      ::testing::ContainsRegex("program 'move' does not go on: '(there|back)"));
+      ::testing::ContainsRegex("program 'move' is stalled: '(there|back)"));
   EXPECT_EQ(runtime->Await(next), cause);
   for (ArrayHandle array : {moved, *runtime->Keep(stuck, 0)}) {
     EXPECT_EQ(runtime->Await(*runtime->Launch(add, {array})), cause);

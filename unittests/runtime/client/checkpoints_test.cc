@@ -255,7 +255,8 @@ TEST_P(CheckpointsTest, NothingStaysOfWhatCannotBeSaved) {
   absl::StatusOr<ArrayHandle> result = runtime->Keep(run, "v");
   absl::Status status =
       result.ok() ? runtime->Save(*result, folder_ / "v") : result.status();
-  EXPECT_THAT(std::string(status.message()), HasSubstr("expected no negative"));
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("expected no negative element"));
   status = runtime->Save(ArrayHandle{1, /*owner=*/0}, folder_ / "v");
   EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
   EXPECT_THAT(folder_.List(), IsEmpty());

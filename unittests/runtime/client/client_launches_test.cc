@@ -71,13 +71,13 @@ TEST_P(ClientLaunchesTest, ErrorsNameBothSides) {
             "1099511627776");
   const uint64_t owner = program.owner;
   EXPECT_EQ(error({ArrayHandle{99, owner}, Floats({1, 2}, {1, 2})}, 1),
-            "argument 'u': no array 99, or it was released [PW6101]");
+            "argument 'u': array 99 does not exist or was released [PW6101]");
   EXPECT_EQ(runtime->Launch({77, owner}, {}).status().message(),
             "program 77 is not loaded [PW6102]");
   EXPECT_EQ(runtime->Unload({77, owner}).message(),
             "program 77 is not loaded [PW6102]");
   EXPECT_EQ(runtime->Await({77, owner}).message(),
-            "no run 77, or it was released [PW6101]");
+            "run 77 does not exist or was released [PW6101]");
   const RunHandle run = LaunchPlan(
       *runtime, program, {Floats({2}, {1, 2}), Floats({1, 2}, {1, 2})});
   EXPECT_TRUE(runtime->Await(run).ok());
@@ -96,9 +96,10 @@ TEST_P(ClientLaunchesTest, OneThatIsRefusedLeavesItsArguments) {
   const ArrayHandle gone = *runtime->Put(Floats({2, 2}, {0, 0, 0, 0}));
   EXPECT_TRUE(runtime->Release(gone).ok());
   for (int i = 0; i < 3; ++i) {
-    EXPECT_EQ(runtime->Launch(program, {u, gone}, 2).status(),
-              absl::NotFoundError(
-                  "argument 'x': no array 2, or it was released [PW6101]"));
+    EXPECT_EQ(
+        runtime->Launch(program, {u, gone}, 2).status(),
+        absl::NotFoundError(
+            "argument 'x': array 2 does not exist or was released [PW6101]"));
   }
   for (const auto& host : StatsOf(*runtime).hosts) {
     EXPECT_EQ(host.memory_used_bytes, 0u) << host.name;

@@ -205,8 +205,8 @@ TEST_P(ClientTest, ArraysSayWhatTheyAreAndWhetherTheyAreThere) {
   EXPECT_TRUE(*runtime->IsReady(sum));
   EXPECT_TRUE(*runtime->IsReady(run));
   EXPECT_TRUE(runtime->Release(sum).ok());
-  const absl::Status gone = absl::NotFoundError(
-      absl::StrCat("no array ", sum.id, ", or it was released [PW6101]"));
+  const absl::Status gone = absl::NotFoundError(absl::StrCat(
+      "array ", sum.id, " does not exist or was released [PW6101]"));
   EXPECT_EQ(runtime->Get(sum).status(), gone);
   EXPECT_EQ(runtime->AwaitArray(sum), gone);
   EXPECT_EQ(runtime->TypeOf(sum).status(), gone);
@@ -260,7 +260,7 @@ TEST(ClientSimTest, AStallOfOneIsNotThatOfAnother) {
   const RunHandle good = LaunchPlan(*runtime, program, {Floats({2}, {1, 2})});
   EXPECT_THAT(FetchValues(*runtime, good, "y"), ElementsAre(3, 5));
   EXPECT_THAT(std::string(bo->Await(run).message()),
-              HasSubstr("program 'golden' does not go on"));
+              HasSubstr("program 'golden' is stalled"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Worlds, ClientTest, BothWorlds(), WorldName);

@@ -218,9 +218,9 @@ TEST_P(DispatchLossTest, LostMessageIsNamedAndOthersGoOn) {
   const absl::Status status = runtime->Await(run);
   EXPECT_EQ(status.code(), absl::StatusCode::kDeadlineExceeded);
   EXPECT_EQ(std::string(status.message()),
-            "program 'stages' does not go on: 'm1.recv' at step 9, shard 0 on "
-            "island1/host1/device0 is not prepared: it waits to hear that "
-            "host0 enqueued 'm1.send' [PW4106]");
+            "program 'stages' is stalled: 'm1.recv' at step 9, shard 0 on "
+            "island1/host1/device0 is not prepared: host0 did not report that "
+            "it enqueued 'm1.send' [PW4106]");
   const RunHandle second =
       LaunchPlan(*runtime, other, {Floats({2, 1}, {1, 2})}, 2);
   EXPECT_THAT(FetchValues(*runtime, second, "sum"), ElementsAre(4, 5));

@@ -94,8 +94,8 @@ TEST_P(DrainTest, NobodyWaitsForDevicesInVain) {
       runtime->Load(MakePlanData(DoublePlan("p", /*base=*/1), {}), patient)
           .status(),
       absl::ResourceExhaustedError(
-          "program 'p' needs island0/host1/device0, which is drained; "
-          "its own client holds too much of that and waits meanwhile "
+          "program 'p' needs island0/host1/device0, which is drained; its own "
+          "client holds that memory and cannot release it while it waits "
           "[PW3204]"));
 }
 
@@ -127,8 +127,9 @@ TEST_P(DrainTest, WaitsForWhoIsThereAndNamesThem) {
   auto runtime = StartTurned("1x2x2", Options());
   const ProgramHandle program = LoadPlan(*runtime, DoublePlan("p"));
   EXPECT_EQ(runtime->Drain({"host0"}, /*wait_ns=*/1'000'000),
-            absl::DeadlineExceededError("what is drained is not empty: program "
-                                        "'p' of client 'client0' [PW4104]"));
+            absl::DeadlineExceededError(
+                "the drained devices are still used by program "
+                "'p' of client 'client0' [PW4104]"));
   // It goes on meanwhile, and stays where there is nothing else.
   EXPECT_THAT(Double(*runtime, program, 1), ElementsAre(2, 4));
   ASSERT_TRUE(runtime->Rebind(program, {.avoid = {"host0"}}).ok());
@@ -176,17 +177,16 @@ TEST_P(DrainTest, ArraysAreNotLeftBehind) {
   EXPECT_TRUE(runtime->Unload(program).ok());
   // On a device of a host alone it may stay.
   EXPECT_TRUE(runtime->Drain({"island0/host0/device0"}).ok());
-  EXPECT_EQ(
-      runtime->Drain({"host0"}, /*wait_ns=*/1'000'000),
-      absl::DeadlineExceededError(
-          "what is drained is not empty: arrays of client 'client0' [PW4104]"));
+  EXPECT_EQ(runtime->Drain({"host0"}, /*wait_ns=*/1'000'000),
+            absl::DeadlineExceededError("the drained devices are still used by "
+                                        "arrays of client 'client0' [PW4104]"));
   EXPECT_TRUE(runtime->Release(mine).ok());
   EXPECT_TRUE(runtime->Drain({"host0"}).ok());
   EXPECT_TRUE(runtime->Undrain({"host0"}).ok());
 
   EXPECT_EQ(runtime->Drain({"host1"}, /*wait_ns=*/0),
             absl::DeadlineExceededError(
-                "what is drained is not empty: program 'q' of client "
+                "the drained devices are still used by program 'q' of client "
                 "'elastic', arrays of client 'elastic' [PW4104]"));
   EXPECT_THAT(Double(*client, other, 3), ElementsAre(6, 8));
   EXPECT_TRUE(runtime->Drain({"host1"}).ok());

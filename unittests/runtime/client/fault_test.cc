@@ -54,9 +54,10 @@ TEST_P(LossTest, LostPieceIsNamedAndOthersGoOn) {
   EXPECT_THAT(
       std::string(status.message()),
       ::testing::ContainsRegex(
-          "program 'golden' does not go on: 'to_[abc].recv' at step [0-9], "
+          "program 'golden' is stalled: 'to_[abc].recv' at step [0-9], "
           "shard [01] on island[01]/host[0-2]/device[0-3] waits for the data "
-          "edge from 'to_[abc].send' to 'to_[abc].recv': 0 of 1 tokens came"));
+          "edge from 'to_[abc].send' to 'to_[abc].recv': 0 of 1 tokens "
+          "arrived"));
   // The other program was behind it, or not: it ends.
   const RunHandle second =
       LaunchPlan(*runtime, other, {Floats({2}, {1, 2})}, 5);
@@ -79,7 +80,7 @@ TEST_P(LossTest, LostCreditIsNamed) {
   EXPECT_THAT(std::string(runtime->Await(run).message()),
               ::testing::ContainsRegex("waits for the credit edge from "
                                        "'(a2|b|c)' to 'to_[abc].send': 0 of 1 "
-                                       "tokens came"));
+                                       "tokens arrived"));
 }
 
 TEST_P(LossTest, LostContributionNamesTheAbsentShards) {
@@ -139,7 +140,7 @@ TEST_P(LossTest, LostControlEdgeIsNamed) {
   EXPECT_THAT(std::string(runtime->Await(run).message()),
               ::testing::ContainsRegex(
                   "waits for the (control edge from 'first' to 'second'|credit "
-                  "edge from 'second' to 'first'): 0 of 1 tokens came"));
+                  "edge from 'second' to 'first'): 0 of 1 tokens arrived"));
 }
 
 TEST(FaultTest, DoubledAndOvertakingMessagesChangeNothing) {

@@ -115,10 +115,10 @@ TEST_P(HostCheckpointsTest, WithoutAnotherHostThereAreNone) {
                 "that the "
                 "program is not on; it is on 2 of 2 [PW4107]"));
   options.checkpoint_dir = "somewhere";
-  EXPECT_EQ(RunAll(*runtime, program, options).status(),
-            absl::InvalidArgumentError("checkpoints are kept on hosts or in a "
-                                       "folder, and both are asked for, with "
-                                       "folder 'somewhere'"));
+  EXPECT_EQ(
+      RunAll(*runtime, program, options).status(),
+      absl::InvalidArgumentError("checkpoints cannot be kept both on hosts and "
+                                 "in a folder, got folder 'somewhere'"));
 }
 
 // Devices of the other host have memory for checkpoints from the beginning on.
@@ -199,9 +199,10 @@ TEST(HostCheckpointsLossTest, WithoutAnotherHostACutIsWithTheClient) {
     EXPECT_EQ(results->report.losses, 0);
     EXPECT_EQ(results->report.checkpoints, 4);
     for (const std::string& event : events) {
-      EXPECT_THAT(event,
-                  HasSubstr(" is with the client: a checkpoint of program 'p' "
-                            "needs a host with 'cpu' devices"));
+      EXPECT_THAT(
+          event,
+          HasSubstr(" is kept in the client: a checkpoint of program 'p' "
+                    "needs a host with 'cpu' devices"));
       ++with_client;
     }
   }

@@ -93,7 +93,7 @@ TEST(LinksTest, StoppedWhileMessagesAreUnderWay) {
               ::testing::HasSubstr("'m.recv' at step 0, shard 0 on "
                                    "island1/host2/device0 waits for the data "
                                    "edge from 'm.send' to 'm.recv': 0 of 1 "
-                                   "tokens came"));
+                                   "tokens arrived"));
   EXPECT_TRUE(runtime->Unload(program).ok());
   const ProgramHandle again = LoadPlan(*runtime, OneMovePlan(0, 1, 1, 0));
   LaunchPlan(*runtime, again, {Floats({8}, Ramp(8))}, 10);

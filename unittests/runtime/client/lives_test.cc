@@ -182,11 +182,11 @@ TEST(LivesTest, WhatUsedALostHostEndsAndIsLoadedAgain) {
       processes->Await(*run),
       absl::FailedPreconditionError(
           "program 'cross' was given up and must be loaded again: "
-          "program 'cross' cannot go on: host3 is gone (life 1) [PW4101]"));
+          "program 'cross' cannot go on: host3 is gone (epoch 1) [PW4101]"));
   EXPECT_EQ(
       processes->Load(MakePlanData(Programs()[4].Plan(), {})).status(),
       absl::UnavailableError(
-          "program 'alone' needs host3, which is gone (life 1) [PW4101]"));
+          "program 'alone' needs host3, which is gone (epoch 1) [PW4101]"));
   // Others are there, and tell what they count.
   EXPECT_EQ(StatsOf(*processes).hosts.size(), 3u);
   processes.Replace(3);
@@ -288,7 +288,7 @@ Outcome RunWithLosses(uint64_t seed, bool late) {
           EXPECT_TRUE(absl::IsUnavailable(status) ||
                       absl::IsFailedPrecondition(status))
               << status;
-          EXPECT_THAT(std::string(status.message()), HasSubstr("gone (life "));
+          EXPECT_THAT(std::string(status.message()), HasSubstr("gone (epoch "));
         });
   }
   processes.world().RunFor(when + 100'000'000);

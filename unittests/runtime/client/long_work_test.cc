@@ -88,7 +88,7 @@ TEST(LongWorkTest, OtherStallsAreFoundMeanwhile) {
   std::atomic<bool> ended{false};
   std::thread waiter([&] {
     EXPECT_THAT(std::string(runtime->Await(second).message()),
-                HasSubstr("program 'mover' does not go on: 'm.recv'"));
+                HasSubstr("program 'mover' is stalled: 'm.recv'"));
     ended = true;
   });
   TurnUntil(*clock, kSecond, [&] { return ended.load(); });

@@ -231,7 +231,8 @@ TEST(ProcessesTest, AProcessWithoutPlacesHasNoClient) {
                          Sim());
   EXPECT_EQ(processes.process(1).Connect("late").status(),
             absl::ResourceExhaustedError(
-                "no place for client 'late': there are 0 clients"));
+                "cannot add client 'late': the cluster already has 0 clients, "
+                "which is the limit"));
 }
 
 }  // namespace

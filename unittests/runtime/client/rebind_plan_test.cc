@@ -79,11 +79,12 @@ TEST_F(RebindPlanTest, ThenAnotherIslandWithAllThatWasOnIt) {
   EXPECT_THAT(DevicesOf(Rebind({"island1", "host4"}), 1), ElementsAre(10, 11));
   const auto none = Rebind({"island0", "island2/host4/device0", "host5"});
   EXPECT_EQ(none.status().code(), absl::StatusCode::kResourceExhausted);
-  EXPECT_EQ(none.status().message(),
-            "program 'p' is on 2 devices of island0, 2 of which are to be "
-            "avoided, and there are too few in their place: of those that may "
-            "be used it leaves free: island0 0, island1 2, island2 1; "
-            "oversubscribe to share devices [PW2105]");
+  EXPECT_EQ(
+      none.status().message(),
+      "program 'p' is on 2 devices of island0, 2 of which must be avoided, and "
+      "there are too few devices to replace them; devices that are allowed and "
+      "that the program does not use: island0 0, island1 2, island2 1; "
+      "oversubscribe to share devices [PW2105]");
 }
 
 TEST_F(RebindPlanTest, OversubscribedDevicesAreShared) {
@@ -99,7 +100,7 @@ TEST_F(RebindPlanTest, OversubscribedDevicesAreShared) {
   // The error advises nothing that would not help.
   EXPECT_THAT(
       std::string(Rebind({"island0", "island1", "island2"}).status().message()),
-      HasSubstr("leaves free: island0 0, island1 0, island2 0 [PW2105]"));
+      HasSubstr("does not use: island0 0, island1 0, island2 0 [PW2105]"));
 }
 
 TEST_F(RebindPlanTest, OnlyDevicesThatAreAlike) {

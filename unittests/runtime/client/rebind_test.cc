@@ -62,7 +62,7 @@ TEST_P(RebindTest, GoesAndComesBack) {
   EXPECT_EQ(few.code(), absl::StatusCode::kResourceExhausted) << few;
   EXPECT_THAT(std::string(few.message()),
               HasSubstr("program 'p' is on 2 devices of island0, 2 of which "
-                        "are to be avoided"));
+                        "must be avoided"));
   EXPECT_THAT(run(3), ElementsAre(6, 8));
   ASSERT_TRUE(
       runtime

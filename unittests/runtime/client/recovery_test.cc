@@ -126,7 +126,7 @@ TEST_P(RecoveryTest, AResumedRunBeginsWhereTheFirstOneDid) {
       absl::InvalidArgumentError(
           absl::StrCat("'", folder / "checkpoints",
                        "/checkpoint-5' is a checkpoint of a run that begins at "
-                       "step 7, not at step 0 "
+                       "step 7, expected a run that begins at step 0 "
                        "[PW5301]")));
   auto results =
       runtime->RunToEnd(program, values.Arguments(), kSteps, options, launch);
@@ -196,16 +196,18 @@ TEST_P(RecoveryTest, AnotherProcessResumes) {
       runtime->RunToEnd(program, Values3().Arguments(), kSteps, options)
           .status();
   EXPECT_EQ(fewer.code(), absl::StatusCode::kInvalidArgument) << fewer;
-  EXPECT_THAT(std::string(fewer.message()),
-              HasSubstr("is after 10 steps, of a run of 10"));
+  EXPECT_THAT(
+      std::string(fewer.message()),
+      HasSubstr(
+          "is a checkpoint after 10 steps, expected fewer than the 10 steps"));
   const ProgramHandle other = LoadPlan(*runtime, RecurrencePlan("q"));
   const absl::Status wrong =
       runtime->RunToEnd(other, Values3().Arguments(), kSteps, options).status();
   EXPECT_EQ(wrong.code(), absl::StatusCode::kInvalidArgument) << wrong;
   EXPECT_THAT(
       std::string(wrong.message()),
-      HasSubstr("is a checkpoint of program 'p' (no fingerprint), not of "
-                "program 'q' (no fingerprint)"));
+      HasSubstr("is a checkpoint of program 'p' (no fingerprint), expected a "
+                "checkpoint of program 'q' (no fingerprint)"));
   // A file of it is damaged.
   const std::string block = folder / "checkpoints/checkpoint-10/w/block-0.npy";
   std::string bytes = ReadFile(block);
@@ -248,13 +250,13 @@ TEST_P(RecoveryTest, ARunIsResumedWithItsOwnInputsAlone) {
     const absl::Status other = resume(argument, 1);
     EXPECT_EQ(other.code(), absl::StatusCode::kInvalidArgument) << other;
     EXPECT_FALSE(IsOfSteps(other));
-    const std::string of[] = {"its", "of its first 10 steps the", "its"};
+    const std::string of[] = {"its values", "its first 10 steps", "its values"};
     EXPECT_THAT(std::string(other.message()),
                 ::testing::MatchesRegex(absl::StrCat(
-                    "input '.' is not that of the run which saved "
-                    "'.*/checkpoints/checkpoint-10': ",
+                    "input '.' differs from that of the run that saved "
+                    "'.*/checkpoints/checkpoint-10': the CRC-32 of ",
                     of[argument],
-                    " CRC-32 is 0x[0-9a-f]{8}, and was 0x[0-9a-f]{8} then "
+                    " is 0x[0-9a-f]{8}, expected 0x[0-9a-f]{8} "
                     "\\[PW5301\\]")));
   }
   const absl::Status later = resume(1, 2 * kSteps);
@@ -483,7 +485,7 @@ TEST(RecoveryLossTest, ARetryWaitsSoLong) {
           ->RunToEnd(program, Values3().Arguments(), kSteps, options)
           .status();
   EXPECT_EQ(failed.code(), absl::StatusCode::kDeadlineExceeded) << failed;
-  EXPECT_EQ(why, "program 'p' needs host1, which is gone (life 1)");
+  EXPECT_EQ(why, "program 'p' needs host1, which is gone (epoch 1)");
 }
 
 }  // namespace

@@ -58,7 +58,7 @@ TEST_F(RunTableTest, OneThatEndedIsThereUntilItIsReleased) {
   EXPECT_TRUE(table_.Release(1, &objects_).ok());
   EXPECT_THAT(objects_, ElementsAre(11, 12));
   EXPECT_EQ(table_.Find(1).status().message(),
-            "no run 1, or it was released [PW6101]");
+            "run 1 does not exist or was released [PW6101]");
   EXPECT_EQ(table_.Release(1, &objects_).code(), absl::StatusCode::kNotFound);
   EXPECT_EQ(table_.size(), 0u);
 }

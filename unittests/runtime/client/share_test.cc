@@ -317,7 +317,7 @@ TEST_P(ShareTest, WhatIsOutOfRangeIsRefused) {
   EXPECT_EQ(refused({.priority = -101}),
             "the priority is -101, expected -100 to 100");
   EXPECT_EQ(refused({.run_ahead = 65}),
-            "a client is to have 65 launches open, expected 1 to 64");
+            "run_ahead is 65 launches, expected 1 to 64");
   const ProgramHandle program = LoadPlan(*runtime, Steps("p", {0}));
   for (const LaunchOptions& how :
        {LaunchOptions{.priority = 101}, LaunchOptions{.deadline_ns = -1}}) {

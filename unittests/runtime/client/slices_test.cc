@@ -145,14 +145,16 @@ TEST_P(SlicesTest, IslandsStayApart) {
 TEST_P(SlicesTest, WhatFitsNowhereIsRefusedOrWaits) {
   TestCluster runtime = StartSmall("1x1x2");
   const std::unique_ptr<Client> other = runtime.Connect("other");
-  EXPECT_EQ(Refused(other->Load(Copy("large", 1056), Anywhere()).status()),
-            "program 'large' needs 1 device, 16896 bytes of it; the cluster "
-            "has not so much, whoever gives up what [PW3304]");
+  EXPECT_EQ(
+      Refused(other->Load(Copy("large", 1056), Anywhere()).status()),
+      "program 'large' needs 1 device, 16896 bytes of it; the cluster has too "
+      "few devices even if every client releases all of its memory [PW3304]");
   EXPECT_EQ(runtime->Drain({"host0"}), absl::OkStatus());
-  EXPECT_EQ(Refused(other->Load(Copy("small", 32), Anywhere()).status()),
-            "program 'small' needs 1 device, 512 bytes of it; the cluster has "
-            "not so much, whoever gives up what, while 2 of its devices are "
-            "away: island0/host0/device0 is drained [PW3304]");
+  EXPECT_EQ(
+      Refused(other->Load(Copy("small", 32), Anywhere()).status()),
+      "program 'small' needs 1 device, 512 bytes of it; the cluster has too "
+      "few devices even if every client releases all of its memory, while 2 of "
+      "its devices are unavailable: island0/host0/device0 is drained [PW3304]");
   EXPECT_EQ(runtime->Undrain({"host0"}), absl::OkStatus());
   ASSERT_TRUE(runtime->Load(Copy("left", 768), Anywhere()).ok());
   const ProgramHandle right = *runtime->Load(Copy("right", 768), Anywhere());
@@ -166,8 +168,8 @@ TEST_P(SlicesTest, WhatFitsNowhereIsRefusedOrWaits) {
   // It waits for its own client.
   EXPECT_EQ(Refused(runtime->Load(Copy("third", 512), Anywhere()).status()),
             absl::StrCat(kWhy,
-                         "; its own client holds too much of that and waits "
-                         "meanwhile [PW3204]"));
+                         "; its own client holds that memory and cannot "
+                         "release it while it waits [PW3204]"));
   const absl::Status late =
       other->Load(Copy("third", 512), Anywhere(2'000'000)).status();
   EXPECT_EQ(late.code(), absl::StatusCode::kDeadlineExceeded);
@@ -263,8 +265,7 @@ TEST_P(SlicesTest, ASliceIsItsClientsAlone) {
             absl::StatusCode::kFailedPrecondition);
   const absl::Status gone = runtime->Load(Copy("t", 8, 1), *slice).status();
   EXPECT_EQ(gone.code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_THAT(std::string(gone.message()),
-              HasSubstr(" was given back [PW3303]"));
+  EXPECT_THAT(std::string(gone.message()), HasSubstr(" was released [PW3303]"));
 }
 
 // Nor of those that come back.
@@ -356,7 +357,7 @@ TEST_P(SlicesTest, IslandsShapesAndKinds) {
   EXPECT_THAT(
       Refused(
           runtime->ReserveSlice({.shape = {4}, .contiguous = true}).status()),
-      HasSubstr("needs 4 devices of an island that are neighbours, as "
+      HasSubstr("needs 4 devices of an island that are neighbors in a mesh of "
                 "4, used by nothing else"));
 }
 

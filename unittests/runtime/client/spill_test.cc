@@ -195,9 +195,9 @@ TEST_P(SpillTest, AFullFolderIsAnErrorForWhoNeedsTheMemory) {
       std::string(status.message()),
       MatchesRegex(
           ".* needs 2048 bytes of host memory of host[01], where "
-          "[0-9]+ of 65536 bytes are used, and nothing can leave: .* "
-          "has [0-9]+ of the 65536 bytes that it may have, and [0-9]+ more "
-          "have to be spilled \\[PW3402\\]"));
+          "[0-9]+ of 65536 bytes are used, and no array can be spilled: .* "
+          "has [0-9]+ of the 65536 bytes that it may have, but [0-9]+ more "
+          "bytes must be spilled \\[PW3402\\]"));
   // Memory and files together are full, but for what is written together.
   EXPECT_GE(kept.size(), 32 + 16u);
   // Nothing is lost, and what is released makes room.
@@ -267,8 +267,8 @@ TEST_P(SpillTest, AFolderThatIsNotThereIsToldAtTheStart) {
   options.spill = {.folder = folder_.path(), .begin = 0.5, .end = 0.6};
   EXPECT_EQ(Cluster::Create(MakeCluster("1x1x1"), options).status(),
             absl::InvalidArgumentError(
-                "arrays are spilled above 0.5 of a host's memory down to 0.6, "
-                "expected 0 < down to <= above <= 1"));
+                "spilling begins at 0.5 and ends at 0.6 of a host's memory, "
+                "expected 0 < end <= begin <= 1"));
 }
 
 // A program whose pieces go from host to host needs memory of both, which kept

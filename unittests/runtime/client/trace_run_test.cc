@@ -131,7 +131,7 @@ TEST_P(TraceRunTest, WithoutOneThereIsNothingToWrite) {
       Cluster::Create(MakeCluster("1x1x1"), options);
   EXPECT_TRUE(absl::IsInvalidArgument(refused.status()));
   EXPECT_THAT(std::string(refused.status().message()),
-              HasSubstr("a trace of -1 events"));
+              HasSubstr("trace_events is -1"));
 }
 
 TEST(TraceRuns, OneSeedOneTrace) {

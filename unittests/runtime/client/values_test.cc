@@ -210,9 +210,9 @@ TEST_P(ValuesTest, ArraysThatFitStayWhereTheyAre) {
   EXPECT_TRUE(runtime->Release(kept).ok());
   EXPECT_THAT(ObjectBytes(*runtime), ElementsAre(0, 0, 0, 0));
   EXPECT_EQ(runtime->Release(kept).message(),
-            "no array 2, or it was released [PW6101]");
+            "array 2 does not exist or was released [PW6101]");
   EXPECT_EQ(runtime->Get(kept).status().message(),
-            "no array 2, or it was released [PW6101]");
+            "array 2 does not exist or was released [PW6101]");
 }
 
 TEST_P(ValuesTest, LargeArraysTravelInPieces) {

@@ -47,8 +47,8 @@ class WaitingLoadTest
                         {});
   }
   // Waits on another thread. A simulation advances while some thread waits in
-  // it, and so would find that nothing is left to happen before this thread has
-  // done more.
+  // it, and so would find that the simulation has no more events before this
+  // thread has done more.
   struct Waiter {
     std::promise<std::string> told;
     std::future<std::string> why = told.get_future();
@@ -119,8 +119,9 @@ TEST_P(WaitingLoadTest, OneThatWasPassedTooOftenComesFirst) {
     status = small.status();
     if (small.ok()) ASSERT_TRUE(third->Unload(*small).ok());
   }
-  EXPECT_EQ(status, absl::ResourceExhaustedError(
-                        "others have waited longer for its memory [PW3205]"));
+  EXPECT_EQ(status,
+            absl::ResourceExhaustedError(
+                "other loads have waited longer for the same memory [PW3205]"));
   EXPECT_TRUE(runtime->Unload(first).ok());
   EXPECT_TRUE(waiter->loaded.get().ok());
 }
@@ -137,9 +138,8 @@ TEST_P(WaitingLoadTest, WhoMayNotWaitIsRefused) {
   const absl::Status late =
       other->Load(Copy("second", 768), {.wait_ns = 2'000'000}).status();
   EXPECT_EQ(late.code(), absl::StatusCode::kDeadlineExceeded);
-  EXPECT_THAT(
-      std::string(late.message()),
-      HasSubstr("(12288), which was not given back within 2ms [PW3202]"));
+  EXPECT_THAT(std::string(late.message()),
+              HasSubstr("(12288), which was not released within 2ms [PW3202]"));
 }
 
 TEST_P(WaitingLoadTest, ACircleOfClientsIsRefused) {
@@ -157,7 +157,8 @@ TEST_P(WaitingLoadTest, ACircleOfClientsIsRefused) {
   EXPECT_THAT(
       std::string(circle.message()),
       HasSubstr(
-          "clients would wait for each other: 'client0' for "
+          "the wait would deadlock, because these clients wait for each other: "
+          "'client0' for "
           "program 'also right', 'other' for program 'also left' [PW3203]"));
   EXPECT_TRUE(runtime->Unload(left).ok());
   EXPECT_TRUE(waiter->loaded.get().ok());

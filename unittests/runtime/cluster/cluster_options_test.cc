@@ -29,7 +29,7 @@ TEST(ClusterOptionsTest, WhatIsOutOfRangeIsNamed) {
   EXPECT_EQ(Error(options), "the number of workers is 257, expected 0 to 256");
   options = {};
   options.trace_events = -1;
-  EXPECT_EQ(Error(options), "a trace of -1 events, expected at least 0");
+  EXPECT_EQ(Error(options), "trace_events is -1, expected at least 0");
   options = {};
   options.stall_timeout_ns = 0;
   EXPECT_EQ(Error(options), "the stall timeout is 0 ns, expected at least 1");

@@ -31,7 +31,7 @@ TEST_P(ClusterTest, RefusesWhatIsOutOfRange) {
   options.trace_events = -1;
   EXPECT_EQ(
       Cluster::Create(MakeCluster("1x1x1"), options).status(),
-      absl::InvalidArgumentError("a trace of -1 events, expected at least 0"));
+      absl::InvalidArgumentError("trace_events is -1, expected at least 0"));
   EXPECT_EQ(Cluster::Create(proto::Cluster(), Options()).status().code(),
             absl::StatusCode::kInvalidArgument);
 }
@@ -48,7 +48,8 @@ TEST_P(ClusterTest, ANameIsOneClients) {
   auto runtime = Start("1x1x2", Options());
   EXPECT_EQ(runtime->name(), "client0");
   EXPECT_EQ(runtime.cluster().Connect("client0").status(),
-            absl::AlreadyExistsError("there is a client 'client0' [PW6110]"));
+            absl::AlreadyExistsError(
+                "another client has the name 'client0' [PW6110]"));
   std::unique_ptr<Client> other = runtime.Connect("other");
   other.reset();
   EXPECT_EQ(runtime.Connect("other")->name(), "other");
@@ -62,7 +63,8 @@ TEST_P(ClusterTest, ThereArePlacesForSoMany) {
   }
   EXPECT_EQ(runtime.cluster().Connect("late").status(),
             absl::ResourceExhaustedError(
-                "no place for client 'late': there are 128 clients"));
+                "cannot add client 'late': the cluster already has 128 "
+                "clients, which is the limit"));
   clients.front().reset();
   // Its place is free when the controller has said so, which this waits for.
   StatsOf(*runtime);

@@ -58,7 +58,7 @@ TEST(SimClusterTest, AHostComesAgainAndRuns) {
   EXPECT_EQ(
       client->Load(MakePlanData(GoldenPlan(kThreeHosts), {})).status(),
       absl::UnavailableError(
-          "program 'golden' needs host1, which is gone (life 1) [PW4101]"));
+          "program 'golden' needs host1, which is gone (epoch 1) [PW4101]"));
   cluster->world().RunFor(1'500'000);
   EXPECT_EQ(cluster->EpochOf(1), 2u);
   EXPECT_TRUE(client->Unload(program).ok());
@@ -153,7 +153,7 @@ TEST(SimClusterTest, FaultsNeedASimulation) {
   options.faults = "jumbled";
   EXPECT_EQ(OpenSimulation(MakeCluster("1x1x1"), options).status(),
             absl::InvalidArgumentError(
-                "faults need a simulation: real hosts have their own"));
+                "faults can only be injected in a simulation"));
 }
 
 TEST(SimClusterTest, PresetsByName) {

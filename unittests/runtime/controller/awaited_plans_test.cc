@@ -91,7 +91,7 @@ TEST_F(AwaitedPlansTest, WhoSendsRubbishFailsAlone) {
       Answer(7, asked.questions[0].request, /*spoiled=*/true);
   ASSERT_THAT(failed.ended, SizeIs(2));
   EXPECT_THAT(std::string(failed.ended[1].status.message()),
-              HasSubstr("did not come whole"));
+              HasSubstr("was not received correctly"));
   EXPECT_EQ(failed.ended[1].request.client, 7u);
   ASSERT_THAT(failed.questions, SizeIs(1));
   EXPECT_EQ(failed.questions[0].client, 8u);
@@ -123,9 +123,9 @@ TEST_F(AwaitedPlansTest, AsksAgainUntilTheTimeIsOver) {
   const AwaitedPlans::Outcome over = Tick();
   ASSERT_THAT(over.ended, SizeIs(1));
   EXPECT_EQ(over.ended[0].status,
-            absl::DeadlineExceededError("plan " + name_.hash.Text() +
-                                        " did not come: no answer from its "
-                                        "client"));
+            absl::DeadlineExceededError(
+                "plan " + name_.hash.Text() +
+                " did not arrive: its client did not answer"));
   ASSERT_THAT(over.questions, SizeIs(1));
   EXPECT_EQ(over.questions[0].client, 8u);
   EXPECT_THAT(Tick().ended, IsEmpty());
@@ -136,7 +136,9 @@ TEST_F(AwaitedPlansTest, AClientMayWaitForSoMany) {
     EXPECT_THAT(Add(7, i + 1).ended, IsEmpty());
   }
   EXPECT_EQ(Add(7, 100).ended.at(0).status,
-            absl::ResourceExhaustedError("the plans of 64 loads are awaited"));
+            absl::ResourceExhaustedError(
+                "the client already has 64 loads whose plans have not arrived, "
+                "which is the limit"));
   EXPECT_THAT(Add(8, 1).ended, IsEmpty());
 }
 

@@ -52,7 +52,8 @@ TEST_F(ClientTableTest, ANameHasOneClient) {
   Connect(2, 1, "bo");
   EXPECT_THAT(
       Answers(),
-      ElementsAre("0:1", "1:1 there is a client 'ann' [PW6110]", "2:1"));
+      ElementsAre("0:1", "1:1 another client has the name 'ann' [PW6110]",
+                  "2:1"));
   EXPECT_EQ(*table_.NameOf(0), "ann");
   EXPECT_EQ(table_.NameOf(1), nullptr);
 }
@@ -61,9 +62,11 @@ TEST_F(ClientTableTest, ANameHasOneClient) {
 TEST_F(ClientTableTest, AClientConnectsOnce) {
   Connect(0, 1, "ann");
   Connect(0, 2, "bo");
-  EXPECT_THAT(Answers(), ElementsAre("0:1",
-                                     "0:2 a client connects as 'bo' that is "
-                                     "connected as 'ann'"));
+  EXPECT_THAT(
+      Answers(),
+      ElementsAre(
+          "0:1",
+          "0:2 a client connects as 'bo', but is already connected as 'ann'"));
   table_.Leave({0, 3}, &answers_);
   Connect(1, 1, "ann");
   Connect(2, 1, "bo");
@@ -109,8 +112,9 @@ TEST_F(ClientTableTest, ANameIsFreeWhenTheLastProgramIsGone) {
   table_.RemoveProgram(0, 7, &answers_);
   EXPECT_THAT(Answers(), IsEmpty());
   table_.RemoveProgram(0, 8, &answers_);
-  EXPECT_THAT(Answers(), ElementsAre("0:2", "1:1",
-                                     "2:1 there is a client 'ann' [PW6110]"));
+  EXPECT_THAT(Answers(),
+              ElementsAre("0:2", "1:1",
+                          "2:1 another client has the name 'ann' [PW6110]"));
   EXPECT_EQ(table_.NameOf(0), nullptr);
   EXPECT_EQ(*table_.NameOf(1), "ann");
   EXPECT_EQ(table_.size(), 1u);

@@ -26,7 +26,7 @@ TEST_F(ControllerTest, CallsThatWaitForAHostThatIsGoneEnd) {
   EXPECT_THAT(Sent(),
               ElementsAre("stop to host0", "drop to host0",
                           "client1 ended 1: program 'p' cannot go on: host1 is "
-                          "gone (life 1) [PW4101]"));
+                          "gone (epoch 1) [PW4101]"));
   control.mutable_unload_request()->set_request(3);
   control.mutable_unload_request()->set_program(p);
   FromClient(1, control);
@@ -52,11 +52,11 @@ TEST_F(ControllerTest, AHostThatLivesAgainBeginsAnew) {
   EXPECT_THAT(Sent(),
               ElementsAre("client1 ended 2: program 'p' was given up "
                           "and must be loaded again: program 'p' "
-                          "cannot go on: host1 is gone (life 1) [PW4101]"));
+                          "cannot go on: host1 is gone (epoch 1) [PW4101]"));
   Load(1);
   --loaded_;
   EXPECT_THAT(Sent(), ElementsAre("client1 1: program 'p' needs host1, which "
-                                  "is gone (life 1) [PW4101]"));
+                                  "is gone (epoch 1) [PW4101]"));
   controller_->OnPeerUp(1, 2);
   controller_->OnPeerUp(1, 2);
   controller_->OnPeerDown(1, 1);  // late
@@ -102,7 +102,7 @@ TEST_F(ControllerTest, AHostThatLivesAgainBeginsAnew) {
   controller_->OnPeerUp(1, 3);
   EXPECT_THAT(Sent(),
               ::testing::Contains("client1 ended 3: program 'p' cannot go on: "
-                                  "host1 is gone (life 2) [PW4101]"));
+                                  "host1 is gone (epoch 2) [PW4101]"));
 }
 
 // A client that asked for statistics waits for no process that is gone,
@@ -167,14 +167,14 @@ TEST_F(ControllerTest, ArraysAreLostWithTheHostsThatHoldThem) {
   EXPECT_THAT(Sent(),
               ElementsAre("drop to host0", "drop to host1",
                           "client1 ended 2: the values are lost: host1 is gone "
-                          "(life 1) [PW4101]"));
+                          "(epoch 1) [PW4101]"));
   proto::Control fetch;
   fetch.mutable_fetch_request()->set_request(9);
   fetch.mutable_fetch_request()->set_object(1001);
   fetch.mutable_fetch_request()->add_sources()->set_host(1);
   FromClient(1, fetch);
   EXPECT_THAT(Sent(), ElementsAre("client1 9: the values are lost: host1 is "
-                                  "gone (life 1) [PW4101]"));
+                                  "gone (epoch 1) [PW4101]"));
   proto::Control release;
   release.mutable_release_request()->add_objects(1001);
   FromClient(1, release);

@@ -93,8 +93,9 @@ TEST_F(ControllerTest, ANameIsNotHeldBySilentHosts) {
   EXPECT_THAT(sent, ::testing::Contains("client1 2: "));
   EXPECT_THAT(sent, ::testing::Contains("client2 1: "));
   Connect(0, 1, "client1");
-  EXPECT_THAT(Sent(),
-              ElementsAre("client0 1: there is a client 'client1' [PW6110]"));
+  EXPECT_THAT(
+      Sent(),
+      ElementsAre("client0 1: another client has the name 'client1' [PW6110]"));
 }
 
 TEST_F(ControllerTest, IgnoresWhatIsNotAMessage) {
@@ -149,10 +150,9 @@ TEST_F(ControllerTest, APlanThatDoesNotComeEndsTheLoad) {
               ElementsAre("something else", "client1 2: no plan is named"));
   EXPECT_THAT(Advance(kTimeout / 2),
               ElementsAre("something else", "something else"));
-  EXPECT_THAT(
-      Advance(kTimeout),
-      ::testing::Contains("client1 1: plan 6868686868686868 did not come: no "
-                          "answer from its client"));
+  EXPECT_THAT(Advance(kTimeout),
+              ::testing::Contains("client1 1: plan 6868686868686868 did not "
+                                  "arrive: its client did not answer"));
   // No request waits for the plan any longer.
   EXPECT_THAT(Advance(kTimeout), IsEmpty());
 }

@@ -108,12 +108,12 @@ TEST_F(ControllerTest, ALaunchThatDoesNotFitItsProgramIsRefused) {
   using Change = void (*)(proto::LaunchRequest*);
   const std::pair<Change, const char*> cases[] = {
       {[](auto* l) { l->mutable_arguments(0)->mutable_no_values(); },
-       "has argument 0 without values, and no cause"},
+       "has argument 0 without values, expected the error that is the cause"},
       {[](auto* l) {
          l->mutable_arguments(0)->mutable_no_values()->set_code(13);
          l->mutable_arguments(0)->set_fresh(false);
        },
-       "has argument 0 without values, but not fresh"},
+       "has argument 0 without values, expected a fresh array"},
       {[](auto* l) { l->set_steps(0); },
        "has 0 steps, expected 1 to 1099511627776"},
       {[](auto* l) { l->set_steps((uint64_t{1} << 40) + 1); },
@@ -127,11 +127,11 @@ TEST_F(ControllerTest, ALaunchThatDoesNotFitItsProgramIsRefused) {
       {[](auto* l) { l->mutable_results(0)->mutable_hosts()->RemoveLast(); },
        "has result 0 on other hosts than the program"},
       {[](auto* l) { l->mutable_arguments(0)->set_object(1); },
-       "is to make array 1, which there is"},
+       "creates array 1, which already exists"},
       {[](auto* l) { l->mutable_results(0)->set_object(2); },
-       "is to make array 2, which there is"},
+       "creates array 2, which already exists"},
       {[](auto* l) { l->mutable_results(0)->set_object(3); },
-       "is to make array 3, which there is"},
+       "creates array 3, which already exists"},
   };
   uint64_t number = 1;
   for (const auto& [change, text] : cases) {
@@ -160,11 +160,10 @@ TEST_F(ControllerTest, ALaunchThatDoesNotFitItsProgramIsRefused) {
   launch->mutable_arguments(0)->set_fresh(false);
   launch->mutable_results(0)->set_object(5);
   FromClient(1, good);
-  EXPECT_THAT(Sent(),
-              ElementsAre(absl::StrCat(
-                  "client1 ended ", number,
-                  ": a launch of program 'long' has as argument 0 an array "
-                  "that is of other hosts or bytes")));
+  EXPECT_THAT(Sent(), ElementsAre(absl::StrCat(
+                          "client1 ended ", number,
+                          ": a launch of program 'long' has as argument 0 an "
+                          "array on other hosts or of another size")));
 }
 
 }  // namespace

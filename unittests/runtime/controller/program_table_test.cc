@@ -254,10 +254,10 @@ TEST_F(ProgramTableTest, AnUnloadEndsWithTheHostsThatDidNotAnswer) {
   now_ = 50;
   table_.Unload(now_, 1, {0, 2}, 0).IgnoreError();
   EXPECT_THAT(Tick(149), ElementsAre("ask 2"));
-  EXPECT_THAT(Tick(150),
-              ElementsAre("answer 2: program 'p' was not unloaded: no answer "
-                          "from host0, host1, and its memory is held until "
-                          "there is one [PW4105]"));
+  EXPECT_THAT(
+      Tick(150),
+      ElementsAre("answer 2: program 'p' was not unloaded: no answer "
+                  "from host0, host1; its memory is kept until then [PW4105]"));
   EXPECT_EQ(table_.loaded(), 0u);
   // Nothing is freed before all hosts have stopped: one may read what another
   // has. A second request waits for the same.
@@ -281,8 +281,8 @@ TEST_F(ProgramTableTest, MemoryIsHeldWhereAHostDidNotFreeIt) {
   EXPECT_FALSE(table_.Load(now_, big(0), kPlan, "me", {0, 3}).ok());
   EXPECT_THAT(Tick(100),
               ElementsAre("answer 2: program 'p' was not unloaded: no answer "
-                          "from host1, where its memory is held until there "
-                          "is one [PW4105]"));
+                          "from host1, which keeps its memory until the host "
+                          "answers [PW4105]"));
   EXPECT_TRUE(table_.Load(now_, big(0), kPlan, "me", {0, 3}).ok());
   EXPECT_FALSE(table_.Load(now_, big(2), kPlan, "me", {0, 4}).ok());
   EXPECT_EQ(Answer(State::kFreeing, 1).kind, ProgramNext::kNothing);
@@ -299,7 +299,7 @@ TEST_F(ProgramTableTest, AHostThatIsGoneIsNotWaitedFor) {
   EXPECT_EQ(Answer(State::kStopping, 0).kind, ProgramNext::kAsk);
   EXPECT_THAT(Texts({Answer(State::kFreeing, 0)}),
               ElementsAre("answer 1: program 'p' was not loaded: host1 is "
-                          "gone (life 1) [PW4101]"));
+                          "gone (epoch 1) [PW4101]"));
   EXPECT_FALSE(table_.Waits());
 }
 

@@ -159,7 +159,7 @@ TEST_F(StallDetectorTest, WhatWaitsForAClientGoesOn) {
   detector_.Force();
   Begin();
   EXPECT_THAT(Finish(1000), ElementsAre(0));
-  EXPECT_EQ(last_[0].text, "a launch that fills an argument does not begin");
+  EXPECT_EQ(last_[0].text, "a launch that fills an argument has not begun");
   subjects_[0].hosts = {0, 1};
   detector_.Force();
   Begin();

@@ -76,7 +76,7 @@ TEST_F(StallTest, TheSmallestFiringAndPositionHangs) {
   EXPECT_EQ(stall.kind, Stall::kRoot);
   EXPECT_EQ(stall.text,
             "'m.recv' at step 2, shard 1 on island1/host1/device1 waits for "
-            "the data edge from 'm.send' to 'm.recv': 0 of 1 tokens came");
+            "the data edge from 'm.send' to 'm.recv': 0 of 1 tokens arrived");
 }
 
 TEST_F(StallTest, AShardOfTheSamePlaceThatMissesATokenCounts) {
@@ -87,7 +87,7 @@ TEST_F(StallTest, AShardOfTheSamePlaceThatMissesATokenCounts) {
   missing->set_arrived(1);
   EXPECT_EQ(Classify().text,
             "'first' at step 2, shard 1 on island0/host0/device1 waits for "
-            "the data edge from 'u.feed' to 'first': 1 of 2 tokens came");
+            "the data edge from 'u.feed' to 'first': 1 of 2 tokens arrived");
 }
 
 TEST_F(StallTest, WhatRunsMakesProgress) {
@@ -110,7 +110,8 @@ TEST_F(StallTest, AGrantWasLost) {
   Stall stall = Classify();
   EXPECT_EQ(stall.kind, Stall::kRoot);
   EXPECT_EQ(stall.text,
-            "host1 was granted the steps before 5 of 20 only: a start "
+            "host1 was granted only the steps before 5, expected those before "
+            "20: a start "
             "or a grant was lost");
   // An action that is stuck earlier is the cause.
   Stick(0, 14, "first")->set_running(true);
@@ -160,7 +161,7 @@ TEST_F(StallTest, AnEnqueueWasNotHeard) {
   stuck->set_unheard_edge(Edge("m.send", "m.recv"));
   EXPECT_EQ(Classify().text,
             "'m.recv' at step 2, shard 0 on island1/host1/device0 is not "
-            "prepared: it waits to hear that host0 enqueued 'm.send'");
+            "prepared: host0 did not report that it enqueued 'm.send'");
 }
 
 TEST_F(StallTest, TheEndWasLost) {

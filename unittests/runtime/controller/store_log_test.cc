@@ -189,9 +189,8 @@ TEST_F(StoreLogTest, ARequestEndsWithTheHostsThatDidNotAnswer) {
   EXPECT_TRUE(log_.HasRequest(busy_));
   log_.Settled(now_ = 50, 2, 1);
   EXPECT_THAT(Tick(149), IsEmpty());
-  EXPECT_THAT(Tick(150),
-              ElementsAre("7: what was released is not known to be "
-                          "free: no answer from host1, host3 [PW4105]"));
+  EXPECT_THAT(Tick(150), ElementsAre("7: released memory may still be in use: "
+                                     "no answer from host1, host3 [PW4105]"));
   EXPECT_FALSE(log_.HasRequest(busy_));
   log_.Await(now_, {0, 8}, {1});
   busy_.Assign({1});

@@ -22,8 +22,8 @@ using ::testing::ElementsAre;
 using ::testing::SizeIs;
 
 constexpr char kWhy[] =
-    "a kernel on island0/host0/device1 has not returned for the time that it "
-    "may take";
+    "a kernel on island0/host0/device1 has not returned within the kernel "
+    "timeout";
 
 // All devices of the host, which are of one cohort, are lost with a kernel on
 // device 1.

@@ -87,8 +87,9 @@ TEST_F(HostPlansTest, HostsHearWhyItDoesNotCome) {
   ASSERT_THAT(failed.answers, SizeIs(1));
   EXPECT_EQ(failed.answers[0].arrived.code(),
             static_cast<int>(absl::StatusCode::kInvalidArgument));
-  EXPECT_THAT(failed.answers[0].arrived.message(),
-              ::testing::HasSubstr("did not come whole: its tables have hash"));
+  EXPECT_THAT(
+      failed.answers[0].arrived.message(),
+      ::testing::HasSubstr("was not received correctly: its tables have hash"));
   // A later load begins anew.
   EXPECT_EQ(plans_.Want(0, Load(2)).request->offset(), 0u);
 }

@@ -68,7 +68,7 @@ TEST(FaultScheduleTest, WhatIsWrongIsNamedWithItsPlace) {
   EXPECT_THAT(ParseError("faults { crash { host: \"clients\" } }"),
               HasSubstr("is 'clients', expected a host of 2"));
   EXPECT_EQ(ParseError("faults { bad_disk { host: \"host0\" } }"),
-            "f.textproto:1:21: faults[0].bad_disk.host has a disk of which "
+            "f.textproto:1:21: faults[0].bad_disk.host has a bad disk on which "
             "nothing fails, expected writes_fail or reads_fail [PW8102]");
   EXPECT_EQ(ParseError("faults { slow_device { device: \"d\" factor: 2 } }"),
             "f.textproto:1:24: faults[0].slow_device.device is 'd', expected a "
@@ -111,14 +111,14 @@ TEST(FaultScheduleTest, PresetsHaveNames) {
   EXPECT_NEAR(rate * 54 * 24 * 16384, 419, 0.5);
   EXPECT_EQ(
       ReadFaults("llama3*-1", TwoHosts()).status(),
-      absl::InvalidArgumentError(
-          "preset 'llama3' is to be '-1' times as fast, expected a number "
-          "above 0, at most 1e15"));
+      absl::InvalidArgumentError("the factor of preset 'llama3' is '-1', "
+                                 "expected a number above 0 and at most 1e15"));
   const absl::Status none = ReadFaults("llama4", TwoHosts()).status();
   EXPECT_TRUE(absl::IsNotFound(none));
-  EXPECT_EQ(none.message(),
-            "file of faults 'llama4': No such file or directory; nor is it a "
-            "preset: crashes, jumbled, llama3, lossy [PW8101]");
+  EXPECT_EQ(
+      none.message(),
+      "file of faults 'llama4': No such file or directory; the name is not a "
+      "preset either, presets are crashes, jumbled, llama3, lossy [PW8101]");
   EXPECT_EQ(FaultsPath("a.textproto"), "a.textproto");
 }
 

@@ -103,7 +103,8 @@ TEST(KernelLibraryTest, RefusesOtherImports) {
       KernelLibrary::Load(MakeKernel(object, {"scale"}), Bytes(object), {});
   EXPECT_EQ(library.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(ErrorOf(library.status()),
-            "kernel 'k': object code: needs 'system', which is not among the "
+            "kernel 'k': object code: the file needs 'system', which is not "
+            "among the "
             "functions a kernel may call");
 }
 
@@ -246,8 +247,8 @@ TEST(TargetTest, RefusesUnknownNames) {
                              "wasm32-unknown-unknown"}) {
     target.set_triple(triple);
     EXPECT_EQ(ErrorOf(CompleteTarget(target).status()),
-              absl::StrCat("no code can be made for target '", triple,
-                           "': it has no object files"));
+              absl::StrCat("cannot generate code for target '", triple,
+                           "': it has no format for object files"));
   }
   target.set_triple("no such machine");
   EXPECT_EQ(CompleteTarget(target).status().code(),
@@ -311,7 +312,7 @@ TEST(ObjectCheckTest, Symbols) {
   EXPECT_THAT(symbols->imported,
               testing::UnorderedElementsAre("exp", "memcpy"));
   EXPECT_THAT(ErrorOf(CheckObject(Bytes(std::string(100, 'x'))).status()),
-              HasSubstr("object code: not an ELF file"));
+              HasSubstr("object code: it is not an ELF file"));
   EXPECT_THAT(ErrorOf(CheckObject({}).status()), HasSubstr("object code:"));
   std::string other = good;
   other[18] = 40;  // e_machine

@@ -101,7 +101,7 @@ class JoiningTest : public ::testing::Test {
     cluster_.Add({"host1"});
     linking_.join();
     ASSERT_TRUE(linked_.ok()) << linked_;
-    cluster_.AwaitNote("all 4 hosts are here");
+    cluster_.AwaitNote("all 4 hosts have joined");
     for (Cluster* cluster : {&cluster_.cluster(), &cluster_.AddClients()}) {
       auto client = cluster->Connect("c");
       ASSERT_TRUE(client.ok()) << client.status();
@@ -169,7 +169,7 @@ TEST_F(JoiningTest, ASpareThatSaysHelloAgain) {
   proto::Membership said;
   ASSERT_NO_FATAL_FAILURE(spare.Await(proto::Membership::kRefusal, &said));
   EXPECT_THAT(ReadRefusal(said.refusal()).message(),
-              HasSubstr("a member that waits says hello again"));
+              HasSubstr("a process that waits to join sent a second hello"));
   staged.Die();
   ExpectAReplacementMakesItWhole();
 }
@@ -196,7 +196,7 @@ TEST_F(JoiningTest, ClientsAreToldForWhomTheyWait) {
   absl::Status joined;
   std::thread joins([&] { joined = (*client)->Join(); });
   std::thread starts([&] { EXPECT_EQ(cluster_.Start(), absl::OkStatus()); });
-  EXPECT_THAT(await(1), HasSubstr("no worker has come for 'host0'"));
+  EXPECT_THAT(await(1), HasSubstr("no worker has joined for 'host0'"));
   cluster_.Add({"host3"});
   cluster_.Add({"host2", "host0"});
   starts.join();
@@ -209,9 +209,9 @@ TEST_F(JoiningTest, ClientsAreToldForWhomTheyWait) {
   joins.join();
   EXPECT_EQ(joined, absl::OkStatus());
   const std::vector<std::string> expected = {
-      "the cluster's workers link to each other",
-      "no worker has come for 'host1'",
-      "the cluster's workers link to each other"};
+      "the cluster's workers are connecting to each other",
+      "no worker has joined for 'host1'",
+      "the cluster's workers are connecting to each other"};
   ASSERT_GE(told.size(), 4u);
   EXPECT_EQ(std::vector<std::string>(told.end() - 3, told.end()), expected);
   for (size_t i = 1; i < told.size(); ++i) EXPECT_NE(told[i], told[i - 1]);

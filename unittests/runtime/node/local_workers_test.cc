@@ -93,10 +93,11 @@ TEST(LocalWorkersTest, NumbersOutOfRangeAreRefused) {
   for (int processes : {0, -1, 5}) {
     auto workers = Start("2x2x1", Processes(processes));
     EXPECT_EQ(workers.status().code(), Code::kInvalidArgument);
-    EXPECT_EQ(workers.status().message(),
-              std::to_string(processes) +
-                  " processes asked for, expected 1 to 4, the number of hosts "
-                  "[PW7206]");
+    EXPECT_EQ(
+        workers.status().message(),
+        std::to_string(processes) +
+            " processes were requested, expected 1 to 4, the number of hosts "
+            "[PW7206]");
   }
 }
 
@@ -250,7 +251,7 @@ TEST(LocalWorkersTest, AWorkerThatIsAlwaysKilledIsNamed) {
   auto workers = Start("1x2x2", Processes(1, noted.path("pw-node")));
   EXPECT_EQ(workers.status().code(), Code::kUnavailable);
   EXPECT_EQ(workers.status().message(),
-            "the worker of host 'host0' ended: signal 9, 4 times");
+            "the worker of host 'host0' ended: signal 9, after 3 restarts");
   EXPECT_EQ(noted.started().size(), 1u + LocalWorkers::kMostInVain);
   ExpectNoChildren();
 }

@@ -62,10 +62,9 @@ TEST_F(MemberTableTest, AWorkerTakesThePlaceOfOneThatIsGone) {
   EXPECT_FALSE(table_.Lose(1));
   EXPECT_EQ(table_.ProcessOf(PeerId{8}), 0u);
   EXPECT_TRUE(table_.Members()[0].gone());
-  EXPECT_EQ(
-      table_.Replace(PeerId{5}, Hello(), {0}).status().message(),
-      "the worker that is gone had 'host0', 'host2', and one in its place "
-      "has the same; this one has 'host0'");
+  EXPECT_EQ(table_.Replace(PeerId{5}, Hello(), {0}).status().message(),
+            "the worker that is gone had 'host0', 'host2'; its replacement "
+            "must have the same hosts, but this worker has 'host0'");
   auto process = table_.Replace(PeerId{5}, Hello(), {0, 2});
   ASSERT_TRUE(process.ok()) << process.status();
   EXPECT_EQ(*process, 1u);
@@ -90,8 +89,8 @@ TEST_F(MemberTableTest, WhoComesLaterHasItsHostAlone) {
   EXPECT_TRUE(table.Lose(1));
   EXPECT_FALSE(table.IsFree(0));  // for one of both alone
   EXPECT_EQ(table.Replace(PeerId{5}, Hello(), {1, 2}).status().message(),
-            "the worker that is gone had 'host0', 'host2', and one in its "
-            "place has the same; this one has 'host1', 'host2'");
+            "the worker that is gone had 'host0', 'host2'; its replacement "
+            "must have the same hosts, but this worker has 'host1', 'host2'");
   EXPECT_EQ(*table.Replace(PeerId{5}, Hello(), {1}), 2u);
   EXPECT_FALSE(table.IsFree(1));
   EXPECT_THAT(table.HostsIn(MemberTable::kComing), ElementsAre(1));
@@ -111,7 +110,7 @@ TEST_F(MemberTableTest, NumbersOfClientsAreNotUsedAgainAtOnce) {
   }
   EXPECT_EQ(*table_.AddClient(PeerId{3}, "e"), 3u);
   EXPECT_EQ(table_.AddClient(PeerId{2}, "e").status().message(),
-            "there are 4096 processes already");
+            "the cluster already has 4096 processes, which is the limit");
 }
 
 }  // namespace

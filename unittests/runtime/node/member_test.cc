@@ -67,7 +67,7 @@ TEST(MemberTest, WhoDoesNotComeIsNamed) {
   const auto members = cluster.coordinator().AwaitHosts(SteadyTime::Now());
   EXPECT_EQ(members.status().code(), absl::StatusCode::kDeadlineExceeded);
   EXPECT_EQ(members.status().message(),
-            "no worker has come for 'host0', 'host1', 'host2', 'host3' and 3 "
+            "no worker has joined for 'host0', 'host1', 'host2', 'host3' and 3 "
             "more [PW7105]");
 }
 
@@ -135,22 +135,22 @@ TEST_F(LoneMemberTest, TimeHasToPassBetweenTwoQuestions) {
   *welcome.mutable_cluster() = *ReadTopology("1x1x1");
   welcome.add_members()->set_process(1);
   welcome.set_lost_ns(1'000'000);
-  EXPECT_EQ(JoinAfter(answer),
-            absl::InvalidArgumentError(
-                "the controller asks for a ping every 0 and for a "
-                "timeout of 1ms, expected a positive time and no shorter a "
-                "timeout"));
+  EXPECT_EQ(
+      JoinAfter(answer),
+      absl::InvalidArgumentError(
+          "the controller asks for a ping every 0 and a timeout of 1ms, "
+          "expected a positive interval and a timeout that is not shorter"));
 }
 
 TEST_F(LoneMemberTest, WhoIsLostWasAskedBefore) {
   proto::Membership answer;
   answer.mutable_welcome()->set_ping_ns(2'000'000);
   answer.mutable_welcome()->set_lost_ns(1'000'000);
-  EXPECT_EQ(JoinAfter(answer),
-            absl::InvalidArgumentError(
-                "the controller asks for a ping every 2ms and for a "
-                "timeout of 1ms, expected a positive time and no shorter a "
-                "timeout"));
+  EXPECT_EQ(
+      JoinAfter(answer),
+      absl::InvalidArgumentError(
+          "the controller asks for a ping every 2ms and a timeout of 1ms, "
+          "expected a positive interval and a timeout that is not shorter"));
 }
 
 }  // namespace

@@ -38,8 +38,8 @@ TEST(MetricsTest, FiguresHaveHelpATypeAndLabels) {
   away->set_devices(1);
   away->set_why("drained");
   const std::string text = MetricsText(status, topology);
-  EXPECT_THAT(text, HasSubstr("# HELP pathways_messages_total Messages to the "
-                              "controller.\n"
+  EXPECT_THAT(text, HasSubstr("# HELP pathways_messages_total Messages that "
+                              "the controller received.\n"
                               "# TYPE pathways_messages_total counter\n"
                               "pathways_messages_total 7\n"));
   EXPECT_THAT(text, HasSubstr("pathways_host_used_bytes{host=\"" +

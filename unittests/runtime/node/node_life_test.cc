@@ -138,9 +138,9 @@ TEST_F(NodeLifeTest, AKernelThatDoesNotReturnCostsItsWorker) {
   EXPECT_EQ(
       cluster_.End(1),
       absl::CancelledError("the controller refused this process: the worker of "
-                           "'host1' is given up: 'k' hangs"));
+                           "'host1' was dropped: 'k' hangs"));
   cluster_.Add({"host1"});
-  cluster_.AwaitNote("the worker of 'host1' is here");
+  cluster_.AwaitNote("the worker of 'host1' has joined");
   // Told again, as hosts do.
   inbox.GetStuck(2, 1, absl::DeadlineExceededError("'k' hangs"));
   EXPECT_EQ(Run(*client), expected);
@@ -154,7 +154,7 @@ TEST_F(NodeLifeTest, ALinkOfAnotherLifeThatBreaksCostsNobody) {
   EXPECT_EQ(cluster_.End(1).code(), absl::StatusCode::kAborted);
   cluster_.AwaitNote("the worker of 'host1' is gone");
   cluster_.Add({"host1"});
-  cluster_.AwaitNote("the worker of 'host1' is here");
+  cluster_.AwaitNote("the worker of 'host1' has joined");
   cluster_.ForgetNotes();
   cluster_.process(0).inbox().Go(PeerId{1'000'000}, 2,
                                  absl::UnavailableError("late"));
@@ -179,7 +179,7 @@ TEST_F(NodeLifeTest, AWorkerTakesThePlaceOfOneThatIsGone) {
     EXPECT_EQ(refused.status().code(), absl::StatusCode::kUnavailable);
     EXPECT_THAT(refused.status().message(), HasSubstr("host1"));
     cluster_.Add({"host1"});
-    cluster_.AwaitNote("the worker of 'host1' is here");
+    cluster_.AwaitNote("the worker of 'host1' has joined");
     EXPECT_EQ(Run(*near), expected);
     EXPECT_EQ(Run(*far), expected);
     cluster_.ForgetNotes();
@@ -196,8 +196,8 @@ TEST(LateHostsTest, HostsComeWhenTheyLike) {
   cluster.Add({"host3"});
   const absl::Status begun = cluster.Begin(options);
   ASSERT_TRUE(begun.ok()) << begun;
-  EXPECT_EQ(cluster.AwaitNote("hosts are here"),
-            "2 of 4 hosts are here; 'host1', 'host2' may come later");
+  EXPECT_EQ(cluster.AwaitNote("hosts have joined"),
+            "2 of 4 hosts have joined; 'host1', 'host2' may join later");
   Cluster& elsewhere = cluster.AddClients();
   auto near = *cluster.cluster().Connect("near");
   auto far = *elsewhere.Connect("far");
@@ -214,16 +214,14 @@ TEST(LateHostsTest, HostsComeWhenTheyLike) {
   // One with both is not what the others were told of.
   cluster.Add({"host1", "host2"});
   EXPECT_EQ(cluster.End(3).message(),
-            "the controller refused this process: no worker had come for "
-            "'host1' when the "
-            "cluster began, and a worker that comes later for it may have that "
-            "host alone; this one "
-            "has 'host1', 'host2'");
+            "the controller refused this process: the cluster began without a "
+            "worker for 'host1'; a worker that joins later must have only that "
+            "host, but this worker has 'host1', 'host2'");
   // Somebody waits for them.
   absl::StatusOr<ProgramHandle> waits = absl::UnknownError("not called");
   std::thread loads([&] { waits = far->Load(plan, {.await_devices = true}); });
   cluster.Add({"host2"});
-  cluster.AwaitNote("the worker of 'host2' is here");
+  cluster.AwaitNote("the worker of 'host2' has joined");
   cluster.Add({"host1"});
   loads.join();
   ASSERT_TRUE(waits.ok()) << waits.status();
@@ -242,7 +240,7 @@ TEST(LateHostsTest, HostsComeWhenTheyLike) {
   cluster.AwaitNote("the worker of 'host2' is gone");
   cluster.ForgetNotes();
   cluster.Add({"host2"});
-  cluster.AwaitNote("the worker of 'host2' is here");
+  cluster.AwaitNote("the worker of 'host2' has joined");
   EXPECT_EQ(run(*near, LoadPlan(*near, GoldenPlan(kThreeHosts))), expected);
 }
 
@@ -257,22 +255,22 @@ TEST(LateHostsTest, AnyHostTakesAPlaceThatIsFree) {
   cluster.Add({"host0"});
   const absl::Status begun = cluster.Begin(options);
   ASSERT_TRUE(begun.ok()) << begun;
-  EXPECT_EQ(cluster.AwaitNote("hosts are here"),
-            "2 of 4 hosts are here; 'host1', 'host3' may come later");
+  EXPECT_EQ(cluster.AwaitNote("hosts have joined"),
+            "2 of 4 hosts have joined; 'host1', 'host3' may join later");
   EXPECT_THAT(cluster.member(0).hosts(), ::testing::ElementsAre("host2"));
   cluster.Add({}, "");
-  cluster.AwaitNote("the worker of 'host1' is here");
+  cluster.AwaitNote("the worker of 'host1' has joined");
   cluster.Add({}, "");
-  cluster.AwaitNote("the worker of 'host3' is here");
+  cluster.AwaitNote("the worker of 'host3' has joined");
   // More wait, for any or for one of an island, whoever stands first.
   cluster.Add({}, "island0");
   cluster.Add({}, "");
   cluster.AwaitNote(
-      "a worker waits as a spare: each host of island 'island0' is another "
-      "worker's");
+      "a worker waits as a spare: every host of island 'island0' already has a "
+      "worker");
   cluster.AwaitNote(
-      "a worker waits as a spare: each host of the cluster is another "
-      "worker's");
+      "a worker waits as a spare: every host of the cluster already has a "
+      "worker");
   auto client = *cluster.cluster().Connect("c");
   const auto run = [&] {
     const RunHandle run =
@@ -284,13 +282,13 @@ TEST(LateHostsTest, AnyHostTakesAPlaceThatIsFree) {
   cluster.ForgetNotes();
   cluster.Cut(0);
   cluster.AwaitNote("the worker of 'host2' is gone");
-  cluster.AwaitNote("the worker of 'host2' is here");
+  cluster.AwaitNote("the worker of 'host2' has joined");
   EXPECT_THAT(cluster.member(5).hosts(), ::testing::ElementsAre("host2"));
   EXPECT_EQ(run(), expected);
   cluster.ForgetNotes();
   cluster.Cut(2);
   cluster.AwaitNote("the worker of 'host1' is gone");
-  cluster.AwaitNote("the worker of 'host1' is here");
+  cluster.AwaitNote("the worker of 'host1' has joined");
   EXPECT_THAT(cluster.member(4).hosts(), ::testing::ElementsAre("host1"));
   EXPECT_EQ(run(), expected);
 }

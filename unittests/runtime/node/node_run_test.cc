@@ -310,13 +310,13 @@ TEST_F(NodeRunTest, ALostWorkerEndsWhatUsedIt) {
   EXPECT_THAT(
       std::string(ended.message()),
       ::testing::EndsWith(
-          "program 'lost' cannot go on: host1 is gone (life 1) [PW4101]"))
+          "program 'lost' cannot go on: host1 is gone (epoch 1) [PW4101]"))
       << ended;
   auto reload = client_->Load(MakePlanData(MovePlan("lost", 0), {}));
   EXPECT_EQ(reload.status().code(), absl::StatusCode::kUnavailable)
       << reload.status();
   EXPECT_EQ(reload.status().message(),
-            "program 'lost' needs host1, which is gone (life 1) [PW4101]");
+            "program 'lost' needs host1, which is gone (epoch 1) [PW4101]");
   const RunHandle after = LaunchPlan(*client_, other, {Floats({2}, values)});
   EXPECT_EQ(FetchValues(*client_, after, "v"), values);
 }

@@ -77,9 +77,9 @@ TEST_F(RosterTest, WhoDoesNotFitIsRefused) {
   using Code = absl::StatusCode;
   ASSERT_TRUE(roster_.Join(PeerId{1}, Hello({"host0"})).ok());
   EXPECT_EQ(roster_.Join(PeerId{1}, Hello({"host1"})).message(),
-            "the worker has said hello before");
+            "the worker has already joined");
   ExpectRefused(Hello({"host0"}), Code::kAlreadyExists,
-                "host 'host0' is another worker's [PW7104]");
+                "host 'host0' already has a worker [PW7104]");
   ExpectRefused(
       Hello({"host9"}), Code::kNotFound,
       "the cluster has no host 'host9'; it has 'host0' and 3 more [PW7103]");
@@ -93,12 +93,13 @@ TEST_F(RosterTest, WhoDoesNotFitIsRefused) {
   hello.set_version(77);
   ExpectRefused(
       hello, Code::kFailedPrecondition,
-      absl::StrCat("it speaks version 77 of the protocol, the controller ",
-                   kProtocolVersion, " [PW7101]"));
+      absl::StrCat(
+          "the process speaks version 77 of the protocol, expected version ",
+          kProtocolVersion, " [PW7101]"));
   hello = Hello({"host1"});
   hello.set_epoch("short");
   ExpectRefused(hello, Code::kInvalidArgument,
-                "an epoch of 5 bytes, expected 16");
+                "the epoch has 5 bytes, expected 16");
   hello = Hello({"host1"});
   hello.mutable_target()->set_cpu("a b");
   ExpectRefused(hello, Code::kInvalidArgument,
@@ -121,7 +122,7 @@ TEST_F(RosterTest, MachinesAreAsTheClusterSays) {
   const absl::Status status = roster.Join(PeerId{1}, Hello({"host0"}));
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(status.message(),
-            "device island0/host0/device0 is a t other in the cluster; the "
+            "device island0/host0/device0 is a t other in the cluster, but the "
             "worker's machine is a t c [PW7102]");
   EXPECT_TRUE(roster.Join(PeerId{1}, Hello({"host1"})).ok());
 }
@@ -136,7 +137,7 @@ TEST_F(RosterTest, WhoMayBeAnyHostTakesTheFirstThatIsFreeAndFits) {
   proto::MemberHello of_island = any;
   of_island.mutable_any_host()->set_island("island0");
   ExpectRefused(of_island, Code::kAlreadyExists,
-                "each host of island 'island0' is another worker's [PW7104]");
+                "every host of island 'island0' already has a worker [PW7104]");
   of_island.mutable_any_host()->set_island("island7");
   ExpectRefused(of_island, Code::kNotFound,
                 "the cluster has no island 'island7'; it has 'island0' and 1 "
@@ -145,7 +146,7 @@ TEST_F(RosterTest, WhoMayBeAnyHostTakesTheFirstThatIsFreeAndFits) {
   proto::MemberHello both = of_island;
   both.add_hosts("host3");
   ExpectRefused(both, Code::kInvalidArgument,
-                "the worker may be any host, and names 'host3'");
+                "the worker asks for any host, but also names 'host3'");
   // From when the machines are known, it has to be like those.
   of_island.mutable_target()->set_cpu("other");
   ASSERT_TRUE(roster_.Join(PeerId{3}, of_island).ok());
@@ -158,12 +159,12 @@ TEST_F(RosterTest, WhoMayBeAnyHostTakesTheFirstThatIsFreeAndFits) {
               ElementsAre(3u));
   any.mutable_target()->set_cpu("third");
   EXPECT_EQ(roster_.HostsOf(any, any_place).status().message(),
-            "device island0/host0/device0 is a t c in the cluster; the "
+            "device island0/host0/device0 is a t c in the cluster, but the "
             "worker's machine is a t third [PW7102]");
   any.mutable_target()->set_cpu("other");
   EXPECT_EQ(
       roster_.HostsOf(any, [](uint32_t) { return false; }).status().message(),
-      "each host of the cluster is another worker's [PW7104]");
+      "every host of the cluster already has a worker [PW7104]");
 }
 
 TEST_F(RosterTest, HostsThatHaveNotComeAreProcessesThatAreGone) {
@@ -207,7 +208,7 @@ TEST_F(RosterTest, OpenTargetsAreThoseOfTheMachinesWhereTheReaderIsOnAnother) {
   const auto none = [](uint32_t) { return false; };  // by name it may be taken
   EXPECT_TRUE(roster_.HostsOf(Hello({"host1"}), none).ok());
   EXPECT_EQ(roster_.HostsOf(Hello({"host2"}), none).status().message(),
-            "device island1/host2/device0 is a t other in the cluster; the "
+            "device island1/host2/device0 is a t other in the cluster, but the "
             "worker's machine is a t c [PW7102]");
 }
 

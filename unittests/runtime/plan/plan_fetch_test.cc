@@ -141,13 +141,14 @@ TEST_F(PlanFetchTest, NoDamageStays) {
       seen = end;
     });
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << at;
-    EXPECT_THAT(std::string(status.message()), HasSubstr("did not come whole"));
+    EXPECT_THAT(std::string(status.message()),
+                HasSubstr("was not received correctly"));
   }
 }
 
 TEST_F(PlanFetchTest, NamesWhatIsWrong) {
   const std::string start =
-      "plan " + source_->name().hash.Text() + " did not come whole: ";
+      "plan " + source_->name().hash.Text() + " was not received correctly: ";
   const uint64_t head = source_->Read({}, 0)->total;
   auto message = [&](const std::function<void(proto::PlanPart*)>& spoil) {
     const absl::Status status = FetchSpoiled(spoil);
@@ -195,7 +196,7 @@ TEST_F(PlanFetchTest, NamesWhatIsWrong) {
               part->set_total(10);
               part->mutable_bytes()->resize(10);
             }),
-            "it ends within its manifest");
+            "it ends before the end of its manifest");
   EXPECT_THAT(message([](proto::PlanPart* part) {
                 if (part->code()) part->mutable_bytes()->front() ^= 1;
               }),

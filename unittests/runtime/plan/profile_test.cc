@@ -108,8 +108,9 @@ TEST_F(ProfileTest, AnotherProgramIsRefusedWithBoth) {
     EXPECT_TRUE(absl::IsInvalidArgument(status));
     EXPECT_EQ(
         status.message(),
-        absl::StrCat("profile '", path_, "': is of program 'p' (", kFingerprint,
-                     "), this is '", name, "' (", fingerprint, ") [PW2301]"));
+        absl::StrCat("profile '", path_, "': the profile is of program 'p' (",
+                     kFingerprint, "), expected program '", name, "' (",
+                     fingerprint, ") [PW2301]"));
   }
 }
 
@@ -127,17 +128,19 @@ TEST_F(ProfileTest, WrongFilesAreRefused) {
   EXPECT_THAT(std::string(Profile::Read(folder_).status().message()),
               HasSubstr("not a regular file"));
   EXPECT_THAT(ErrorOf("program", "progam"), HasSubstr(":2:20: "));
-  EXPECT_THAT(ErrorOf("version: 1", ""), HasSubstr("version 0, expected 1"));
+  EXPECT_THAT(ErrorOf("version: 1", ""), HasSubstr("version is 0, expected 1"));
   EXPECT_THAT(ErrorOf("version: 1", "version: 2"),
-              HasSubstr("version 2, expected 1"));
-  EXPECT_THAT(ErrorOf("program: \"p\"", ""), HasSubstr("names no program"));
-  EXPECT_THAT(ErrorOf(kFingerprint, "0123"),
-              HasSubstr("fingerprint '0123', expected 32 hexadecimal digits"));
+              HasSubstr("version is 2, expected 1"));
+  EXPECT_THAT(ErrorOf("program: \"p\"", ""),
+              HasSubstr("the name of the program is missing"));
+  EXPECT_THAT(
+      ErrorOf(kFingerprint, "0123"),
+      HasSubstr("fingerprint is '0123', expected 32 hexadecimal digits"));
   EXPECT_THAT(ErrorOf("cdef\"", "cdeG\""), HasSubstr("expected 32 hex"));
   ASSERT_TRUE(Read("").status().message().size() > 0);
   ASSERT_EQ(truncate(path_.c_str(), kMaxProfileFileBytes + 1), 0);
   EXPECT_THAT(std::string(Profile::Read(path_).status().message()),
-              HasSubstr("more than 67108864 bytes long"));
+              HasSubstr("more than 67108864 bytes"));
 }
 
 TEST_F(ProfileTest, WrongEntriesAreRefused) {
@@ -149,8 +152,9 @@ TEST_F(ProfileTest, WrongEntriesAreRefused) {
   EXPECT_THAT(ErrorOf("ns: 70", "ns: -1"), HasSubstr("Expected integer"));
   EXPECT_THAT(ErrorOf("ns: 70", "ns: nan"), HasSubstr("Expected integer"));
   EXPECT_THAT(ErrorOf("ns: 70", "ns: 1e99"), HasSubstr("Expected integer"));
-  EXPECT_THAT(ErrorOf("name: \"f\"", ""), HasSubstr("needs both"));
-  EXPECT_THAT(ErrorOf("00fe", "00ff"), HasSubstr("is there twice"));
+  EXPECT_THAT(ErrorOf("name: \"f\"", ""),
+              HasSubstr("must have both a name and a signature"));
+  EXPECT_THAT(ErrorOf("00fe", "00ff"), HasSubstr("appears twice"));
   EXPECT_THAT(ErrorWith("movements { kind: GANG bytes: 1 ns: 1 }"),
               HasSubstr("a movement is of kind 1 ('gang')"));
   EXPECT_THAT(ErrorWith("movements { ns: 1 }"), HasSubstr("of kind 0"));
@@ -160,7 +164,7 @@ TEST_F(ProfileTest, WrongEntriesAreRefused) {
       ErrorWith("movements { kind: RECV bytes: 18446744073709551615 ns: 1 }"),
       HasSubstr("recv of 18446744073709551615 bytes, expected at most"));
   EXPECT_THAT(ErrorWith("movements { kind: FEED bytes: 0 ns: 6 }"),
-              HasSubstr("feed of 0 bytes is there twice"));
+              HasSubstr("feed of 0 bytes appears twice"));
 }
 
 TEST_F(ProfileTest, WrongLinksAreRefused) {

@@ -451,7 +451,7 @@ const std::vector<Fault>& FlowFaults() {
        }},
       {"alias_missing",
        6,
-       {"'y'", "'z'", "gang 'inplace' reads the one and writes the other"},
+       {"'y'", "'z'", "gang 'inplace' reads the first and writes the second"},
        [](Edit& e) { e.Action("inplace")->clear_aliases(); }},
       {"way_back_missing",
        6,

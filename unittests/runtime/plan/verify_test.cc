@@ -242,8 +242,8 @@ TEST(VerifyTest, CarriedMemoryIsUsedInPlace) {
       EXPECT_EQ(issues[0].rule, 6);
       EXPECT_EQ(issues[0].message,
                 "buffers 'q' and 'p' of slice 's' share memory, but feed "
-                "'p.feed' copies the one into the other, expected equal places "
-                "or none in common");
+                "'p.feed' copies one into the other, expected equal places or "
+                "none in common");
     }
   }
 }
@@ -266,9 +266,10 @@ TEST(VerifyTest, CarriedMemoryIsNotGivenAway) {
   b.AddEdge(fetch, use, 0, proto::REUSE, proto::SAME);
   std::vector<PlanIssue> issues = VerifyPlan(b.Finish(), 0);
   ASSERT_EQ(issues.size(), 1u);
-  EXPECT_THAT(issues[0].message,
-              ::testing::AllOf(HasSubstr("'q' and 'r'"),
-                               HasSubstr("feed 'p.feed', which uses the one")));
+  EXPECT_THAT(
+      issues[0].message,
+      ::testing::AllOf(HasSubstr("'q' and 'r'"),
+                       HasSubstr("feed 'p.feed', which uses the first")));
 }
 
 TEST(VerifyTest, EdgesWithoutAnyWayBackAreUnbounded) {

@@ -324,7 +324,7 @@ TEST_F(AdmissionOrdersTest, WhatDevicesThatGoLeaveToNobodyIsRefused) {
   ASSERT_EQ(stuck.size(), 1u);
   EXPECT_EQ(stuck[0].first.request.id, waits.request.id);
   EXPECT_THAT(std::string(stuck[0].second.message()),
-              ::testing::HasSubstr("; the cluster has not so much"));
+              ::testing::HasSubstr("; the cluster has too few devices"));
   EXPECT_TRUE(queue_.empty());
 }
 
@@ -355,7 +355,8 @@ TEST_F(AdmissionOrdersTest, OneActMeetsNoCircle) {
   EXPECT_TRUE(Grant(load(2, {1})).ok());
   EXPECT_TRUE(queue_.Add(load(1, {1}), Name, &why).ok());
   EXPECT_THAT(std::string(queue_.Add(load(2, {0}), Name, &why).message()),
-              ::testing::HasSubstr("; clients would wait for each other: 'c2' "
+              ::testing::HasSubstr("; the wait would deadlock, because these "
+                                   "clients wait for each other: 'c2' "
                                    "for program 'p', 'c1' for program 'p'"));
   queue_.RemoveAll(1);
   for (uint32_t client : {1, 2}) {

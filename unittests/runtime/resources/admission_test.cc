@@ -68,7 +68,7 @@ TEST_F(AdmissionTest, WhatNeedsAHostThatIsGoneIsRefused) {
   const absl::Status status = Admit(1, "one", 16);
   EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
   EXPECT_EQ(status.message(),
-            "program 'one' needs host1, which is gone (life 3) [PW4101]");
+            "program 'one' needs host1, which is gone (epoch 3) [PW4101]");
 }
 
 // With all memory free, whoever still counts as a holder, and no device lost.

@@ -95,7 +95,7 @@ TEST_F(LoadQueueTest, WhatWaitsForItselfIsRefused) {
   EXPECT_EQ(Ask(Make(1, 192)),
             "program 'p2' needs 6144 of 16384 bytes of island0/host0/device0, "
             "held by program 'p1' of client 'c1' (13312); its own client holds "
-            "too much of that and waits meanwhile [PW3204]");
+            "that memory and cannot release it while it waits [PW3204]");
   EXPECT_EQ(Ask(Make(2, 608)).substr(0, 26), "program 'p3' needs 19456 o");
   EXPECT_TRUE(queue_.empty());
 }
@@ -106,8 +106,9 @@ TEST_F(LoadQueueTest, ACircleIsRefusedAndNamed) {
   EXPECT_EQ(Ask(Make(2, 192, 2)), "-");
   EXPECT_EQ(Ask(Make(3, 192, 0)),
             "program 'p6' needs 6144 of 16384 bytes of island0/host0/device0, "
-            "held by program 'p1' of client 'c1' (13312); clients would wait "
-            "for each other: 'c3' for program 'p6', 'c1' for program 'p4', "
+            "held by program 'p1' of client 'c1' (13312); the wait would "
+            "deadlock, because these clients wait for each other: 'c3' for "
+            "program 'p6', 'c1' for program 'p4', "
             "'c2' for program 'p5' [PW3203]");
   // The others still get what they wait for.
   EXPECT_THAT(Release(3), ElementsAre(5));
@@ -128,7 +129,7 @@ TEST_F(LoadQueueTest, SmallOnesPassALargeOneSoOftenAndNoMore) {
   EXPECT_EQ(passed, LoadQueue::kMaxPassed);
   EXPECT_EQ(queue_.loads().back().why,
             absl::StrCat("program 'p", last_,
-                         "' needs memory that another load waits for already"));
+                         "' needs memory that another load already waits for"));
   // Elsewhere it is not in the way; and who has what the large one waits for
   // is not to wait for that.
   EXPECT_EQ(Ask(Make(4, 10, 1)), "");

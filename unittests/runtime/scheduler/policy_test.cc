@@ -25,8 +25,9 @@ TEST(PolicyTest, EachNameHasOne) {
 TEST(PolicyTest, ANameThatNoneHas) {
   const absl::Status status = MakePolicy("lottery").status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_THAT(std::string(status.message()),
-              HasSubstr("'lottery'; there are priority, fair, fifo, deadline"));
+  EXPECT_THAT(
+      std::string(status.message()),
+      HasSubstr("'lottery', expected one of priority, fair, fifo, deadline"));
 }
 
 TEST(ClaimTest, InheritsWhatIsMoreUrgent) {

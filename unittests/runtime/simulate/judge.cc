@@ -50,7 +50,8 @@ class Excuses {
   bool Explain(const std::string& tenant, const std::set<int32_t>& hosts,
                const absl::Status& status) const {
     const absl::string_view text = status.message();
-    if (absl::StrContains(text, "nothing is left to happen")) return false;
+    if (absl::StrContains(text, "the simulation has no more events"))
+      return false;
     if (const auto dead = run_.dead.find(tenant);
         dead != run_.dead.end() && status.code() == dead->second.code() &&
         absl::StrContains(text, dead->second.message())) {
@@ -65,12 +66,12 @@ class Excuses {
       });
     };
     if ((lost || absl::IsDeadlineExceeded(status)) && names(gone_) &&
-        absl::StrContains(text, " gone (life ")) {
+        absl::StrContains(text, " gone (epoch ")) {
       return true;
     }
     if (absl::IsResourceExhausted(status) && !gone_.empty() &&
-        (absl::StrContains(text, "are to be avoided") ||
-         absl::StrContains(text, "the cluster has not so much"))) {
+        (absl::StrContains(text, "must be avoided") ||
+         absl::StrContains(text, "the cluster has too few devices even"))) {
       return true;
     }
     if ((lost || absl::IsDeadlineExceeded(status)) && names(silent_)) {
@@ -168,12 +169,12 @@ bool IsInTheWay(const Outcome& outcome, bool has_slice, bool is_faulty) {
   const absl::string_view text = outcome.status.message();
   if (absl::IsDeadlineExceeded(outcome.status)) {
     const bool waits_long = outcome.kind == LOAD || outcome.kind == RESERVE;
-    return absl::StrContains(text, "was not given back within") &&
+    return absl::StrContains(text, "was not released within") &&
            (is_faulty || !waits_long);
   }
   return absl::IsResourceExhausted(outcome.status) &&
-         (absl::StrContains(text, "clients would wait for each other") ||
-          absl::StrContains(text, "its own client holds too much") ||
+         (absl::StrContains(text, "clients wait for each other") ||
+          absl::StrContains(text, "its own client holds that memory") ||
           (has_slice && absl::StrContains(text, "held by slice ")));
 }
 
@@ -184,7 +185,7 @@ bool MayDiffer(const Outcome& outcome, const Outcome& alone) {
   if (alone.made && alone.status.ok()) return false;
   return !absl::IsInternal(outcome.status) &&
          !absl::StrContains(outcome.status.message(),
-                            "nothing is left to happen");
+                            "the simulation has no more events");
 }
 
 // Returns the text of a status without the device of a shard.

@@ -101,8 +101,8 @@ TEST_F(FolderDiskTest, AHostThatLivesKeepsItsFolder) {
   EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(refused.message(),
             absl::StrCat("the spill folder ", own(),
-                         " is not for host 'host0' of cluster c2: host 'host0' "
-                         "of cluster c1 lives in it [PW3401]"));
+                         " cannot be used by host 'host0' of cluster c2: it is "
+                         "in use by host 'host0' of cluster c1 [PW3401]"));
   EXPECT_EQ(Refused("c1").code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_TRUE(fs::exists(disk->NameOf(1)));
 }
@@ -120,8 +120,8 @@ TEST_F(FolderDiskTest, WhatAKilledProcessLeftIsRemovedByItsSuccessorAlone) {
   const std::string left = own() + "/1.spill";
   ASSERT_TRUE(fs::exists(left));
   EXPECT_THAT(std::string(Refused("c2").message()),
-              HasSubstr("is not for host 'host0' of cluster c2: host 'host0' "
-                        "of cluster c1 has left it"));
+              HasSubstr("cannot be used by host 'host0' of cluster c2: it has "
+                        "files of host 'host0' of cluster c1"));
   EXPECT_TRUE(fs::exists(left));
   const std::unique_ptr<SpillDisk> next = Open("c1");
   EXPECT_FALSE(fs::exists(left));

@@ -247,9 +247,9 @@ TEST_F(SpillerTest, FilesHaveABound) {
   EXPECT_EQ(
       more->status.message(),
       "result 'y' needs 3145728 bytes of host memory of host0, where "
-      "8388608 of 10485760 bytes are used, and nothing can leave: disk "
-      "has 2097152 of the 3145728 bytes that it may have, and 2097152 more "
-      "have to be spilled [PW3402]");
+      "8388608 of 10485760 bytes are used, and no array can be spilled: disk "
+      "has 2097152 of the 3145728 bytes that it may have, but 2097152 more "
+      "bytes must be spilled [PW3402]");
   EXPECT_EQ(more->status.code(), absl::StatusCode::kResourceExhausted);
   // Not for good, but while something comes back.
   EXPECT_EQ(spiller_->Spill(), Spiller::Step::kFailed);
@@ -272,7 +272,7 @@ TEST_F(SpillerTest, ADiskThatFailsIsTriedAgainForWhoNeedsIt) {
   disk_->FailWrites(absl::OkStatus());
   EXPECT_EQ(spiller_->Spill(), Spiller::Step::kFailed);
   EXPECT_THAT(spiller_->Explain(absl::ResourceExhaustedError("x")).message(),
-              HasSubstr("x, and nothing can leave: disk: No space left"));
+              HasSubstr("x, and no array can be spilled: disk: No space left"));
   spiller_->Forgive();
   EXPECT_TRUE(Spill());
   EXPECT_THAT(Away(1), ElementsAre(1));

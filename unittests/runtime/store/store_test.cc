@@ -77,7 +77,7 @@ TEST(ArenaTest, TheSystemMayHaveLess) {
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(status.message(),
             "program 'a' needs 576460752303423488 bytes of device: the system "
-            "has no 576460752303423488 bytes of memory left [PW3103]");
+            "cannot provide 576460752303423488 bytes of memory [PW3103]");
   EXPECT_EQ(arena.used(), 0u);
 }
 

@@ -132,11 +132,12 @@ TEST_F(ReadTopologyTest, FilesThatCannotBeRead) {
     EXPECT_THAT(std::string(status.message()), HasSubstr("topology file '"));
   }
   ExpectRefused("@" + folder_, "not a regular file");
-  ExpectRefused("@/dev/zero", "topology file '/dev/zero': not a regular file");
-  ExpectRefused(std::string("@a\0b", 4), "the name has a zero byte");
+  ExpectRefused("@/dev/zero",
+                "topology file '/dev/zero': it is not a regular file");
+  ExpectRefused(std::string("@a\0b", 4), "the path has a zero byte");
   std::string path = Write("huge", "");
   ASSERT_EQ(truncate(path.c_str(), kMaxTopologyFileBytes + 1), 0);
-  ExpectRefused("@" + path, "more than 16777216 bytes long");
+  ExpectRefused("@" + path, "more than 16777216 bytes");
   // Opens, but a read at address 0 fails.
   ExpectRefused("@/proc/self/mem", "cannot be read");
 }

@@ -88,7 +88,7 @@ TEST(TraceMessageTest, WhatIsNoTraceIsRefused) {
   message.mutable_actors(0)->set_id(1);
   message.mutable_actors(0)->set_role(17);
   EXPECT_EQ(Read({message}).status().message(),
-            "what a process sent is no trace");
+            "a process sent messages that are not a trace");
   // Nor has it a plan that could not run.
   message.clear_actors();
   EXPECT_TRUE(Read({message}).ok());
@@ -97,7 +97,7 @@ TEST(TraceMessageTest, WhatIsNoTraceIsRefused) {
   EXPECT_TRUE(Read({message}).ok());
   plan->mutable_edges(0)->set_to(1 << 20);
   EXPECT_EQ(Read({message}).status().message(),
-            "what a process sent is no trace");
+            "a process sent messages that are not a trace");
 }
 
 TEST(TraceMessageTest, WhatCannotHaveHappenedIsRefused) {

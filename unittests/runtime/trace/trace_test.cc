@@ -131,7 +131,7 @@ TEST(TraceTest, CapacitiesOutOfRangeAreRefused) {
     auto trace = Trace::Create(world.get(), events);
     EXPECT_TRUE(absl::IsInvalidArgument(trace.status()));
     EXPECT_THAT(std::string(trace.status().message()),
-                HasSubstr(absl::StrCat("a trace of ", events,
+                HasSubstr(absl::StrCat("the trace keeps ", events,
                                        " events, expected 1 to 268435456")));
   }
 }

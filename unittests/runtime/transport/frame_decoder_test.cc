@@ -195,18 +195,19 @@ TEST(FrameDecoderTest, RefusesWhatNoSideOfOursSends) {
   refuse(FrameText(Frame()).replace(5, 1, "\x07"), "flags 7");
   refuse(FrameText(Frame()).replace(6, 1, "\x01"), "a frame of kind");
   refuse(FrameText(WholeFrame(FrameKind::kCritical, 1, kMost)),
-         "a message of 1048577 bytes came, expected at most 1048576");
+         "a message of 1048577 bytes, expected at most 1048576");
   refuse(FrameText(WholeFrame(FrameKind::kBulk, UINT32_MAX, UINT32_MAX)),
-         "a message of 8589934590 bytes came");
+         "a message of 8589934590 bytes");
 
   Frame frame = WholeFrame(FrameKind::kCritical, 0, 10);
   frame.body_bytes = 9;
-  refuse(FrameText(frame), "a piece of 9 bytes came of a message of 10");
+  refuse(FrameText(frame), "a piece of 9 bytes of a message of 10 bytes");
   frame.last = false;
-  refuse(FrameText(frame), "a piece of a critical message came");
+  refuse(FrameText(frame),
+         "received a piece of a critical message, expected the whole message");
   frame.kind = FrameKind::kBulk;
   frame.body_bytes = 10;
-  refuse(FrameText(frame), "a piece of 10 bytes came of a message of 10");
+  refuse(FrameText(frame), "a piece of 10 bytes of a message of 10 bytes");
   frame.body_bytes = 0;
   refuse(FrameText(frame), "an empty piece");
   frame.body_bytes = 4;
@@ -215,10 +216,11 @@ TEST(FrameDecoderTest, RefusesWhatNoSideOfOursSends) {
   next.first = false;
   next.body_bytes = 7;
   refuse(FrameText(frame, "abcd") + FrameText(next),
-         "a piece of 7 bytes came, with 6 left");
-  refuse(FrameText(next), "a message came that did not begin");
+         "a piece of 7 bytes, but 6 bytes of its message are missing");
+  refuse(FrameText(next), "a later piece of a message without its first piece");
   next.payload_bytes = 1;
-  refuse(FrameText(next), "a later piece came with a length");
+  refuse(FrameText(next),
+         "received a later piece with a length, expected it only in the first");
 }
 
 TEST(FrameDecoderTest, RefusesPayloadsThatAreNotAsExpected) {
@@ -237,20 +239,21 @@ TEST(FrameDecoderTest, RefusesPayloadsThatAreNotAsExpected) {
   refuse(FrameText(frame), "not expected");
   frame.token = 7;
   frame.body_bytes = 9;
-  refuse(FrameText(frame), "a piece of 9 bytes came as the last, with 10 left");
+  refuse(FrameText(frame),
+         "a last piece of 9 bytes, but 10 bytes of payload 7 are missing");
   frame.body_bytes = 11;
-  refuse(FrameText(frame), "a piece of 11 bytes came as the last");
+  refuse(FrameText(frame), "a last piece of 11 bytes, but");
   frame.last = false;
   frame.body_bytes = 10;
-  refuse(FrameText(frame), "a piece of 10 bytes came, with 10 left");
+  refuse(FrameText(frame), "a piece of 10 bytes, but 10 bytes of payload");
   frame.body_bytes = 4;
   refuse(FrameText(frame, "abcd") + FrameText(frame),
-         "a piece of payload 7 came inside payload 7");
+         "a piece of payload 7 inside payload 7");
   Frame other = frame;
   other.first = false;
   other.token = 8;
   refuse(FrameText(frame, "abcd") + FrameText(other), "inside payload 7");
-  refuse(FrameText(other), "a piece of payload 8 came that did not begin");
+  refuse(FrameText(other), "a piece of payload 8 without its first piece");
 }
 
 TEST(FrameDecoderTest, BearsAnyBytes) {

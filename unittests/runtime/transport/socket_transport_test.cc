@@ -190,13 +190,14 @@ TEST_F(SocketTransportTest, RefusesStrangersWhoSayAnythingElse) {
   RawPeer http(path_);
   http.Send("GET / HTTP/1.1\r\n\r\n");
   EXPECT_EQ(events_.Next(), "refused");
-  EXPECT_EQ(events_.why().message(), "the other side is no transport");
+  EXPECT_EQ(events_.why().message(),
+            "the other side does not speak the protocol of this transport");
   EXPECT_EQ(http.ReadAll().size(), sizeof kHello);
   RawPeer other(path_);
   other.Send(std::string(kHello, sizeof kHello).replace(8, 1, "\x02"));
   EXPECT_EQ(events_.Next(), "refused");
   EXPECT_EQ(events_.why().message(),
-            "the other side speaks version 2 of frames, expected 1");
+            "the other side speaks version 2 of the frame format, expected 1");
   {
     RawPeer gone(path_);
   }
@@ -221,8 +222,8 @@ TEST_F(SocketTransportTest, ANewcomerTakesThePlaceOfTheOldestStranger) {
   EXPECT_EQ(events_.why().code(), absl::StatusCode::kResourceExhausted)
       << events_.why();
   EXPECT_EQ(events_.why().message(),
-            "it gives way to 'a process of this machine': 2 have not shaken "
-            "hands");
+            "the connection was dropped in favor of 'a process of this "
+            "machine': 2 connections have not completed the handshake");
   one.ReadAll();  // to the end
   two.ShakeHands();
   EXPECT_EQ(events_.Next(), "up");
@@ -280,10 +281,9 @@ TEST_F(SocketTransportTest, SaysIfAPeerGoesInTheMiddleOfAMessage) {
     }
     EXPECT_EQ(events_.Next(), "down");
     EXPECT_EQ(events_.why().message(),
-              between
-                  ? "the other side closed the connection"
-                  : "the other side closed the connection inside of what it "
-                    "sent");
+              between ? "the other side closed the connection"
+                      : "the other side closed the connection in the middle of "
+                        "a message");
   }
 }
 

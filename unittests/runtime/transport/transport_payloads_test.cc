@@ -92,7 +92,7 @@ TEST_P(TransportPayloads, ThatNobodyExpectsEndTheConnection) {
   a_.transport->Put(b_of_a_, 5, bytes, [&] { ++given_back; });
   Until([&] { return a_.IsDown(b_of_a_) && b_.IsDown(a_of_b_); });
   EXPECT_EQ(b_.Of(a_of_b_).why.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_TRUE(testing::IsSubstring("", "", "expected nothing",
+  EXPECT_TRUE(testing::IsSubstring("", "", "received payload",
                                    std::string(b_.Of(a_of_b_).why.message())))
       << b_.Of(a_of_b_).why;
   EXPECT_FALSE(a_.Of(b_of_a_).why.ok());

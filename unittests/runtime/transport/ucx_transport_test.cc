@@ -172,7 +172,7 @@ TEST_P(UcxTransportTest, TellsOfAPeerThatTakesNothing) {
   EXPECT_EQ(gone, peer);
   EXPECT_EQ(events_.why().code(), absl::StatusCode::kUnavailable);
   EXPECT_THAT(events_.why().message(),
-              HasSubstr("the other side has taken nothing of"));
+              HasSubstr("the other side has acknowledged none of"));
   EXPECT_THAT(events_.why().message(), HasSubstr("bytes for 50ms"));
   kill(child, SIGKILL);
   waitpid(child, nullptr, 0);

@@ -548,7 +548,7 @@ TEST_F(ProcessLinksTest, WhoGoesWhileDialedIsAnError) {
   const auto peer = links_.Dial("there", absl::Seconds(1));
   EXPECT_EQ(peer.status().code(), absl::StatusCode::kUnavailable);
   EXPECT_EQ(peer.status().message(),
-            "the connection to 'there' ended as soon as it was there");
+            "the connection to 'there' ended as soon as it was established");
   EXPECT_THAT(gone_, IsEmpty());
   transport_.on_dial = nullptr;
   const auto next = links_.Dial("there", absl::Seconds(1));

@@ -308,7 +308,7 @@ TEST(SimWorldTest, BadOptionsAreRefused) {
   EXPECT_THAT(error([](SimOptions& o) { o.faults.duplicate = NAN; }),
               HasSubstr("to duplicate messages is nan"));
   EXPECT_EQ(error([](SimOptions& o) { o.host_stops = {{1, 0}, {-1, 5}}; }),
-            "host -1 stops, expected a host from 0 on");
+            "the host of a host stop is -1, expected at least 0");
   EXPECT_EQ(error([](SimOptions& o) { o.faults.max_extra_ns = -1; }),
             "the longest delay of messages is -1 ns, expected 0 to "
             "2305843009213693951");

@@ -94,9 +94,8 @@ TEST_F(FollowersTest, TakeTurnsWithOneWorkerAlone) {
     options.workers = workers;
     const auto made = ThreadWorld::Create(options);
     EXPECT_EQ(made.status().code(), absl::StatusCode::kInvalidArgument);
-    EXPECT_EQ(made.status().message(),
-              "followers take turns with one worker, " +
-                  std::to_string(workers) + " asked for");
+    EXPECT_EQ(made.status().message(), "followers need exactly 1 worker, got " +
+                                           std::to_string(workers));
   }
 }
 

@@ -50,10 +50,11 @@ TEST(ThreadWorldTest, BadOptionsAreRefused) {
   for (int workers : {-1, 257}) {
     auto world = ThreadWorld::Create(Workers(workers));
     EXPECT_EQ(world.status().code(), absl::StatusCode::kInvalidArgument);
-    EXPECT_EQ(world.status().message(),
-              std::to_string(workers) +
-                  " workers asked for, expected 1 to 256, or 0 for one for "
-                  "each core");
+    EXPECT_EQ(
+        world.status().message(),
+        std::to_string(workers) +
+            " workers were requested, expected 1 to 256, or 0 for one for "
+            "each core");
   }
 }
 
@@ -341,11 +342,16 @@ TEST(ThreadWorldTest, StatsCountWhatWorkersDid) {
   auto world = Make(Workers(2));
   a.Join(*world, 0, 0);
   b.Join(*world, 0, 1);
-  std::atomic<int> done{0};
-  b.on_message = [&](ActorId, const WireMessage&) {};
-  b.on_control = [&](ActorId, std::string_view) {
-    done = 1;
+  // The last messages of the two workers, in either order.
+  std::atomic<int> last{0};
+  auto count = [&] {
+    ++last;
     world->Notify();
+  };
+  b.on_message = [&](ActorId, const WireMessage&) {};
+  b.on_control = [&](ActorId, std::string_view) { count(); };
+  a.on_local = [&](const LocalMessage& message) {
+    if (message.step == 3) count();
   };
   a.on_message = [&](ActorId, const WireMessage& message) {
     if (message.step == 0) {
@@ -357,7 +363,7 @@ TEST(ThreadWorldTest, StatsCountWhatWorkersDid) {
     }
   };
   world->Send(kNoActor, a.id, Numbered(0));
-  ASSERT_TRUE(world->RunUntil([&] { return done.load() == 1; }));
+  ASSERT_TRUE(world->RunUntil([&] { return last.load() == 2; }));
   world->Stop();
   EXPECT_EQ(world->stats(0).messages, 4u);
   EXPECT_EQ(world->stats(0).outside, 1u);

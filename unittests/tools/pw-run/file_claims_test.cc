@@ -46,7 +46,7 @@ class FileClaimsTest : public testing::Test {
     return std::string(claims.AddOutput("--new", Path(name)).message());
   }
   std::string Twice(const std::string& name, const std::string& by) {
-    return "'" + Path(name) + "' is to be written twice: by --new and by " + by;
+    return "'" + Path(name) + "' would be written twice: by --new and by " + by;
   }
 
   fs::path folder_;
@@ -82,12 +82,12 @@ TEST_F(FileClaimsTest, FoldersThatAreToBeMade) {
   EXPECT_TRUE(claims.AddOutput("--save=b", Path("new/deep/b")).ok());
   EXPECT_EQ(claims.AddOutput("--save=c", Path("new/other/../deep/a")).message(),
             "'" + Path("new/other/../deep/a") +
-                "' is to be written twice: by --save=c and by --save=a, as '" +
+                "' would be written twice: by --save=c and by --save=a, as '" +
                 Path("new/deep/a") + "'");
 }
 
 TEST_F(FileClaimsTest, WhatIsReadIsNotWritten) {
-  const std::string is_read = "' is to be written by --new, but is read as ";
+  const std::string is_read = "' would be written by --new, but is read as ";
   EXPECT_EQ(Claim("program"), "'" + Path("program") + is_read + "the program");
   fs::create_hard_link(Path("program"), Path("hard"));
   EXPECT_EQ(Claim("hard"), "'" + Path("hard") + is_read + "the program, as '" +
@@ -117,10 +117,10 @@ TEST_F(FileClaimsTest, StreamsThatAreFiles) {
   claims.AddOutput("closed", -1);
   EXPECT_EQ(claims.AddOutput("--trace", Path("log")).message(),
             "'" + Path("log") +
-                "' is to be written twice: by --trace and by standard output");
+                "' would be written twice: by --trace and by standard output");
   EXPECT_EQ(claims.AddOutput("--trace", Path("program")).message(),
             "'" + Path("program") +
-                "' is to be written by --trace, but is read as standard input");
+                "' would be written by --trace, but is read as standard input");
   for (int fd : {log, program, null}) close(fd);
 }
 

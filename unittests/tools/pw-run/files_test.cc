@@ -97,7 +97,7 @@ TEST_F(FilesTest, WritesDevicesDirectly) {
 TEST_F(FilesTest, ReadsRegularFilesOnly) {
   ASSERT_EQ(mkfifo(Path("pipe").c_str(), 0600), 0);
   EXPECT_EQ(ReadWholeFile(Path("pipe")).status().message(),
-            "cannot read '" + Path("pipe") + "': not a regular file");
+            "cannot read '" + Path("pipe") + "': it is not a regular file");
   EXPECT_THAT(std::string(ReadWholeFile("/dev/zero").status().message()),
               HasSubstr("not a regular file"));
   EXPECT_THAT(std::string(ReadWholeFile(folder_).status().message()),
@@ -133,10 +133,10 @@ TEST_F(FilesTest, WaitsForNoPipeForEver) {
                 .status()
                 .message(),
             "cannot read '" + Path("pipe") +
-                "': nothing has opened this pipe for writing for 1ms");
+                "': no process opened this pipe for writing within 1ms");
   EXPECT_EQ(ReadFileOrStream("/dev/zero", 100'000).status().message(),
-            "cannot read '/dev/zero': it has more than 100000 bytes, which are "
-            "enough for the array and its header");
+            "cannot read '/dev/zero': it has more than 100000 bytes, the most "
+            "that the array and its header need");
   EXPECT_EQ(*ReadFileOrStream("/dev/null", 10), "");
   EXPECT_THAT(std::string(ReadFileOrStream(folder_, 10).status().message()),
               HasSubstr("Is a directory"));

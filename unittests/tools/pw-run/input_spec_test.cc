@@ -129,7 +129,7 @@ TEST(InputSpecTest, RandomFloatsCanBeScaled) {
   EXPECT_THAT(Made(port, "random:0:1:2"), HasSubstr("expected random:SEED"));
   EXPECT_THAT(Made(port, "random:-1:1"), HasSubstr("expected random:SEED"));
   EXPECT_EQ(Made(MakePort(ElementType::kI8, {2}), "random:0:2"),
-            "input 'x': a scale is for floats, and elements are i8; expected "
+            "input 'x': a scale needs floats, but elements are i8; expected "
             "random:SEED, got 'random:0:2'");
 }
 

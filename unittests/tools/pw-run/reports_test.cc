@@ -286,9 +286,9 @@ TEST(ReportsTest, PlansThatDoNotFitAreNamed) {
   // Many slices of the largest mesh must not take all memory.
   plan.mutable_slices(0)->mutable_axes(0)->set_size(1 << 24);
   plan.mutable_slices(0)->mutable_binding()->mutable_affine()->set_span(1);
-  EXPECT_EQ(CheckFits(plan, MakeTopology("2x1x3")).message(),
-            "slices up to 'back' have 16777217 shards, at most 16777216 are "
-            "accepted");
+  EXPECT_EQ(
+      CheckFits(plan, MakeTopology("2x1x3")).message(),
+      "slices up to 'back' have 16777217 shards, expected at most 16777216");
 }
 
 TEST(ReportsTest, GraphHasEveryActionAndEdge) {
@@ -352,8 +352,9 @@ TEST(ReportsTest, StatisticsAsJson) {
   EXPECT_FALSE(json["time"]["longest_waits"][1].contains("edge"));
   const std::string table = StatsTable(plan, stats, summary, facts);
   EXPECT_THAT(table, HasSubstr("messages: token"));
-  EXPECT_THAT(table, HasSubstr("what follows is of the last 2.0 us alone: 3 "
-                               "older events dropped, --trace-events keeps"));
+  EXPECT_THAT(table,
+              HasSubstr("the tables below are of the last 2.0 us only: 3 "
+                        "older events dropped; a larger --trace-events keeps"));
   EXPECT_THAT(table,
               HasSubstr("\n5.3 us a step, 16.0 us from the launch to its "
                         "end\n"));
@@ -382,11 +383,9 @@ TEST(ReportsTest, StatisticsAsJson) {
 }
 
 TEST(ReportsTest, WithoutATraceThereAreNoTimes) {
-  EXPECT_THAT(
-      StatsTable(MakePlan(), ClusterStats(), std::nullopt, RunFacts()),
-      HasSubstr(
-          "\nno times of devices: the cluster traces nothing; its controller's "
-          "--trace-events lets it\n"));
+  EXPECT_THAT(StatsTable(MakePlan(), ClusterStats(), std::nullopt, RunFacts()),
+              HasSubstr("\nno times of devices: the cluster records no events; "
+                        "start its controller with --trace-events\n"));
   EXPECT_TRUE(nlohmann::json::parse(StatsJson(MakePlan(), ClusterStats(),
                                               std::nullopt, RunFacts()))
                   .at("time")

@@ -293,7 +293,7 @@ pw.program @call_c2_results(%x: !pw.array<f32, @s, []>) {
 pw.slice @s mesh <>
 func.func private @f(%x: tensor<f32>) { return }
 pw.program @call_c2_none(%x: !pw.array<f32, @s, []>) {
-  // expected-error@+1 {{of 'f' has no result; a call without one cannot be waited for}}
+  // expected-error@+1 {{of 'f' has no result, expected at least one, by which other operations can wait for the call}}
   pw.call @f(%x) : (!pw.array<f32, @s, []>) -> ()
   pw.return
 }
@@ -345,7 +345,7 @@ pw.slice @s mesh <"x" = 2>
 // expected-note@+1 {{function 'f' is defined here}}
 func.func private @f(%x: tensor<3xf32>) -> tensor<3xf32> attributes {pw.local_view} { return %x : tensor<3xf32> }
 pw.program @call_c5(%x: !pw.array<5xf32, @s, [{"x"}]>) {
-  // expected-error@+1 {{has operand 0 of type '!pw.array<5xf32, @s, [{"x"}]>', some shards of which have padding; the function must ask for 'pw.valid_extent' of that argument or be marked 'pw.pointwise'}}
+  // expected-error@+1 {{has operand 0 of type '!pw.array<5xf32, @s, [{"x"}]>', some shards of which have padding; the function must use 'pw.valid_extent' of that argument or be marked 'pw.pointwise'}}
   %0 = pw.call @f(%x) : (!pw.array<5xf32, @s, [{"x"}]>) -> !pw.array<5xf32, @s, [{"x"}]>
   pw.return
 }
@@ -429,7 +429,7 @@ func.func private @f(%x: tensor<4xf32>, %c: tensor<i1>) -> tensor<4xf32> attribu
   return %0 : tensor<4xf32>
 }
 pw.program @call_c7_nested(%x: !pw.array<4xf32, @s, [{}]>, %c: !pw.array<i1, @s, []>) {
-  // expected-error@+1 {{reaches 'pw.all_reduce' under control flow; shards that do not arrive would block the others}}
+  // expected-error@+1 {{reaches 'pw.all_reduce' under control flow, where shards that do not reach it would block the other shards}}
   %0 = pw.call @f(%x, %c) : (!pw.array<4xf32, @s, [{}]>, !pw.array<i1, @s, []>) -> !pw.array<4xf32, @s, [{}]>
   pw.return
 }
@@ -538,7 +538,7 @@ func.func @collective_c1(%x: tensor<4xf32>) {
 func.func @collective_c1_nested(%x: tensor<4xf32>, %b: i1) attributes {pw.local_view} {
   // expected-note@+1 {{it is inside this, whose condition is not a constant}}
   scf.if %b {
-    // expected-error@+1 {{is under control flow; shards that do not arrive would block the others, so move it to the top level of the function}}
+    // expected-error@+1 {{is under control flow, where shards that do not reach it would block the other shards; move it to the top level of the function}}
     %0 = pw.all_reduce %x add over ["x"] : tensor<4xf32>
   }
   return
@@ -581,7 +581,7 @@ func.func @all_gather_c4(%x: tensor<4xf32>) attributes {pw.local_view} {
 }
 // -----
 func.func @all_gather_c5(%x: tensor<4xf32>) attributes {pw.local_view} {
-  // expected-error@+1 {{for no size of the group takes 'tensor<4xf32>' to 'tensor<6xf32>'; a group of 2 gives 'tensor<8xf32>'}}
+  // expected-error@+1 {{cannot turn 'tensor<4xf32>' into 'tensor<6xf32>' for any size of the group; a group of 2 gives 'tensor<8xf32>'}}
   %0 = pw.all_gather %x dim 0 over ["x"] : tensor<4xf32> -> tensor<6xf32>
   return
 }
@@ -599,7 +599,7 @@ func.func @reduce_scatter_c4(%x: tensor<4xf32>) attributes {pw.local_view} {
 }
 // -----
 func.func @reduce_scatter_c5(%x: tensor<4xf32>) attributes {pw.local_view} {
-  // expected-error@+1 {{for no size of the group takes 'tensor<4xf32>' to 'tensor<3xf32>'; a group of 2 gives 'tensor<2xf32>'}}
+  // expected-error@+1 {{cannot turn 'tensor<4xf32>' into 'tensor<3xf32>' for any size of the group; a group of 2 gives 'tensor<2xf32>'}}
   %0 = pw.reduce_scatter %x add dim 0 over ["x"] : tensor<4xf32> -> tensor<3xf32>
   return
 }
@@ -617,7 +617,7 @@ func.func @all_to_all_c4(%x: tensor<4x4xf32>) attributes {pw.local_view} {
 }
 // -----
 func.func @all_to_all_c5(%x: tensor<4x4xf32>) attributes {pw.local_view} {
-  // expected-error@+1 {{for no size of the group takes 'tensor<4x4xf32>' to 'tensor<2x4xf32>'; a group of 2 gives 'tensor<2x8xf32>'}}
+  // expected-error@+1 {{cannot turn 'tensor<4x4xf32>' into 'tensor<2x4xf32>' for any size of the group; a group of 2 gives 'tensor<2x8xf32>'}}
   %0 = pw.all_to_all %x split 0 concat 1 over ["x"] : tensor<4x4xf32> -> tensor<2x4xf32>
   return
 }
@@ -704,7 +704,7 @@ pw.program @all_gather_overflow(%x: !pw.array<f32, @s, []>) {
 //===----------------------------------------------------------------------===//
 // expected-note@+1 {{function 'constrain_c1' has 'pw.local_view'}}
 func.func private @constrain_c1(%x: tensor<4xf32>) -> tensor<4xf32> attributes {pw.local_view} {
-  // expected-error@+1 {{'pw.constrain' op is for functions in global view; in local view shards are what they are}}
+  // expected-error@+1 {{'pw.constrain' op is only allowed in functions in global view; in local view each value is already a shard}}
   %0 = pw.constrain %x [{"d"}] : tensor<4xf32>
   return %0 : tensor<4xf32>
 }
@@ -716,7 +716,7 @@ func.func private @constrain_c2(%x: tensor<4xf32>) -> tensor<4xf32> {
 }
 // -----
 func.func private @constrain_c3(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error@+1 {{is partial, which no constraint may ask for; contributions are kept where that is cheaper}}
+  // expected-error@+1 {{has a partial sharding, which a constraint may not have; the partitioner decides where to keep contributions}}
   %0 = pw.constrain %x [{}] partial add {"d"} : tensor<4xf32>
   return %0 : tensor<4xf32>
 }
@@ -724,7 +724,7 @@ func.func private @constrain_c3(%x: tensor<4xf32>) -> tensor<4xf32> {
 func.func private @constrain_c4(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
   // expected-note@+1 {{it is constrained here}}
   %0 = pw.constrain %x [{"d"}, {?}] : tensor<4x4xf32>
-  // expected-error@+1 {{cuts dimension 0 over ["m"], but the same value is cut over ["d"] before; constrain the result of that to change it}}
+  // expected-error@+1 {{cuts dimension 0 over ["m"], but the same value is cut over ["d"] by an earlier constraint; constrain the result of that constraint instead}}
   %1 = pw.constrain %x [{"m"}, {}] : tensor<4x4xf32>
   %2 = arith.addf %0, %1 : tensor<4x4xf32>
   return %2 : tensor<4x4xf32>
@@ -766,7 +766,7 @@ func.func @collective_c1_loop(%x: tensor<4xf32>, %n: index) -> tensor<4xf32> att
   %c1 = arith.constant 1 : index
   // expected-note@+1 {{it is inside this, whose upper bound is not a constant}}
   %r = scf.for %i = %c0 to %n step %c1 iter_args(%v = %x) -> tensor<4xf32> {
-    // expected-error@+1 {{is under control flow; shards that do not arrive would block the others, so move it to the top level of the function}}
+    // expected-error@+1 {{is under control flow, where shards that do not reach it would block the other shards; move it to the top level of the function}}
     %0 = pw.all_reduce %v add over ["x"] : tensor<4xf32>
     scf.yield %0 : tensor<4xf32>
   }
@@ -848,7 +848,7 @@ func.func @permute_c4_wrap(%x: tensor<4xf32>) attributes {pw.local_view} {
 // -----
 
 func.func @permute_c4_empty(%x: tensor<4xf32>) attributes {pw.local_view} {
-  // expected-error@+1 {{expected pairs, got 0 ranks}}
+  // expected-error@+1 {{expected pairs of ranks, got 0 ranks}}
   %0 = pw.permute %x pairs [] over ["x"] : tensor<4xf32>
   return
 }
@@ -856,7 +856,7 @@ func.func @permute_c4_empty(%x: tensor<4xf32>) attributes {pw.local_view} {
 // -----
 
 func.func @permute_c4_odd(%x: tensor<4xf32>) attributes {pw.local_view} {
-  // expected-error@+1 {{expected pairs, got 3 ranks}}
+  // expected-error@+1 {{expected pairs of ranks, got 3 ranks}}
   %0 = "pw.permute"(%x) <{axes = ["x"], pairs = array<i64: 0, 1, 2>}> : (tensor<4xf32>) -> tensor<4xf32>
   return
 }
@@ -872,7 +872,7 @@ func.func @permute_c5_twice(%x: tensor<4xf32>) attributes {pw.local_view} {
 // -----
 
 func.func @permute_c5_negative(%x: tensor<4xf32>) attributes {pw.local_view} {
-  // expected-error@+1 {{expected ranks from 0 on, got the pair [0, -1]}}
+  // expected-error@+1 {{expected ranks of at least 0, got the pair [0, -1]}}
   %0 = pw.permute %x pairs [[0, -1]] over ["x"] : tensor<4xf32>
   return
 }

@@ -33,7 +33,7 @@
 // expected-error@+1 {{sharding names an axis without a name}}
 #sharding_c1_name = #pw.sharding<[{""}]>
 // -----
-// expected-error@+1 {{sharding is partial, but over no axis}}
+// expected-error@+1 {{sharding has a reduction, but no partial axes}}
 #sharding_c2 = #pw.sharding<[{"x"}] partial add {}>
 // -----
 // expected-error@+1 {{expected a reduction (add, mul, max, min), got 'sub'}}
@@ -61,7 +61,7 @@ func.func private @array_c3(!pw.array<4x4xf32, @s, [{}]>)
 // expected-error@+1 {{expected an i1 array to be partial max or min, got add}}
 func.func private @array_c4(!pw.array<4xi1, @s, [{}] partial add {"x"}>)
 // -----
-// expected-error@+1 {{sharding is partial and has an open dimension; who adds up what must be known}}
+// expected-error@+1 {{sharding is partial and has an open dimension; all axes of a partial sharding must be known}}
 func.func private @sharding_c3(!pw.array<4xf32, @s, [{?}] partial add {"x"}>)
 // -----
 // expected-error@+1 {{expected '?' behind the axes}}

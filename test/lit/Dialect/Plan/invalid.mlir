@@ -574,7 +574,7 @@ plan.program @p in_flight 2 {
   plan.layout 0 tensor<8xf32> [{"d"}]
   plan.kernel @k {
     plan.segment @main (tensor<4xf32>, out tensor<4xf32>)
-    // expected-error@+1 {{'arith.constant' op does not belong into kernel 'k'; expected plan.segment, plan.object or func.func}}
+    // expected-error@+1 {{'arith.constant' op does not belong in kernel 'k'; expected plan.segment, plan.object or func.func}}
     %0 = arith.constant 1 : i32
     func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
       return %x : tensor<4xf32>
@@ -611,7 +611,7 @@ plan.program @p in_flight 2 {
   plan.kernel @k {
     plan.segment @main (tensor<4xf32>, out tensor<4xf32>)
     plan.object code dense<[1, 2]> : tensor<2xi8>
-    // expected-error@+1 {{'func.func' op is left in kernel 'k' although it has objects}}
+    // expected-error@+1 {{'func.func' op is still in kernel 'k' although it has objects}}
     func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
       return %x : tensor<4xf32>
     }
@@ -972,9 +972,9 @@ plan.program @p in_flight 2 {
     }
   }
   // expected-note@+2 {{buffer 'x' has the bytes from 0 to 16}}
-  // expected-error@+1 {{plan rule 6 (memory): buffers 'y' and 'x' of slice 's' share memory, but send 'send', which uses the one, does not come before feed 'feed', which lets the other in, 2 steps later: the path between them has 4 tokens, at most 2 are accepted}}
+  // expected-error@+1 {{plan rule 6 (memory): buffers 'y' and 'x' of slice 's' share memory, but send 'send', which uses the first, does not come before feed 'feed', which writes the second, 2 steps later: the path between them has 4 tokens, at most 2 are accepted}}
   plan.buffer @x on @s layout 0 at 0 bytes 16 stride 256 credits 2
-  // expected-error@+2 {{plan rule 6 (memory): buffers 'x' and 'y' of slice 's' share memory, but gang 'run' reads the one and writes the other without an alias}}
+  // expected-error@+2 {{plan rule 6 (memory): buffers 'x' and 'y' of slice 's' share memory, but gang 'run' reads the first and writes the second without an alias}}
   // expected-note@+1 {{buffer 'y' has the bytes from 0 to 16}}
   plan.buffer @y on @s layout 0 at 0 bytes 16 stride 256 credits 2
   plan.buffer @z on @t layout 0 at 0 bytes 16 stride 128 credits 2

@@ -23,7 +23,7 @@ worker = subprocess.Popen(
      f"--connect=unix:{socket}", f"--listen=unix:{socket}.worker"],
     stdin=parent, stderr=subprocess.PIPE, text=True)
 for line in controller.stderr:
-    if "all 1 hosts are here" in line:
+    if "all 1 hosts have joined" in line:
         break
 controller.terminate()
 controller.communicate()
