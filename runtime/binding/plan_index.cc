@@ -82,7 +82,7 @@ absl::StatusOr<std::shared_ptr<const PlanSource>> PlanIndex::Source(
     if (entry != nullptr && entry->source != nullptr) return entry->source;
     if (entry == nullptr || entry->kept != nullptr) {
       return absl::NotFoundError(
-          absl::StrCat("plan ", hash.Text(), " is not here"));
+          absl::StrCat("plan ", hash.Text(), " is not in the index"));
     }
   }
   // Created outside the lock, so two concurrent requests may both create it.

@@ -21,7 +21,8 @@ absl::StatusOr<PlanSource::Piece> Read(PlanIndex* plans,
                                        const proto::PlanRequest& request) {
   PlanHash hash;
   if (!hash.Read(request.hash())) {
-    return absl::InvalidArgumentError("no plan is named");
+    return absl::InvalidArgumentError(
+        "the request does not name a plan by its hash");
   }
   absl::StatusOr<std::shared_ptr<const PlanSource>> source =
       plans->Source(hash);

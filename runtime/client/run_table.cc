@@ -32,8 +32,8 @@ absl::Status RunState::CheckIndex(int64_t index) const {
   const int64_t count = static_cast<int64_t>(results.size());
   if (index >= 0 && index < count) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(
-      "program '", program(), "' has ", count, " results, there is no result ",
-      index, Tag(ErrorId::kNoSuchResult)));
+      "program '", program(), "' has ", count, " results, but result ", index,
+      " is asked for", Tag(ErrorId::kNoSuchResult)));
 }
 
 absl::StatusOr<int64_t> RunState::IndexOf(const std::string& name) const {

@@ -73,7 +73,8 @@ void Controller::OnLoad(uint32_t client, const proto::LoadRequest& load) {
     are_named = are_named && add(more.plan(), more.slice());
   }
   if (!are_named) {
-    return Answer(request, absl::InvalidArgumentError("no plan is named"));
+    return Answer(request, absl::InvalidArgumentError(
+                               "the request does not name a plan by its hash"));
   }
   if (request.id == 0 || load_terms_.count(request) > 0 ||
       loading_.count(request) > 0) {

@@ -81,7 +81,8 @@ uint64_t HostExecutor::Load(const proto::LoadProgram& load, bool is_last) {
   PlanHash hash;
   if (!hash.Read(load.plan().hash())) {
     ReplyLoaded(id, load.incarnation(),
-                absl::InvalidArgumentError("no plan is named"));
+                absl::InvalidArgumentError(
+                    "the request does not name a plan by its hash"));
     return 0;
   }
   std::shared_ptr<const PreparedPlan> plan = context_.plans.Find(hash);

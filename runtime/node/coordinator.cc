@@ -76,10 +76,10 @@ proto::Cluster Coordinator::ClusterHere() const {
 absl::StatusOr<std::vector<proto::Member>> Coordinator::AwaitHosts(
     SteadyTime until) {
   if (options_.min_hosts < 0 || options_.min_hosts > topology_.num_hosts()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "the cluster cannot begin with ", options_.min_hosts, " of ",
-        topology_.num_hosts(), topology_.num_hosts() == 1 ? " host" : " hosts",
-        Tag(ErrorId::kTooManyHostsAwaited)));
+    return absl::InvalidArgumentError(
+        absl::StrCat("the cluster waits for ", options_.min_hosts,
+                     " hosts to begin, but has ", topology_.num_hosts(),
+                     Tag(ErrorId::kTooManyHostsAwaited)));
   }
   while (roster_.num_here() < num_enough()) {
     absl::StatusOr<std::optional<MembershipEvent>> next =

@@ -96,18 +96,20 @@ class ActionChecker {
     bool runs = false;
     for (const proto::GangStep& step : action().steps()) runs |= step.has_run();
     if (!gang && action().steps_size() > 0)
-      Add(" has ", action().steps_size(), " steps, only a gang has steps");
+      Add(" has ", action().steps_size(), " steps, but only a gang has steps");
     if (!gang && action().aliases_size() > 0)
       Add(" has ", action().aliases_size(),
-          " aliases, only a gang has aliases");
+          " aliases, but only a gang has aliases");
     if (!(gang && runs) && action().kernel() != 0)
-      Add(" names kernel ", action().kernel(), " but runs none");
+      Add(" names kernel ", action().kernel(),
+          ", but none of its steps runs a kernel");
     if (kind != proto::SEND && kind != proto::RECV && action().peer() != 0)
-      Add(" names peer ", action().peer(), ", only a send or recv has a peer");
+      Add(" names peer ", action().peer(),
+          ", but only a send or recv has a peer");
     if (kind != proto::FEED && kind != proto::FETCH &&
         action().interface() != 0)
       Add(" names interface entry ", action().interface(),
-          ", only a feed or fetch has one");
+          ", but only a feed or fetch has one");
   }
 
   void CheckCounts(int least_operands, int most_operands, int results) {
@@ -179,8 +181,8 @@ class ActionChecker {
     }
     Add(" moves ", context_.BufferText(from), " of ", layout::ToString(source),
         " to ", context_.BufferText(to), " of ", layout::ToString(target),
-        ": what is partial is copied to a slice of the same mesh, or reduced "
-        "by a gang")
+        ": a movement copies partial values only to a slice of the same mesh; "
+        "a gang must reduce them first")
         .notes.push_back(
             {{Subject::kAction, action().peer()}, "the peer is here"});
   }
@@ -231,12 +233,12 @@ class ActionChecker {
         continue;
       }
       if (operand->second.result || result->second.operand) {
-        Add(pair, ", of which one is both operand and result");
+        Add(pair, ", but one of them is both an operand and a result");
         continue;
       }
       if (!operands.insert(alias.operand()).second ||
           !results.insert(alias.result()).second) {
-        Add(pair, ", of which one is aliased already");
+        Add(pair, ", but one of them already has an alias");
         continue;
       }
       if (from.offset() != to.offset() || from.bytes() != to.bytes() ||
@@ -244,7 +246,7 @@ class ActionChecker {
         Add(pair, " at offsets ", from.offset(), " and ", to.offset(), " with ",
             from.bytes(), " and ", to.bytes(), " bytes in ",
             MemoryKindName(from.memory()), " and ", MemoryKindName(to.memory()),
-            " memory, expected one place");
+            " memory, expected the same bytes");
         continue;
       }
       // If no step changes it, the result has the operand's value.
@@ -260,7 +262,7 @@ class ActionChecker {
     auto it = states->find(b);
     if (it == states->end()) {
       Add(where, " uses ", context_.BufferText(b),
-          ", which is neither operand nor result of the gang");
+          ", which is neither an operand nor a result of the gang");
       return;
     }
     BufferState& state = it->second;
@@ -295,7 +297,7 @@ class ActionChecker {
     int axes = plan_.slices(static_cast<int>(action().slice())).axes_size();
     if (kernel.coordinates() > static_cast<uint32_t>(axes))
       Add(where, " runs kernel ", Quoted(kernel.name()), ", which expects ",
-          kernel.coordinates(), " coordinates, ",
+          kernel.coordinates(), " coordinates, but ",
           context_.SliceText(action().slice()), " has ", axes, " mesh axes");
     const proto::Segment& segment =
         kernel.segments(static_cast<int>(run.segment()));
@@ -379,23 +381,25 @@ class ActionChecker {
     const bool is_broadcast = collective.kind() == proto::BROADCAST;
     if (is_broadcast ? collective.root() < 0 || collective.root() >= group
                      : collective.root() != 0) {
-      Add(what, " is from rank ", collective.root(), " of groups of ", group);
+      Add(what, " has root rank ", collective.root(), ", but its groups have ",
+          group, " ranks");
     }
     if (collective.pairs().empty()) return;
     if (collective.kind() != proto::PERMUTE || collective.shift() != 0 ||
         collective.wrap()) {
-      Add(what, " has pairs, which only a permute without a shift has");
+      Add(what, " has pairs, but only a permute without a shift has pairs");
     }
     if (collective.pairs_size() % 2 != 0) {
-      Add(what, " has pairs of ", collective.pairs_size(), " ranks");
+      Add(what, " has ", collective.pairs_size(),
+          " ranks in its pairs, expected an even number");
       return;
     }
     absl::flat_hash_map<int64_t, int64_t> senders;
     for (int i = 0; i < collective.pairs_size(); i += 2) {
       const int64_t from = collective.pairs(i), to = collective.pairs(i + 1);
       if (from < 0 || from >= group || to < 0 || to >= group) {
-        Add(what, " sends from rank ", from, " to rank ", to, " of groups of ",
-            group);
+        Add(what, " sends from rank ", from, " to rank ", to,
+            ", but its groups have ", group, " ranks");
       }
       auto [known, added] = senders.try_emplace(to, from);
       if (!added) {
@@ -421,13 +425,13 @@ class ActionChecker {
                    collective.kind() == proto::REDUCE_SCATTER ||
                    collective.kind() == proto::ALL_TO_ALL;
     if (has_dim && (collective.dim() < 0 || collective.dim() >= rank)) {
-      Add(what, " has dimension ", collective.dim(), ", ",
+      Add(what, " has dimension ", collective.dim(), ", but ",
           context_.BufferText(collective.source()), " has rank ", rank);
       return;
     }
     bool cuts = has_dim && collective.kind() != proto::ALL_GATHER;
     if (cuts && source[collective.dim()] % group != 0) {
-      Add(what, " cuts dimension ", collective.dim(), " of ",
+      Add(what, " splits dimension ", collective.dim(), " of ",
           context_.BufferText(collective.source()), " of size ",
           source[collective.dim()], ", not a multiple of the ", group,
           " shards of a group");
@@ -445,7 +449,7 @@ class ActionChecker {
     }
     if (collective.kind() == proto::ALL_TO_ALL) {
       if (collective.concat_dim() < 0 || collective.concat_dim() >= rank) {
-        Add(what, " has concat dimension ", collective.concat_dim(), ", ",
+        Add(what, " has concat dimension ", collective.concat_dim(), ", but ",
             context_.BufferText(collective.source()), " has rank ", rank);
         return;
       }
@@ -476,11 +480,12 @@ class ActionChecker {
       case proto::SAME:
         if (from.slice() != to.slice())
           add(" joins ", context_.SliceText(from.slice()), " and ",
-              context_.SliceText(to.slice()), ", expected one slice");
+              context_.SliceText(to.slice()),
+              ", but a relation of same is within one slice");
         break;
       case proto::PIECES:
         if (edge.kind() == proto::CONTROL) {
-          add(": a control edge is same or all");
+          add(": a control edge has the relation same or all, not pieces");
         } else if (edge.kind() == proto::DATA) {
           if (from.kind() != proto::SEND || from.peer() != edge.to())
             add(" does not go from a send to its recv");
@@ -489,11 +494,12 @@ class ActionChecker {
         } else if (uint32_t slice = context_.action(to.peer()).slice();
                    slice != from.slice()) {
           add(" comes from ", context_.SliceText(from.slice()),
-              ", the movement goes to ", context_.SliceText(slice));
+              ", but the movement goes to ", context_.SliceText(slice));
         }
         break;
       default:
-        if (edge.kind() == proto::DATA) add(": a data edge is same or pieces");
+        if (edge.kind() == proto::DATA)
+          add(": a data edge has the relation same or pieces, not all");
         break;
     }
   }

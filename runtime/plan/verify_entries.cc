@@ -58,7 +58,7 @@ class EntryChecker {
     if (index < static_cast<uint64_t>(size)) return true;
     if (!context_.full())
       context_.Add(kReferences, subject.table, subject.index, whose, " names ",
-                   what, " ", index, ", the plan has ", size);
+                   what, " ", index, ", but the plan has ", size);
     return false;
   }
 
@@ -130,8 +130,8 @@ class EntryChecker {
     int64_t shards = NumShards(slice);
     if (shards % NumIslands(slice) != 0) {
       context_.Add(kReferences, Subject::kSlice, i, name, " is bound to ",
-                   NumIslands(slice), " islands, which its ", shards,
-                   " shards cannot be cut over");
+                   NumIslands(slice), " islands, which do not divide its ",
+                   shards, " shards");
       return;
     }
     if (binding.has_list()) {
@@ -145,7 +145,7 @@ class EntryChecker {
         if (DeviceOf(slice, s).has_value()) continue;
         context_.Add(kReferences, Subject::kSlice, i, name, " binds shard ", s,
                      " to device ", binding.list().devices(s),
-                     ", which is no device number");
+                     ", which is not a valid device number");
         return;
       }
       return;
@@ -213,8 +213,8 @@ class EntryChecker {
   bool CheckShape(int i) {
     const proto::Layout& layout = plan_.layouts(i);
     if (layout.dims_size() != layout.shape_size()) {
-      context_.Add(kReferences, Subject::kLayout, i, "layout ", i, " cuts ",
-                   layout.dims_size(), " dimensions, its array has rank ",
+      context_.Add(kReferences, Subject::kLayout, i, "layout ", i, " splits ",
+                   layout.dims_size(), " dimensions, but its array has rank ",
                    layout.shape_size());
       return false;
     }
@@ -252,7 +252,7 @@ class EntryChecker {
           context_.Add(kReferences, Subject::kKernel, i, "kernel ",
                        Quoted(kernel.name()), ": object ", k, " has ",
                        object.blob_bytes(), " bytes from ",
-                       object.blob_offset(), ", the blobs have ",
+                       object.blob_offset(), ", but the blobs have ",
                        context_.blob_bytes);
       }
       for (int k = 0; k < kernel.segments_size() && !context_.full(); ++k) {

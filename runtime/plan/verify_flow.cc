@@ -38,7 +38,7 @@ void CheckOrder(Context* context) {
         ->Add(kOrder, Subject::kEdge, bad, context->EdgeText(bad),
               " goes backward in the table: ", context->ActionText(edge.from()),
               " at ", edge.from(), " and ", context->ActionText(edge.to()),
-              " at ", edge.to(), " should change places")
+              " at ", edge.to(), " must be in the other order")
         .notes = {{{Subject::kAction, edge.from()}, "from here"},
                   {{Subject::kAction, edge.to()}, "to here"}};
     return;

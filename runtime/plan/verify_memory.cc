@@ -111,7 +111,7 @@ class MemoryChecker {
       add(kMemory, " has a slot stride of ", buffer.slot_stride(),
           ", not a multiple of ", kBufferAlignment);
     if (buffer.bytes() != context_.shard_bytes[b])
-      add(kMemory, " has ", buffer.bytes(), " bytes, one shard has ",
+      add(kMemory, " has ", buffer.bytes(), " bytes, but one shard has ",
           context_.shard_bytes[b]);
     if (buffer.credits() > 1 && buffer.slot_stride() < buffer.bytes())
       add(kMemory, " has a slot stride of ", buffer.slot_stride(), " and ",
@@ -201,7 +201,7 @@ class MemoryChecker {
       AddPair(first, b,
               " have slots in turn, but do not lie within one "
               "stride: they take the bytes from ",
-              Begin(first), " to ", SlotEnd(b), ", their stride is ",
+              Begin(first), " to ", SlotEnd(b), ", but their stride is ",
               buffer.slot_stride());
       return false;
     }

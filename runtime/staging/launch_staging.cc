@@ -368,8 +368,9 @@ absl::Status LaunchStaging::LacksRoom(const HostStore::Object& object,
   if (lack.ok()) {
     lack = absl::ResourceExhaustedError(absl::StrCat(
         what, " needs ", object.bytes, " bytes of ", arena_.name(),
-        " beside what is needed there with it, where ", arena_.used(), " of ",
-        arena_.bound(), " bytes are used", Tag(ErrorId::kNoHostMemory)));
+        " in addition to what the launch already needs there, where ",
+        arena_.used(), " of ", arena_.bound(), " bytes are used",
+        Tag(ErrorId::kNoHostMemory)));
   }
   return spiller_->Explain(lack);
 }

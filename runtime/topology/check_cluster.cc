@@ -172,7 +172,7 @@ absl::Status CheckDevices(const std::string& where, int first_host,
       auto [it, inserted] = taken.emplace(position, name);
       if (!inserted) {
         return Wrong(name, ": is at [", absl::StrJoin(coordinates, ", "),
-                     "], where ", it->second, " is already");
+                     "], where ", it->second, " also is");
       }
     }
   }

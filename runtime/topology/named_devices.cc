@@ -32,11 +32,11 @@ absl::StatusOr<std::vector<bool>> NamedDevices(
   for (const std::string& name : names) {
     const auto part = parts.find(name);
     if (part == parts.end()) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "there is no island, host or device '", name,
-          "': names are as 'island0', 'host1' and 'island0/host1/device0' in "
-          "the cluster of ",
-          FormatTopology(topology), Tag(ErrorId::kNoSuchPlace)));
+      return absl::InvalidArgumentError(
+          absl::StrCat("there is no island, host or device '", name,
+                       "'; names have the form 'island0', 'host1' or "
+                       "'island0/host1/device0', and the cluster has ",
+                       FormatTopology(topology), Tag(ErrorId::kNoSuchPlace)));
     }
     for (int64_t device : part->second) {
       named[static_cast<size_t>(device)] = true;

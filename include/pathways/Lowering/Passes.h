@@ -37,14 +37,17 @@ struct CompileOptions : public PassPipelineOptions<CompileOptions> {
       llvm::cl::init("local")};
   PassOptions::Option<bool> oversubscribe{
       *this, "oversubscribe",
-      llvm::cl::desc("Share devices and islands where there are too few"),
+      llvm::cl::desc(
+          "Let slices share devices and islands where there are too few"),
       llvm::cl::init(false)};
   PassOptions::Option<std::string> mesh{
       *this, "mesh",
-      llvm::cl::desc("SLICE:AXIS=N,AXIS=N,...: other sizes of axes of slices")};
+      llvm::cl::desc(
+          "SLICE:AXIS=N,AXIS=N,...: other sizes of mesh axes of slices")};
   PassOptions::Option<bool> explainShardings{
       *this, "explain-shardings",
-      llvm::cl::desc("Say how arrays and operations are cut, and why"),
+      llvm::cl::desc("Emit remarks that say how arrays and operations are "
+                     "partitioned, and why"),
       llvm::cl::init(false)};
   PassOptions::Option<unsigned> stepsInFlight{
       *this, "steps-in-flight",
@@ -58,19 +61,20 @@ struct CompileOptions : public PassPipelineOptions<CompileOptions> {
       llvm::cl::init(0)};
   PassOptions::Option<std::string> profile{
       *this, "profile",
-      llvm::cl::desc("What the program's parts were measured to cost, a file; "
-                     "empty: nothing")};
+      llvm::cl::desc("A file with the measured costs of the program's parts; "
+                     "empty: none")};
   PassOptions::Option<std::string> kernelCache{
       *this, "kernel-cache",
       llvm::cl::desc("Folder of compiled kernels; empty: none")};
   PassOptions::Option<uint64_t> kernelCacheBytes{
       *this, "kernel-cache-bytes",
-      llvm::cl::desc(
-          "Bytes to keep there, what was used last first; 0: no bound"),
+      llvm::cl::desc("Most bytes to keep there; the least recently used go "
+                     "first; 0: no bound"),
       llvm::cl::init(uint64_t{1} << 30)};
   PassOptions::Option<bool> explainKernels{
       *this, "explain-kernels",
-      llvm::cl::desc("Say which ops are left to plain loops, and why"),
+      llvm::cl::desc(
+          "Emit remarks that say which ops are left to plain loops, and why"),
       llvm::cl::init(false)};
 };
 

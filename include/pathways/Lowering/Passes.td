@@ -59,7 +59,7 @@ def LowerToPlan : Pass<"pw-lower-to-plan", "::mlir::ModuleOp"> {
     Option<"credits", "credits", "unsigned", /*default=*/"0",
            "Slots of an array that is fed, fetched or moved; 0: steps in flight">,
     Option<"profile", "profile", "std::string", /*default=*/[{""}],
-           "What the program's parts were measured to cost, a file; empty: nothing">
+           "A file with the measured costs of the program's parts; empty: none">
   ];
   let dependentDialects = ["::mlir::pathways::plan::PlanDialect",
                            "::mlir::pathways::PathwaysDialect"];

@@ -62,7 +62,7 @@ def OverrideMesh : Pass<"pw-override-mesh", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"mesh", "mesh", "std::string", /*default=*/[{""}],
-           "SLICE:AXIS=N,AXIS=N,...: sizes of axes of slices">
+           "SLICE:AXIS=N,AXIS=N,...: sizes of mesh axes of slices">
   ];
   let dependentDialects = ["::mlir::pathways::PathwaysDialect"];
 }
@@ -95,7 +95,7 @@ def PropagateShardings : Pass<"pw-propagate-shardings", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"explain", "explain", "bool", /*default=*/"false",
-           "Say who decided how each array is cut">
+           "Emit remarks that say what decided the sharding of each array">
   ];
   let dependentDialects = ["::mlir::pathways::PathwaysDialect"];
 }
@@ -145,9 +145,11 @@ def Partition : Pass<"pw-partition", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"explain", "explain", "bool", /*default=*/"false",
-           "Say how operations are cut, why, and what else that would cost">,
+           "Emit remarks that say how operations are partitioned, why, and what "
+           "the other choices would cost">,
     Option<"explainReshards", "explain-reshards", "bool", /*default=*/"false",
-           "Say how tensors change their layouts, and how else they could">
+           "Emit remarks that say how tensors change their layouts, and which "
+           "other ways there are">
   ];
   let dependentDialects = ["::mlir::pathways::PathwaysDialect",
                            "::mlir::arith::ArithDialect",
@@ -182,7 +184,7 @@ def Place : Pass<"pw-place", "::mlir::ModuleOp"> {
     Option<"topology", "topology", "std::string", /*default=*/[{"local"}],
            "Machines: local, ISLANDSxHOSTSxDEVICES, or a textproto file">,
     Option<"oversubscribe", "oversubscribe", "bool", /*default=*/"false",
-           "Share devices and islands where there are too few">
+           "Let slices share devices and islands where there are too few">
   ];
   let dependentDialects = ["::mlir::pathways::PathwaysDialect"];
 }
@@ -259,9 +261,9 @@ def InsertTransfers : Pass<"pw-insert-transfers", "::mlir::ModuleOp"> {
   let options = [
     Option<"topology", "topology", "std::string", /*default=*/[{""}],
            "Machines: local, ISLANDSxHOSTSxDEVICES, or a textproto file; empty: "
-           "not known, pieces move at once">,
+           "unknown, so all pieces of a movement are sent at once">,
     Option<"profile", "profile", "std::string", /*default=*/[{""}],
-           "What the program's parts were measured to cost, a file; empty: nothing">
+           "A file with the measured costs of the program's parts; empty: none">
   ];
   let dependentDialects = ["::mlir::pathways::PathwaysDialect",
                            "::mlir::arith::ArithDialect",
@@ -287,7 +289,7 @@ def ExplainReshard : Pass<"pw-explain-reshard", "::mlir::ModuleOp"> {
     Option<"topology", "topology", "std::string", /*default=*/[{"local"}],
            "Machines: local, ISLANDSxHOSTSxDEVICES, or a textproto file">,
     Option<"profile", "profile", "std::string", /*default=*/[{""}],
-           "What the program's parts were measured to cost, a file; empty: nothing">
+           "A file with the measured costs of the program's parts; empty: none">
   ];
 }
 

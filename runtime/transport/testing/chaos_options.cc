@@ -79,8 +79,8 @@ absl::Status Set(absl::string_view name, absl::string_view value,
     absl::StrAppend(out, entry.name);
   };
   return absl::InvalidArgumentError(absl::StrCat(
-      "chaos: there is no '", name,
-      "'; there are: ", absl::StrJoin(kShares, ", ", name_of), ", ",
+      "chaos: unknown setting '", name, "', expected one of ",
+      absl::StrJoin(kShares, ", ", name_of), ", ",
       absl::StrJoin(kTimes, ", ", name_of), ", ", kRate, ", ", kSeed));
 }
 

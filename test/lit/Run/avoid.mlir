@@ -20,7 +20,7 @@
 // RUN: %python %S/Inputs/exits.py 4 pw-run %t.plan --topology=2x2x2 --avoid=island0,host3,island1/host2/device1 %{check} 2>&1 | FileCheck %s --check-prefix=FEW
 // FEW: error: --avoid: program 'p' is on 2 devices of island0, 2 of which must be avoided, and there are too few devices to replace them; devices that are allowed and that the program does not use: island0 0, island1 1; oversubscribe to share devices [PW2105]
 // RUN: %python %S/Inputs/exits.py 2 pw-run %t.plan --topology=2x2x2 --avoid=host9 %{check} 2>&1 | FileCheck %s --check-prefix=NAME
-// NAME: error: --avoid: there is no island, host or device 'host9': names are as 'island0', 'host1' and 'island0/host1/device0' in the cluster of 2 islands x 2 hosts x 2 cpu devices (8 devices) [PW2104]
+// NAME: error: --avoid: there is no island, host or device 'host9'; names have the form 'island0', 'host1' or 'island0/host1/device0', and the cluster has 2 islands x 2 hosts x 2 cpu devices (8 devices) [PW2104]
 
 pw.slice @s mesh <"d" = 2>
 

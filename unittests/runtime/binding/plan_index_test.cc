@@ -100,8 +100,9 @@ TEST_F(PlanIndexTest, GivesWhatItHasWhole) {
   const std::shared_ptr<const PreparedPlan> plan =
       Prepare(MovePlan("p", 1), MakeTopology("1x1x1"));
   const PlanName name = *NameOf(plan->data());
-  EXPECT_EQ(index_.Source(name.hash).status(),
-            absl::NotFoundError("plan " + name.hash.Text() + " is not here"));
+  EXPECT_EQ(
+      index_.Source(name.hash).status(),
+      absl::NotFoundError("plan " + name.hash.Text() + " is not in the index"));
   index_.Put(name, plan);
   const auto source = index_.Source(name.hash);
   ASSERT_TRUE(source.ok()) << source.status();

@@ -31,7 +31,8 @@ TEST(PlanMessagesTest, ARequestIsAnsweredWithBytesOrWhyNot) {
   proto::PlanPart part;
   AnswerPlanRequest(&plans, request, &part);
   EXPECT_EQ(part.status(), static_cast<int>(absl::StatusCode::kNotFound));
-  EXPECT_EQ(part.message(), "plan " + name.hash.Text() + " is not here");
+  EXPECT_EQ(part.message(),
+            "plan " + name.hash.Text() + " is not in the index");
   EXPECT_EQ(plans.sent(), 0u);
 
   plans.Put(name, plan);
@@ -53,7 +54,7 @@ TEST(PlanMessagesTest, ARequestIsAnsweredWithBytesOrWhyNot) {
   request.set_hash("no hash");
   part.Clear();
   AnswerPlanRequest(&plans, request, &part);
-  EXPECT_EQ(part.message(), "no plan is named");
+  EXPECT_EQ(part.message(), "the request does not name a plan by its hash");
 }
 
 }  // namespace

@@ -84,7 +84,7 @@ TEST_P(ClientLaunchesTest, ErrorsNameBothSides) {
   EXPECT_EQ(runtime->Fetch(run, "nix").status().message(),
             "program 'sum' has no result 'nix'; it has 'y', 'all' [PW6108]");
   EXPECT_EQ(runtime->Fetch(run, 2).status().message(),
-            "program 'sum' has 2 results, there is no result 2 [PW6108]");
+            "program 'sum' has 2 results, but result 2 is asked for [PW6108]");
 }
 
 // Nothing of it goes to the hosts, and arrays that it would have brought there

@@ -95,7 +95,7 @@ TEST_F(RunTableTest, ResultsAreKnownByNumberAndName) {
   const std::shared_ptr<RunState> run = Add(1);
   EXPECT_TRUE(run->CheckIndex(1).ok());
   EXPECT_EQ(run->CheckIndex(-1).message(),
-            "program 'p' has 2 results, there is no result -1 [PW6108]");
+            "program 'p' has 2 results, but result -1 is asked for [PW6108]");
   EXPECT_EQ(*run->IndexOf("z"), 1);
   EXPECT_EQ(run->IndexOf("w").status().message(),
             "program 'p' has no result 'w'; it has 'y', 'z' [PW6108]");

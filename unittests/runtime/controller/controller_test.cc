@@ -62,7 +62,9 @@ TEST_F(ControllerTest, OnlyAClientSpeaksForItself) {
   EXPECT_THAT(Sent(), IsEmpty());
   controller_->OnControl(context_.directory.client(1),
                          control.SerializeAsString());
-  EXPECT_THAT(Sent(), ElementsAre("client1 1: no plan is named"));
+  EXPECT_THAT(
+      Sent(),
+      ElementsAre("client1 1: the request does not name a plan by its hash"));
 }
 
 TEST_F(ControllerTest, WhoIsNotConnectedIsNotHeard) {
@@ -146,8 +148,10 @@ TEST_F(ControllerTest, APlanThatDoesNotComeEndsTheLoad) {
   load.mutable_load_request()->set_request(2);
   load.mutable_load_request()->mutable_plan()->set_hash("short");
   FromClient(1, load);
-  EXPECT_THAT(Sent(),
-              ElementsAre("something else", "client1 2: no plan is named"));
+  EXPECT_THAT(
+      Sent(),
+      ElementsAre("something else",
+                  "client1 2: the request does not name a plan by its hash"));
   EXPECT_THAT(Advance(kTimeout / 2),
               ElementsAre("something else", "something else"));
   EXPECT_THAT(Advance(kTimeout),

@@ -124,7 +124,8 @@ TEST(HostLoadsTest, RefusesALoadThatNamesNoPlan) {
   const std::vector<Control> replies =
       ControlsOf(host.LoadAgain(), Control::kLoadReply);
   ASSERT_THAT(replies, SizeIs(1));
-  EXPECT_EQ(replies[0].load_reply().message(), "no plan is named");
+  EXPECT_EQ(replies[0].load_reply().message(),
+            "the request does not name a plan by its hash");
 }
 
 }  // namespace

@@ -76,7 +76,7 @@ TEST(MemberTest, ABeginningWithMoreHostsThanThereAreIsRefused) {
   const auto members = cluster.coordinator().AwaitHosts(SteadyTime::Now());
   EXPECT_EQ(members.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(members.status().message(),
-            "the cluster cannot begin with 3 of 2 hosts [PW7107]");
+            "the cluster waits for 3 hosts to begin, but has 2 [PW7107]");
 }
 
 // The worker of host0, and whoever it takes for the controller.

@@ -33,7 +33,7 @@ const std::vector<Fault>& ActionFaults() {
        [](Edit& e) { e.Action("z.fetch")->add_aliases(); }},
       {"kernel_without_run",
        7,
-       {"gang 'reduce' names kernel 1 but runs none"},
+       {"gang 'reduce' names kernel 1, but none of its steps runs a kernel"},
        [](Edit& e) { e.Action("reduce")->set_kernel(1); }},
       {"peer_of_a_gang",
        7,
@@ -53,7 +53,8 @@ const std::vector<Fault>& ActionFaults() {
        [](Edit& e) { e.Action("m.recv")->clear_results(); }},
       {"send_of_partial",
        7,
-       {"send 'm.send' moves buffer 'h'", "partial add", "reduced by a gang"},
+       {"send 'm.send' moves buffer 'h'", "partial add",
+        "a gang must reduce them first"},
        [](Edit& e) { e.Action("m.send")->set_operands(0, e.B("h")); }},
       {"peer_is_no_recv",
        7,
@@ -145,13 +146,13 @@ const std::vector<Fault>& ActionFaults() {
        }},
       {"alias_twice",
        7,
-       {"gang 'inplace'", "aliased already"},
+       {"gang 'inplace'", "already has an alias"},
        [](Edit& e) {
          *e.Action("inplace")->add_aliases() = e.Action("inplace")->aliases(0);
        }},
       {"alias_apart",
        7,
-       {"'y'", "'z'", "at offsets", "expected one place"},
+       {"'y'", "'z'", "at offsets", "expected the same bytes"},
        [](Edit& e) { e.Buffer("z")->set_offset(1 << 20); }},
       {"collective_axis",
        7,
@@ -171,7 +172,7 @@ const std::vector<Fault>& ActionFaults() {
        [](Edit& e) { e.Reduce()->set_kind(proto::PERMUTE); }},
       {"broadcast_from_nobody",
        7,
-       {"broadcast is from rank 2 of groups of 2"},
+       {"broadcast has root rank 2, but its groups have 2 ranks"},
        [](Edit& e) {
          e.Reduce()->clear_reduction();
          e.Reduce()->set_kind(proto::BROADCAST);
@@ -179,7 +180,7 @@ const std::vector<Fault>& ActionFaults() {
        }},
       {"pairs_out_of_the_group",
        7,
-       {"permute sends from rank 0 to rank 2 of groups of 2"},
+       {"permute sends from rank 0 to rank 2, but its groups have 2 ranks"},
        [](Edit& e) {
          e.Reduce()->clear_reduction();
          e.Reduce()->set_kind(proto::PERMUTE);
@@ -196,7 +197,7 @@ const std::vector<Fault>& ActionFaults() {
        }},
       {"half_a_pair",
        7,
-       {"permute has pairs of 1 ranks"},
+       {"permute has 1 ranks in its pairs, expected an even number"},
        [](Edit& e) {
          e.Reduce()->clear_reduction();
          e.Reduce()->set_kind(proto::PERMUTE);
@@ -204,7 +205,7 @@ const std::vector<Fault>& ActionFaults() {
        }},
       {"pairs_and_a_shift",
        7,
-       {"permute has pairs, which only a permute without a shift has"},
+       {"permute has pairs, but only a permute without a shift has pairs"},
        [](Edit& e) {
          e.Reduce()->clear_reduction();
          e.Reduce()->set_kind(proto::PERMUTE);
@@ -265,7 +266,7 @@ const std::vector<Fault>& ActionFaults() {
       {"pieces_from_elsewhere",
        7,
        {"reuse edge 'layer0' -> 'm.send'", "slice 'front'",
-        "the movement goes to slice 'back'"},
+        "but the movement goes to slice 'back'"},
        [](Edit& e) {
          e.AddEdge("layer0", "m.send", 0, proto::REUSE, proto::PIECES);
        }},
@@ -277,14 +278,14 @@ const std::vector<Fault>& ActionFaults() {
        }},
       {"pieces_control",
        7,
-       {"control edge", "is same or all"},
+       {"control edge", "has the relation same or all"},
        [](Edit& e) {
          e.Edge("update", "layer1", proto::CONTROL)
              ->set_relation(proto::PIECES);
        }},
       {"data_to_all",
        7,
-       {"'layer0' -> 'reduce'", "is same or pieces"},
+       {"'layer0' -> 'reduce'", "has the relation same or pieces"},
        [](Edit& e) {
          e.Edge("layer0", "reduce", proto::DATA)->set_relation(proto::ALL);
        }},

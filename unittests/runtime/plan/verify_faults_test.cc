@@ -106,7 +106,7 @@ const std::vector<Fault>& FlowFaults() {
        }},
       {"dims_and_rank",
        1,
-       {"layout 0 cuts 1 dimensions", "rank 2"},
+       {"layout 0 splits 1 dimensions", "rank 2"},
        [](Edit& e) {
          e.plan->mutable_layouts(0)->mutable_dims()->RemoveLast();
        }},
@@ -159,7 +159,7 @@ const std::vector<Fault>& FlowFaults() {
        }},
       {"buffer_slice",
        1,
-       {"buffer 'w' names slice 2, the plan has 2"},
+       {"buffer 'w' names slice 2, but the plan has 2"},
        [](Edit& e) { e.Buffer("w")->set_slice(2); }},
       {"buffer_layout",
        1,
@@ -199,7 +199,7 @@ const std::vector<Fault>& FlowFaults() {
        [](Edit& e) { e.Action("m.send")->set_peer(999); }},
       {"feed_interface",
        1,
-       {"feed 'x.feed' names argument 2, the plan has 2"},
+       {"feed 'x.feed' names argument 2, but the plan has 2"},
        [](Edit& e) { e.Action("x.feed")->set_interface(2); }},
       {"fetch_interface",
        1,
@@ -292,7 +292,7 @@ const std::vector<Fault>& FlowFaults() {
       {"backward",
        2,
        {"control edge 'z.fetch' -> 'w2.fetch'", "fetch 'w2.fetch' at",
-        "should change places"},
+        "must be in the other order"},
        [](Edit& e) {
          e.AddEdge("z.fetch", "w2.fetch", 0, proto::CONTROL, proto::ALL);
          e.AddEdge("w2.fetch", "z.fetch", 2, proto::CREDIT, proto::ALL);
@@ -419,7 +419,7 @@ const std::vector<Fault>& FlowFaults() {
        [](Edit& e) { e.Buffer("s")->set_slot_stride(100); }},
       {"bytes",
        6,
-       {"buffer 's' has 47 bytes, one shard has 48"},
+       {"buffer 's' has 47 bytes, but one shard has 48"},
        [](Edit& e) { e.Buffer("s")->set_bytes(47); }},
       {"slots_overlap",
        6,

@@ -408,9 +408,9 @@ TEST(VerifyTest, RunsOfIslandsAreEqualAndHaveDevices) {
   binding->add_more();
   const std::vector<PlanIssue> issues = VerifyPlan(plan, 0);
   ASSERT_EQ(issues.size(), 1u);
-  EXPECT_THAT(issues[0].message,
-              HasSubstr("is bound to 3 islands, which its 4 shards cannot be "
-                        "cut over"));
+  EXPECT_THAT(
+      issues[0].message,
+      HasSubstr("is bound to 3 islands, which do not divide its 4 shards"));
 }
 
 TEST(TablesTest, GroupsAreRankedByTheirAxesAsNamed) {

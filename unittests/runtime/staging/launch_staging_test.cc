@@ -468,8 +468,9 @@ TEST_F(SpillingStagingTest, WhatCannotComeBackSaysOfWhichHost) {
   arena_.Bound(12);
   EXPECT_THAT(Notify(Stage(4, 10, 41)),
               ElementsAre("ready 4: argument 'u' of program 'p' needs 8 bytes "
-                          "of host memory of host0 beside what is needed there "
-                          "with it, where 0 of 12 bytes are used [PW3102]"));
+                          "of host memory of host0 in addition to what the "
+                          "launch already needs there, where 0 of 12 bytes "
+                          "are used [PW3102]"));
 }
 
 // Room for what is no array.

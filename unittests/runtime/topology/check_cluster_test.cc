@@ -102,12 +102,12 @@ TEST(CheckClusterTest, Coordinates) {
   EXPECT_EQ(ErrorOf(island("coordinates: [-1, 0]", "")),
             "island0/host0/device0: coordinate 0 is -1, expected 0 to 0");
   EXPECT_EQ(ErrorOf(island("coordinates: [0, 1]", "coordinates: [0, 1]")),
-            "island0/b/device0: is at [0, 1], where island0/host0/device0 is "
-            "already");
+            "island0/b/device0: is at [0, 1], where island0/host0/device0 "
+            "also is");
   // Against the place that follows from the order.
   EXPECT_EQ(ErrorOf(island("coordinates: [0, 1]", "")),
-            "island0/b/device0: is at [0, 1], where island0/host0/device0 is "
-            "already");
+            "island0/b/device0: is at [0, 1], where island0/host0/device0 "
+            "also is");
 }
 
 TEST(CheckClusterTest, Links) {

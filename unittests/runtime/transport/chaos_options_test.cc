@@ -51,7 +51,7 @@ TEST(ChaosOptionsTest, SayWhatIsWrong) {
       {"bytes-per-second=inf",
        "bytes-per-second: expected a number from 1, got 'inf'"},
       {"delay=0.1,",
-       "there is no ''; there are: delay, duplicate, reorder, "
+       "unknown setting '', expected one of delay, duplicate, reorder, "
        "drop, cut, longest-delay, retry, bytes-per-second, seed"},
   };
   for (const auto& c : cases) {

@@ -1032,9 +1032,9 @@ plan.program @p in_flight 2 {
   plan.edge @run -> @send data same
   plan.edge @send -> @run credit same tokens 2
   plan.edge @send -> @recv data pieces
-  // expected-error@+1 {{plan rule 7 (actions): data edge 'recv' -> 'fetch' (same, 0 tokens) joins slice 't' and slice 's', expected one slice}}
+  // expected-error@+1 {{plan rule 7 (actions): data edge 'recv' -> 'fetch' (same, 0 tokens) joins slice 't' and slice 's', but a relation of same is within one slice}}
   plan.edge @recv -> @fetch data same
-  // expected-error@+1 {{plan rule 7 (actions): credit edge 'fetch' -> 'send' (pieces, 2 tokens) comes from slice 's', the movement goes to slice 't'}}
+  // expected-error@+1 {{plan rule 7 (actions): credit edge 'fetch' -> 'send' (pieces, 2 tokens) comes from slice 's', but the movement goes to slice 't'}}
   plan.edge @fetch -> @send credit pieces tokens 2
   plan.argument @a feed @feed
   plan.result @r fetch @fetch
