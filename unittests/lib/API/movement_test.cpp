@@ -22,13 +22,13 @@
 #include "runtime/plan/profile.h"
 #include "runtime/topology/topology.h"
 #include "tools/pw-run/dry_run.h"
+#include "unittests/random_cases.h"
 #include "gtest/gtest.h"
 
 #include <unistd.h>
 
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <map>
@@ -45,11 +45,6 @@ template <typename T> T take(Result<T> result) {
 template <typename T> T take(absl::StatusOr<T> result) {
   EXPECT_TRUE(result.ok()) << result.status();
   return *std::move(result);
-}
-
-uint64_t fromEnvironment(const char *name, uint64_t otherwise) {
-  const char *text = std::getenv(name);
-  return text ? std::strtoull(text, nullptr, 10) : otherwise;
 }
 
 struct Links {
@@ -301,8 +296,9 @@ HostArray addUp(const HostArray &values) {
 }
 
 TEST(MovementTest, RandomReshardsMoveWhatWasSaid) {
-  const uint64_t seed = fromEnvironment("PATHWAYS_TEST_SEED", 20261124);
-  const uint64_t count = fromEnvironment("PATHWAYS_TEST_RESHARDS", 2000);
+  const uint64_t seed = TestSeed(20261124);
+  const uint64_t count =
+      FromEnvironment("PATHWAYS_TEST_RESHARDS", SampleSize(500, 2000));
   std::printf("seeds %llu to %llu\n", (unsigned long long)seed,
               (unsigned long long)(seed + count - 1));
   uint64_t planned = 0, moved = 0;

@@ -16,6 +16,7 @@
 
 #include "mutants.h"
 #include "pathways/Compile.h"
+#include "unittests/random_cases.h"
 #include "gtest/gtest.h"
 #include <csignal>
 #include <cstdlib>
@@ -31,11 +32,6 @@ using namespace pathways;
 using namespace mutants;
 
 namespace {
-
-uint64_t fromEnvironment(const char *name, uint64_t otherwise) {
-  const char *text = std::getenv(name);
-  return text ? std::strtoull(text, nullptr, 10) : otherwise;
-}
 
 //===----------------------------------------------------------------------===//
 // Name of the mutant in a crash
@@ -121,9 +117,9 @@ TEST(MutantsTest, EndWithAPlanOrADiagnostic) {
   ASSERT_GT(corpus.programs.size(), 20u);
   ASSERT_GT(corpus.wrong.size(), 100u);
   ASSERT_GT(corpus.functions.size(), 50u);
-  const uint64_t count = fromEnvironment("PATHWAYS_TEST_MUTANTS", 2000);
-  const uint64_t seed =
-      fromEnvironment("PATHWAYS_TEST_SEED", std::random_device()());
+  const uint64_t count =
+      FromEnvironment("PATHWAYS_TEST_MUTANTS", SampleSize(500, 2000));
+  const uint64_t seed = TestSeed(std::random_device()());
   const bool isPrinted = std::getenv("PATHWAYS_TEST_PRINT");
   std::printf("seeds %llu to %llu\n", (unsigned long long)seed,
               (unsigned long long)(seed + count - 1));

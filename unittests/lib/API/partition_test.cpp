@@ -19,9 +19,9 @@
 #include "one_device.h"
 #include "pathways/Pathways.h"
 #include "program_reducer.h"
+#include "unittests/random_cases.h"
 #include "gtest/gtest.h"
 
-#include <cstdlib>
 #include <random>
 #include <regex>
 #include <sstream>
@@ -36,11 +36,6 @@ using kernel_test::Tensor;
 template <typename T> T take(Result<T> result) {
   EXPECT_TRUE(result) << result.error().message;
   return *std::move(result);
-}
-
-uint64_t fromEnvironment(const char *name, uint64_t otherwise) {
-  const char *text = std::getenv(name);
-  return text ? std::strtoull(text, nullptr, 10) : otherwise;
 }
 
 ElementType toElementType(kernel_test::Element element) {
@@ -291,8 +286,9 @@ std::string describeFailure(uint64_t seed, const RandomPartition &random,
 }
 
 TEST(PartitionTest, AgreesWithPlainCode) {
-  const uint64_t seed = fromEnvironment("PATHWAYS_TEST_SEED", 20261123);
-  const uint64_t count = fromEnvironment("PATHWAYS_TEST_PARTITIONS", 800);
+  const uint64_t seed = TestSeed(20261123);
+  const uint64_t count =
+      FromEnvironment("PATHWAYS_TEST_PARTITIONS", SampleSize(200, 800));
   std::printf("seeds %llu to %llu\n", (unsigned long long)seed,
               (unsigned long long)(seed + count - 1));
   uint64_t communicating = 0, constraints = 0, contributions = 0, failures = 0;

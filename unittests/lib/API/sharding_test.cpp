@@ -7,10 +7,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "unittests/lib/API/api_test_support.h"
+#include "unittests/random_cases.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-#include <cstdlib>
 #include <numeric>
 #include <random>
 #include <string>
@@ -231,10 +231,7 @@ Sharding randomSharding(const std::vector<int64_t> &shape,
 }
 
 TEST(ShardingTest, RandomShardingsKeepEveryElement) {
-  const char *given = std::getenv("PATHWAYS_TEST_SEED");
-  const auto seed =
-      given ? static_cast<uint32_t>(std::strtoul(given, nullptr, 10))
-            : 20261128;
+  const auto seed = static_cast<uint32_t>(TestSeed(20261128));
   SCOPED_TRACE("PATHWAYS_TEST_SEED=" + std::to_string(seed));
   std::minstd_rand random(seed);
   for (auto world : {RunOptions::kThreads, RunOptions::kSim}) {

@@ -17,6 +17,7 @@
 #include "movement_oracle.h"
 #include "pathways/Analysis/BodyReshard.h"
 #include "pathways/Analysis/MovementCost.h"
+#include "unittests/random_cases.h"
 #include "llvm/ADT/StringExtras.h"
 #include "gtest/gtest.h"
 
@@ -225,16 +226,12 @@ struct MovementPlannerTest : public ::testing::Test {
   MLIRContext context;
 };
 
-uint64_t seedFromEnvironment() {
-  const char *text = std::getenv("PATHWAYS_TEST_SEED");
-  return text ? std::strtoull(text, nullptr, 10) : 20261124;
-}
-
 TEST_F(MovementPlannerTest, SmallArraysComeRightByAnyRoute) {
-  const uint64_t seed = seedFromEnvironment();
+  const uint64_t seed = ::pathways::TestSeed(20261124);
   const char *text = std::getenv("PATHWAYS_TEST_MOVEMENTS");
   const bool isAll = text && StringRef(text) == "all";
-  const uint64_t wanted = text ? std::strtoull(text, nullptr, 10) : 40000;
+  const uint64_t wanted = ::pathways::FromEnvironment(
+      "PATHWAYS_TEST_MOVEMENTS", ::pathways::SampleSize(10000, 40000));
   std::mt19937_64 random(seed);
   SmallVector<MeshAttr> meshes;
   for (const std::vector<int64_t> &sizes :
@@ -280,7 +277,7 @@ TEST_F(MovementPlannerTest, SmallArraysComeRightByAnyRoute) {
 }
 
 TEST_F(MovementPlannerTest, ArraysOfThreeDimensionsComeRightByAnyRoute) {
-  const uint64_t seed = seedFromEnvironment();
+  const uint64_t seed = ::pathways::TestSeed(20261124);
   std::printf("seed %llu\n", (unsigned long long)seed);
   std::mt19937_64 random(seed);
   SmallVector<MeshAttr> meshes;

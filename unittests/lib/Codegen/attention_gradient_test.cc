@@ -13,9 +13,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen_harness.h"
+#include "unittests/random_cases.h"
 #include "gtest/gtest.h"
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <random>
 #include <string>
@@ -276,9 +276,7 @@ TEST(AttentionGradient, BlocksOfScoresGiveTheBitsOfWholeOnes) {
       {6, 333, 300, 32, 32, "bf16", true, false, false, true},
       {7, 301, 333, 17, 24, "f32", false, false, true, true},
   };
-  unsigned seed = std::random_device()();
-  if (const char *text = std::getenv("PATHWAYS_TEST_SEED"))
-    seed = std::strtoul(text, nullptr, 10);
+  const unsigned seed = pathways::TestSeed(std::random_device()());
   std::printf("PATHWAYS_TEST_SEED=%u\n", seed);
   std::mt19937 random(seed);
   const char *elements[] = {"f32", "f32", "bf16", "f16"};

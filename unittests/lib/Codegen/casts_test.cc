@@ -16,6 +16,7 @@
 #include "codegen_harness.h"
 
 #include "runtime/kernel/target.h"
+#include "unittests/random_cases.h"
 #include "gtest/gtest.h"
 #include <cfloat>
 #include <random>
@@ -138,8 +139,7 @@ Cell stored(Element e, Cell cell) {
 class CastsTest : public testing::Test {
 protected:
   CastsTest() {
-    const char *text = std::getenv("PATHWAYS_TEST_SEED");
-    seed = text ? std::strtoull(text, nullptr, 10) : 20261128;
+    seed = pathways::TestSeed(20261128);
     random.seed(seed);
     std::printf("seed %llu\n", (unsigned long long)seed);
   }

@@ -19,20 +19,19 @@
 #include "random_kernel.h"
 
 #include "runtime/kernel/target.h"
+#include "unittests/random_cases.h"
 #include "gtest/gtest.h"
 #include <cstdlib>
 #include <memory>
 
 using namespace kernel_test;
 namespace kernel = mlir::pathways::kernel;
+using pathways::FromEnvironment;
+using pathways::SampleSize;
+using pathways::TestSeed;
 using pathways::proto::Target;
 
 namespace {
-
-uint64_t fromEnvironment(const char *name, uint64_t otherwise) {
-  const char *text = std::getenv(name);
-  return text ? std::strtoull(text, nullptr, 10) : otherwise;
-}
 
 /// Runs `random`, which is segment `segment`. Returns its results.
 std::vector<std::vector<uint8_t>> run(Kernel &kernel, unsigned segment,
@@ -113,8 +112,8 @@ kernel::RowLimits limitsOf(uint64_t group) {
 
 /// Compiles, runs and compares `count` kernels and prints their seeds.
 void checkMany(Mix mix, uint64_t usual) {
-  const uint64_t seed = fromEnvironment("PATHWAYS_TEST_SEED", 20260701);
-  const uint64_t count = fromEnvironment("PATHWAYS_TEST_KERNELS", usual);
+  const uint64_t seed = TestSeed(20260701);
+  const uint64_t count = FromEnvironment("PATHWAYS_TEST_KERNELS", usual);
   constexpr uint64_t kTogether = 10; // segments of one kernel
   std::printf("seeds %llu to %llu\n", (unsigned long long)seed,
               (unsigned long long)(seed + count - 1));
@@ -178,15 +177,20 @@ std::vector<uint8_t> withOneNaN(Element element, std::vector<uint8_t> bytes) {
   return bytes;
 }
 
-TEST(RandomKernels, AgreeWithPlainCode) { checkMany(Mix::Usual, 400); }
+TEST(RandomKernels, AgreeWithPlainCode) {
+  checkMany(Mix::Usual, SampleSize(120, 400));
+}
 
-TEST(RandomKernels, LayersAgreeWithPlainCode) { checkMany(Mix::Layers, 500); }
+TEST(RandomKernels, LayersAgreeWithPlainCode) {
+  checkMany(Mix::Layers, SampleSize(120, 500));
+}
 
 /// Runs each kernel without row loops, and with everything cut into rows that
 /// can be.
 TEST(RandomKernels, RowLoopsChangeNoBit) {
-  const uint64_t seed = fromEnvironment("PATHWAYS_TEST_SEED", 20260901);
-  const uint64_t count = fromEnvironment("PATHWAYS_TEST_KERNELS", 200);
+  const uint64_t seed = TestSeed(20260901);
+  const uint64_t count =
+      FromEnvironment("PATHWAYS_TEST_KERNELS", SampleSize(60, 200));
   std::printf("seeds %llu to %llu\n", (unsigned long long)seed,
               (unsigned long long)(seed + count - 1));
   for (uint64_t i = 0; i < count; ++i) {

@@ -13,10 +13,10 @@
 #include "codegen_harness.h"
 #include "lib/Codegen/Prepare/RowGroup.h"
 
+#include "unittests/random_cases.h"
 #include "llvm/ADT/STLExtras.h"
 #include "gtest/gtest.h"
 #include <algorithm>
-#include <cstdlib>
 #include <limits>
 #include <map>
 #include <random>
@@ -155,8 +155,7 @@ TEST(KernelRowOrder, ProductsInALoopHaveTheBitsOfThoseAlone) {
 
 /// Tests dimensions in any order, also of one element, cut into few rows.
 TEST(KernelRowOrder, SumsOfAnyForm) {
-  const char *text = std::getenv("PATHWAYS_TEST_SEED");
-  const unsigned seed = text ? std::strtoul(text, nullptr, 10) : 20261126;
+  const unsigned seed = pathways::TestSeed(20261126);
   std::printf("seed %u\n", seed);
   std::mt19937 random(seed);
   for (int i = 0; i < 120; ++i) {

@@ -16,6 +16,7 @@
 #include "cells.h"
 #include "codegen_harness.h"
 
+#include "unittests/random_cases.h"
 #include "gtest/gtest.h"
 #include <memory>
 #include <random>
@@ -127,14 +128,10 @@ private:
   std::vector<bool> isDropped, isComputed;
 };
 
-uint64_t fromEnvironment(const char *name, uint64_t otherwise) {
-  const char *text = std::getenv(name);
-  return text ? std::strtoull(text, nullptr, 10) : otherwise;
-}
-
 TEST(SlicesTest, AgreeWithPlainCode) {
-  const uint64_t seed = fromEnvironment("PATHWAYS_TEST_SEED", 20261128);
-  const uint64_t count = fromEnvironment("PATHWAYS_TEST_SLICES", 1000);
+  const uint64_t seed = pathways::TestSeed(20261128);
+  const uint64_t count = pathways::FromEnvironment(
+      "PATHWAYS_TEST_SLICES", pathways::SampleSize(300, 1000));
   std::printf("seed %llu\n", (unsigned long long)seed);
   std::mt19937_64 random(seed);
   constexpr uint64_t kTogether = 25; // segments of one kernel

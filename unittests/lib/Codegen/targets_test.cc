@@ -15,10 +15,10 @@
 #include "random_kernel.h"
 
 #include "runtime/kernel/target.h"
+#include "unittests/random_cases.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include <cstdio>
-#include <cstdlib>
 #include <thread>
 
 using namespace kernel_test;
@@ -96,12 +96,8 @@ TEST(Targets, TransposesKeepBits) {
 }
 
 TEST(Targets, RandomKernelsCanBeSelected) {
-  auto fromEnvironment = [](const char *name, uint64_t otherwise) {
-    const char *text = std::getenv(name);
-    return text ? std::strtoull(text, nullptr, 10) : otherwise;
-  };
-  const uint64_t seed = fromEnvironment("PATHWAYS_TEST_SEED", 1);
-  const uint64_t count = fromEnvironment("PATHWAYS_TEST_KERNELS", 10);
+  const uint64_t seed = pathways::TestSeed(1);
+  const uint64_t count = pathways::FromEnvironment("PATHWAYS_TEST_KERNELS", 10);
   std::printf("seeds %llu to %llu\n", (unsigned long long)seed,
               (unsigned long long)(seed + count - 1));
   for (uint64_t i = 0; i < count; ++i) {

@@ -27,6 +27,7 @@
 #include "runtime/plan/testing/test_plans.h"
 #include "runtime/protocol/control_check.h"
 #include "runtime/protocol/wire_kind.h"
+#include "unittests/random_cases.h"
 #include "unittests/runtime/client/recorded_cluster.h"
 
 namespace pathways::testing {
@@ -260,7 +261,7 @@ std::vector<float> Fetched(const RecordedCluster& cluster) {
 
 // Sends that may be made by whoever makes them are left out.
 TEST(ForeignMessageTest, NothingComesOfWhatOthersMayNotSay) {
-  for (uint64_t seed = 1; seed <= 30; ++seed) {
+  for (uint64_t seed = 1; seed <= SampleSize(10, 30); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     RecordedCluster cluster("2x2x2", Dispatch(seed));
     const Directory& directory = cluster.context.directory;
@@ -328,7 +329,7 @@ TEST(ForeignMessageTest, NoHostSendsWhatItDoesNotHave) {
 // link they are copies: inside a process hosts are ours.
 TEST(ForeignMessageTest, NothingBreaksWhateverIsSaid) {
   std::set<int> heard;
-  for (uint64_t seed = 1; seed <= 60; ++seed) {
+  for (uint64_t seed = 1; seed <= SampleSize(20, 60); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     RecordedCluster cluster("2x2x2", Dispatch(seed));
     cluster.world.copies_payloads = true;
@@ -364,7 +365,7 @@ TEST(ForeignMessageTest, NothingBreaksWhateverIsSaid) {
 
 // Whatever a client says, in its own name: another one has what it asked for.
 TEST(ForeignMessageTest, AClientHurtsItselfAlone) {
-  for (uint64_t seed = 1; seed <= 12; ++seed) {
+  for (uint64_t seed = 1; seed <= SampleSize(4, 12); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     RecordedCluster cluster("2x2x2", Dispatch(seed));
     Forger forger(seed, &cluster);

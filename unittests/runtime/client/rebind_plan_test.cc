@@ -11,7 +11,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <map>
 #include <random>
 #include <string>
@@ -22,6 +21,7 @@
 #include "runtime/plan/testing/random_plan.h"
 #include "runtime/plan/verify.h"
 #include "runtime/topology/named_devices.h"
+#include "unittests/random_cases.h"
 #include "unittests/runtime/binding/binding_test_support.h"
 
 namespace pathways::testing {
@@ -127,9 +127,7 @@ TEST_F(RebindPlanTest, NamesAreThoseOfTheCluster) {
 // Whatever is avoided: what was together is together, what was apart stays so
 // without oversubscription, and nothing is on what is avoided.
 TEST(RebindRandomPlansTest, KeepWhatIsTogether) {
-  const char* given = std::getenv("PATHWAYS_TEST_SEED");
-  const uint64_t seed =
-      given != nullptr ? std::strtoull(given, nullptr, 10) : 20261125;
+  const uint64_t seed = TestSeed(20261125);
   std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
   const Topology topology = MakeTopology("4x2x3");
   std::mt19937_64 random(seed);

@@ -35,9 +35,14 @@
 namespace pathways::testing {
 
 // For suites that run in each world: INSTANTIATE_TEST_SUITE_P(Worlds, SomeTest,
-// BothWorlds(), WorldName).
+// BothWorlds(), WorldName). Under TSan they run on threads only, because a
+// simulation runs on one thread and cannot have a race.
 inline auto BothWorlds() {
+#ifdef PATHWAYS_THREAD_SANITIZED
+  return ::testing::Values(ClusterOptions::kThreads);
+#else
   return ::testing::Values(ClusterOptions::kSim, ClusterOptions::kThreads);
+#endif
 }
 inline std::string WorldName(
     const ::testing::TestParamInfo<ClusterOptions::WorldKind>& info) {

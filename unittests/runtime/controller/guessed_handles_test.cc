@@ -14,16 +14,12 @@
 #include <string>
 
 #include "runtime/protocol/client_id.h"
+#include "unittests/random_cases.h"
 #include "unittests/runtime/controller/controller_fixture.h"
 
 namespace pathways::testing {
 namespace {
 
-#ifdef PATHWAYS_SANITIZED
-constexpr int kGuesses = 100'000;
-#else
-constexpr int kGuesses = 1'000'000;
-#endif
 constexpr uint32_t kOwner = 1, kGuesser = 2;
 
 class GuessedHandlesTest : public ControllerTest {
@@ -96,7 +92,7 @@ TEST_F(GuessedHandlesTest, AreRefused) {
     }
   };
   uint64_t launch = 0, request = 0, refused = 0;
-  for (int i = 0; i < kGuesses; ++i) {
+  for (uint64_t i = 0; i < SampleSize(100'000, 1'000'000); ++i) {
     proto::Control control;
     switch (random() % 6) {
       case 0:

@@ -32,6 +32,7 @@
 #include <string>
 #include <vector>
 
+#include "unittests/random_cases.h"
 #include "unittests/runtime/fuzz/fuzz_target.h"
 
 #ifndef PATHWAYS_SANITIZED
@@ -171,11 +172,6 @@ class Mutator {
   const std::vector<std::string>& corpus_;
 };
 
-uint64_t FromEnvironment(const char* name, uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -213,8 +209,9 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "there is no input in '%s'\n", argv[1]);
     return 1;
   }
-  const uint64_t seed = FromEnvironment("PATHWAYS_TEST_SEED", 1);
-  const uint64_t mutants = FromEnvironment("PATHWAYS_TEST_MUTANTS", 10000);
+  const uint64_t seed = pathways::TestSeed(1);
+  const uint64_t mutants =
+      pathways::FromEnvironment("PATHWAYS_TEST_MUTANTS", 10000);
   std::printf(
       "%zu inputs, %llu mutants of them (PATHWAYS_TEST_MUTANTS), seed "
       "%llu (PATHWAYS_TEST_SEED)\n",

@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -25,6 +24,7 @@
 #include "gtest/gtest.h"
 #include "runtime/kernel/kernel_imports.h"
 #include "runtime/kernel/object_check.h"
+#include "unittests/random_cases.h"
 
 namespace pathways {
 namespace {
@@ -268,10 +268,7 @@ TEST(ImportsTest, KnowsExactNamesOnly) {
 // Objects with a few changed bytes and a hash that fits: refused, or linked
 // without harm. What their code would then do is not looked at.
 TEST(ObjectCheckTest, DamageIsNoticed) {
-  const uint64_t seed =
-      std::getenv("PATHWAYS_TEST_SEED")
-          ? std::strtoull(std::getenv("PATHWAYS_TEST_SEED"), nullptr, 10)
-          : 1;
+  const uint64_t seed = TestSeed(1);
   std::printf("seed %llu (PATHWAYS_TEST_SEED)\n",
               static_cast<unsigned long long>(seed));
   const std::string good = ReadObject("good");

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "unittests/random_cases.h"
 
 namespace pathways::layout {
 namespace {
@@ -26,7 +27,7 @@ TEST(BlockRunsTest, RandomRangesAreThoseOfTheCopiedBox) {
   auto below = [&](int64_t n) {
     return static_cast<int64_t>(random() % static_cast<uint64_t>(n));
   };
-  for (int i = 0; i < 5000; ++i) {
+  for (uint64_t i = 0; i < SampleSize(1000, 5000); ++i) {
     std::vector<int64_t> shape;
     Box box;
     int64_t elements = 1;

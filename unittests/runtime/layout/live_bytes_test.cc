@@ -15,6 +15,8 @@
 #include <random>
 #include <vector>
 
+#include "unittests/random_cases.h"
+
 namespace pathways::layout {
 namespace {
 
@@ -35,7 +37,7 @@ TEST(LiveBytesTest, SumsDoNotWrapAround) {
 }
 
 TEST(LiveBytesTest, IsTheMostAtAnyPosition) {
-  for (uint64_t seed = 0; seed < 2000; ++seed) {
+  for (uint64_t seed = 0; seed < SampleSize(400, 2000); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed " << seed);
     std::mt19937_64 random(seed);
     const auto positions = static_cast<int64_t>(1 + random() % 12);

@@ -19,6 +19,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "runtime/layout/layout.h"
+#include "unittests/random_cases.h"
 #include "unittests/runtime/layout/layout_oracle.h"
 
 namespace pathways::layout {
@@ -337,7 +338,7 @@ TEST(MovementTest, RandomMovements) {
   const uint64_t seed = std::random_device()();
   std::cout << "seed " << seed << "\n";
   std::mt19937_64 random(seed);
-  for (int i = 0; i < 3000 && !HasFailure(); ++i) {
+  for (uint64_t i = 0; i < SampleSize(600, 3000) && !HasFailure(); ++i) {
     std::vector<int64_t> shape(random() % 4);
     for (int64_t& extent : shape) {
       extent = static_cast<int64_t>(random() % 10);

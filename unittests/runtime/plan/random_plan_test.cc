@@ -18,6 +18,7 @@
 #include "runtime/plan/plan_file.h"
 #include "runtime/plan/tables.h"
 #include "runtime/plan/verify.h"
+#include "unittests/random_cases.h"
 #include "unittests/runtime/plan/sample_plan.h"
 #include "unittests/runtime/plan/token_machine.h"
 
@@ -227,7 +228,7 @@ class Mutator {
 TEST(RandomPlanTest, AcceptedMutantsPlay) {
   int accepted = 0;
   int refused[11] = {};
-  for (uint64_t seed = 0; seed < 30000; ++seed) {
+  for (uint64_t seed = 0; seed < SampleSize(10000, 30000); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed " << seed);
     RandomPlanOptions options;
     options.max_actions = 16;

@@ -20,6 +20,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "runtime/transport/send_queue.h"
+#include "unittests/random_cases.h"
 
 namespace pathways {
 namespace {
@@ -260,7 +261,7 @@ TEST(FrameDecoderTest, BearsAnyBytes) {
   const uint32_t seed = std::random_device()();
   SCOPED_TRACE(testing::Message() << "seed " << seed);
   std::mt19937 random(seed);
-  for (int round = 0; round < 3000; ++round) {
+  for (uint64_t round = 0; round < SampleSize(1000, 3000); ++round) {
     std::string stream;
     const int frames = random() % 8;
     for (int i = 0; i < frames; ++i) {
