@@ -31,8 +31,20 @@ struct Sharding {
     int64_t size = 1;
     bool operator==(const Axis &) const = default;
   };
-  /// Combines the contributions to a partial array.
-  enum class Reduction { kNone, kAdd, kMul, kMax, kMin };
+  /// Combines the contributions to a partial array. kUMax and kUMin take
+  /// integers as unsigned; kAnd, kOr and kXor combine their bits.
+  enum class Reduction {
+    kNone,
+    kAdd,
+    kMul,
+    kMax,
+    kMin,
+    kUMax,
+    kUMin,
+    kAnd,
+    kOr,
+    kXor
+  };
 
   /// Axes of the mesh, major axis first; none: a single device.
   std::vector<Axis> mesh = {};

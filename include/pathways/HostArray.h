@@ -32,17 +32,23 @@ enum class ElementType : uint8_t {
   kI64 = 6,
   kF16 = 7,
   kBF16 = 8,
+  kI16 = 9,
+  kUI8 = 10, // kUI8 to kUI64: unsigned
+  kUI16 = 11,
+  kUI32 = 12,
+  kUI64 = 13,
 };
 
 /// Bytes of one element in memory; 0 for kInvalid.
 int64_t elementBytes(ElementType element);
-/// Returns "f32", "i1", ..., or "invalid" for kInvalid.
+/// Returns "f32", "i1", "ui8", ..., or "invalid" for kInvalid.
 const char *elementName(ElementType element);
 /// Returns the type of that name, or kInvalid for any other text.
 ElementType elementFromName(const std::string &name);
 
-/// The element type whose elements are values of T: float, double, bool,
-/// int8_t, int32_t or int64_t. Other types do not compile.
+/// The element type whose elements are values of T: float, double, bool, or an
+/// integer of 8, 16, 32 or 64 bits such as int8_t or uint32_t. Other types do
+/// not compile.
 template <typename T> constexpr ElementType elementOf() {
   static_assert(sizeof(bool) == 1);
   if constexpr (std::is_same_v<T, float>) {
@@ -53,12 +59,22 @@ template <typename T> constexpr ElementType elementOf() {
     return ElementType::kI1;
   } else if constexpr (std::is_same_v<T, int8_t>) {
     return ElementType::kI8;
+  } else if constexpr (std::is_same_v<T, int16_t>) {
+    return ElementType::kI16;
   } else if constexpr (std::is_same_v<T, int32_t>) {
     return ElementType::kI32;
-  } else {
-    static_assert(std::is_same_v<T, int64_t>,
-                  "no element type has these values");
+  } else if constexpr (std::is_same_v<T, int64_t>) {
     return ElementType::kI64;
+  } else if constexpr (std::is_same_v<T, uint8_t>) {
+    return ElementType::kUI8;
+  } else if constexpr (std::is_same_v<T, uint16_t>) {
+    return ElementType::kUI16;
+  } else if constexpr (std::is_same_v<T, uint32_t>) {
+    return ElementType::kUI32;
+  } else {
+    static_assert(std::is_same_v<T, uint64_t>,
+                  "no element type has these values");
+    return ElementType::kUI64;
   }
 }
 

@@ -32,6 +32,16 @@ static Sharding::Reduction toReduction(layout::Reduction reduction) {
     return Sharding::Reduction::kMax;
   case layout::Reduction::kMin:
     return Sharding::Reduction::kMin;
+  case layout::Reduction::kUMax:
+    return Sharding::Reduction::kUMax;
+  case layout::Reduction::kUMin:
+    return Sharding::Reduction::kUMin;
+  case layout::Reduction::kAnd:
+    return Sharding::Reduction::kAnd;
+  case layout::Reduction::kOr:
+    return Sharding::Reduction::kOr;
+  case layout::Reduction::kXor:
+    return Sharding::Reduction::kXor;
   }
   return Sharding::Reduction::kNone;
 }
@@ -48,6 +58,16 @@ static layout::Reduction fromReduction(Sharding::Reduction reduction) {
     return layout::Reduction::kMax;
   case Sharding::Reduction::kMin:
     return layout::Reduction::kMin;
+  case Sharding::Reduction::kUMax:
+    return layout::Reduction::kUMax;
+  case Sharding::Reduction::kUMin:
+    return layout::Reduction::kUMin;
+  case Sharding::Reduction::kAnd:
+    return layout::Reduction::kAnd;
+  case Sharding::Reduction::kOr:
+    return layout::Reduction::kOr;
+  case Sharding::Reduction::kXor:
+    return layout::Reduction::kXor;
   }
   return layout::Reduction::kNone;
 }

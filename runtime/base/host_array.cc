@@ -17,9 +17,11 @@ struct Info {
   const char* name;
   int64_t bytes;
 };
-constexpr Info kInfo[] = {{"invalid", 0}, {"f32", 4}, {"f64", 8},
-                          {"i1", 1},      {"i8", 1},  {"i32", 4},
-                          {"i64", 8},     {"f16", 2}, {"bf16", 2}};
+// The entry of an element type is at the index of its value.
+constexpr Info kInfo[] = {{"invalid", 0}, {"f32", 4}, {"f64", 8}, {"i1", 1},
+                          {"i8", 1},      {"i32", 4}, {"i64", 8}, {"f16", 2},
+                          {"bf16", 2},    {"i16", 2}, {"ui8", 1}, {"ui16", 2},
+                          {"ui32", 4},    {"ui64", 8}};
 
 const Info& InfoOf(ElementType element) {
   auto index = static_cast<size_t>(element);

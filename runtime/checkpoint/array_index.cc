@@ -192,10 +192,12 @@ struct NamedReduction {
   layout::Reduction reduction;
   const char* name;
 };
-constexpr NamedReduction kReductions[] = {{layout::Reduction::kAdd, "add"},
-                                          {layout::Reduction::kMul, "mul"},
-                                          {layout::Reduction::kMax, "max"},
-                                          {layout::Reduction::kMin, "min"}};
+constexpr NamedReduction kReductions[] = {
+    {layout::Reduction::kAdd, "add"},   {layout::Reduction::kMul, "mul"},
+    {layout::Reduction::kMax, "max"},   {layout::Reduction::kMin, "min"},
+    {layout::Reduction::kUMax, "umax"}, {layout::Reduction::kUMin, "umin"},
+    {layout::Reduction::kAnd, "and"},   {layout::Reduction::kOr, "or"},
+    {layout::Reduction::kXor, "xor"}};
 
 const char* NameOf(layout::Reduction reduction) {
   for (const NamedReduction& one : kReductions) {
@@ -217,7 +219,8 @@ void ReadContributions(const Json& index, Reader* reader,
     if (one.name == name) contributions->reduction = one.reduction;
   }
   if (contributions->reduction == layout::Reduction::kNone) {
-    reader->Fail("reduction", Find(*json, "reduction"), "add, mul, max or min");
+    reader->Fail("reduction", Find(*json, "reduction"),
+                 "add, mul, max, min, umax, umin, and, or or xor");
   }
   if (contributions->sizes.empty()) {
     reader->Fail("sizes", Find(*json, "sizes"), "the sizes of axes");

@@ -149,14 +149,19 @@ class HeaderParser {
   size_t at_ = 0;
 };
 
+// The names of element types in files; the first name of a type is written.
+constexpr std::pair<const char*, ElementType> kDescrs[] = {
+    {"<f4", ElementType::kF32},  {"<f8", ElementType::kF64},
+    {"|b1", ElementType::kI1},   {"|i1", ElementType::kI8},
+    {"<i1", ElementType::kI8},   {"<i2", ElementType::kI16},
+    {"<i4", ElementType::kI32},  {"<i8", ElementType::kI64},
+    {"|u1", ElementType::kUI8},  {"<u1", ElementType::kUI8},
+    {"<u2", ElementType::kUI16}, {"<u4", ElementType::kUI32},
+    {"<u8", ElementType::kUI64}, {"<f2", ElementType::kF16},
+    {"<V2", ElementType::kBF16}, {"|V2", ElementType::kBF16}};
+
 absl::StatusOr<ElementType> ElementFromDescr(const std::string& descr) {
-  static constexpr std::pair<const char*, ElementType> kTypes[] = {
-      {"<f4", ElementType::kF32},  {"<f8", ElementType::kF64},
-      {"|b1", ElementType::kI1},   {"|i1", ElementType::kI8},
-      {"<i1", ElementType::kI8},   {"<i4", ElementType::kI32},
-      {"<i8", ElementType::kI64},  {"<f2", ElementType::kF16},
-      {"<V2", ElementType::kBF16}, {"|V2", ElementType::kBF16}};
-  for (const auto& [name, element] : kTypes) {
+  for (const auto& [name, element] : kDescrs) {
     if (descr == name) return element;
   }
   if (descr == "|O" || descr == "O") {
@@ -174,31 +179,15 @@ absl::StatusOr<ElementType> ElementFromDescr(const std::string& descr) {
   }
   return absl::InvalidArgumentError(
       absl::StrCat("unknown element type '", descr,
-                   "'; known are '<f2', '<f4', '<f8', '|b1', '|i1', '<i4', "
-                   "'<i8', and '<V2' for bf16",
+                   "'; known are '<f2', '<f4', '<f8', '|b1', '|i1', '<i2', "
+                   "'<i4', '<i8', '|u1', '<u2', '<u4', '<u8', and '<V2' for "
+                   "bf16",
                    Tag(ErrorId::kNpyNotSupported)));
 }
 
 const char* DescrOf(ElementType element) {
-  switch (element) {
-    case ElementType::kF32:
-      return "<f4";
-    case ElementType::kF64:
-      return "<f8";
-    case ElementType::kI1:
-      return "|b1";
-    case ElementType::kI8:
-      return "|i1";
-    case ElementType::kI32:
-      return "<i4";
-    case ElementType::kI64:
-      return "<i8";
-    case ElementType::kF16:
-      return "<f2";
-    case ElementType::kBF16:
-      return "<V2";
-    case ElementType::kInvalid:
-      break;
+  for (const auto& [name, named] : kDescrs) {
+    if (named == element) return name;
   }
   return "|V0";
 }

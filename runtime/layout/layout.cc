@@ -44,12 +44,22 @@ std::string ReductionName(Reduction reduction) {
       return "max";
     case Reduction::kMin:
       return "min";
+    case Reduction::kUMax:
+      return "umax";
+    case Reduction::kUMin:
+      return "umin";
+    case Reduction::kAnd:
+      return "and";
+    case Reduction::kOr:
+      return "or";
+    case Reduction::kXor:
+      return "xor";
   }
   return std::to_string(static_cast<int>(reduction));
 }
 
 bool IsKnown(Reduction reduction) {
-  return reduction >= Reduction::kNone && reduction <= Reduction::kMin;
+  return reduction >= Reduction::kNone && reduction <= Reduction::kXor;
 }
 
 int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }

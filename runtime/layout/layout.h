@@ -31,7 +31,20 @@ struct Axis {
 };
 using Mesh = std::vector<Axis>;
 
-enum class Reduction { kNone, kAdd, kMul, kMax, kMin };
+// kMax and kMin take the bits of integers as signed, kUMax and kUMin take them
+// as unsigned.
+enum class Reduction {
+  kNone,
+  kAdd,
+  kMul,
+  kMax,
+  kMin,
+  kUMax,
+  kUMin,
+  kAnd,
+  kOr,
+  kXor
+};
 
 // Division of an array of `shape` (global, in elements) over a mesh. Dimension
 // d is split over the axes dims[d], flattened, major first: if k is the product

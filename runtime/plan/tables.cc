@@ -22,7 +22,7 @@ namespace {
 constexpr int64_t kMaxDevice = int64_t{1} << 31;
 
 bool KnownElement(proto::ElementType element) {
-  return element >= proto::F32 && element <= proto::BF16;
+  return element >= proto::F32 && element <= proto::ElementType_MAX;
 }
 
 }  // namespace
@@ -57,6 +57,16 @@ layout::Reduction ReductionOf(proto::ReductionKind kind) {
       return layout::Reduction::kMax;
     case proto::MIN:
       return layout::Reduction::kMin;
+    case proto::UMAX:
+      return layout::Reduction::kUMax;
+    case proto::UMIN:
+      return layout::Reduction::kUMin;
+    case proto::AND:
+      return layout::Reduction::kAnd;
+    case proto::OR:
+      return layout::Reduction::kOr;
+    case proto::XOR:
+      return layout::Reduction::kXor;
     default:
       return layout::Reduction::kNone;
   }
@@ -72,6 +82,16 @@ proto::ReductionKind ReductionKindOf(layout::Reduction reduction) {
       return proto::MAX;
     case layout::Reduction::kMin:
       return proto::MIN;
+    case layout::Reduction::kUMax:
+      return proto::UMAX;
+    case layout::Reduction::kUMin:
+      return proto::UMIN;
+    case layout::Reduction::kAnd:
+      return proto::AND;
+    case layout::Reduction::kOr:
+      return proto::OR;
+    case layout::Reduction::kXor:
+      return proto::XOR;
     case layout::Reduction::kNone:
       break;
   }
@@ -104,6 +124,52 @@ proto::Layout ToProto(const layout::Layout& layout,
 int64_t elementBytes(proto::ElementType element) {
   return KnownElement(element) ? elementBytes(static_cast<ElementType>(element))
                                : 0;
+}
+
+bool IsFloat(proto::ElementType element) {
+  return element == proto::F32 || element == proto::F64 ||
+         element == proto::F16 || element == proto::BF16;
+}
+
+proto::ElementType KernelElement(proto::ElementType element) {
+  switch (element) {
+    case proto::UI8:
+      return proto::I8;
+    case proto::UI16:
+      return proto::I16;
+    case proto::UI32:
+      return proto::I32;
+    case proto::UI64:
+      return proto::I64;
+    default:
+      return element;
+  }
+}
+
+std::string WhyNotReduced(proto::ReductionKind kind,
+                          proto::ElementType element) {
+  const bool is_unsigned = KernelElement(element) != element;
+  const char* expected = nullptr;
+  switch (kind) {
+    case proto::UMAX:
+    case proto::UMIN:
+    case proto::AND:
+    case proto::OR:
+    case proto::XOR:
+      if (IsFloat(element)) expected = "integers";
+      break;
+    case proto::MAX:
+      if (is_unsigned) expected = "umax for unsigned integers";
+      break;
+    case proto::MIN:
+      if (is_unsigned) expected = "umin for unsigned integers";
+      break;
+    default:
+      break;
+  }
+  if (expected == nullptr) return "";
+  return absl::StrCat("expected ", expected, ", got ", ReductionName(kind),
+                      " of ", ElementTypeName(element));
 }
 
 std::vector<int64_t> ShardShape(const proto::Layout& layout,
@@ -403,6 +469,16 @@ const char* ReductionName(proto::ReductionKind kind) {
       return "max";
     case proto::MIN:
       return "min";
+    case proto::UMAX:
+      return "umax";
+    case proto::UMIN:
+      return "umin";
+    case proto::AND:
+      return "and";
+    case proto::OR:
+      return "or";
+    case proto::XOR:
+      return "xor";
     default:
       return "unknown";
   }

@@ -41,6 +41,18 @@ proto::Layout ToProto(const layout::Layout& layout, proto::ElementType element);
 // type.
 int64_t elementBytes(proto::ElementType element);
 
+bool IsFloat(proto::ElementType element);
+
+// Returns the element type of kernel operands that stand for arrays of
+// `element`: for an unsigned integer, the signed one of its width.
+proto::ElementType KernelElement(proto::ElementType element);
+
+// Returns why a reduction of this kind cannot combine arrays of `element`, or
+// an empty string if it can: umax, umin, and, or and xor combine integers only,
+// and max and min combine everything but unsigned integers.
+std::string WhyNotReduced(proto::ReductionKind kind,
+                          proto::ElementType element);
+
 // Return the shape of one shard in elements, and its bytes, which are at most
 // 2^51. The layout must fit the slice's mesh (CheckLayout).
 std::vector<int64_t> ShardShape(const proto::Layout& layout,

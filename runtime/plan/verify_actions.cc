@@ -315,7 +315,7 @@ class ActionChecker {
               .element();
       std::vector<int64_t> have = context_.ShardShape(b);
       std::vector<int64_t> want(operand.shape().begin(), operand.shape().end());
-      if (have != want || element != operand.element())
+      if (have != want || KernelElement(element) != operand.element())
         Add(where, " passes ", context_.BufferText(b), " with shards of ",
             ShapeText(have, element), " as operand ", k, " of segment ",
             Quoted(segment.symbol()), ", which expects ",
@@ -456,7 +456,14 @@ class ActionChecker {
       expected[collective.concat_dim()] =
           grown(expected[collective.concat_dim()]);
     }
-    if (from != to || result != expected)
+    // The tensors of a kernel have no sign, so a collective may read an array
+    // of unsigned integers and write a signed one, and take its bits as signed.
+    const std::string wrong =
+        WhyNotReduced(collective.reduction(), KernelElement(from));
+    if (!wrong.empty())
+      Add(what, " reads ", context_.BufferText(collective.source()), ": ",
+          wrong);
+    if (KernelElement(from) != KernelElement(to) || result != expected)
       Add(what, " of ", ShapeText(source, from), " from ",
           context_.BufferText(collective.source()), " writes ",
           ShapeText(result, to), " in ",

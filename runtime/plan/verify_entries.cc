@@ -193,11 +193,16 @@ class EntryChecker {
                      " has element type ", static_cast<int>(layout.element()),
                      ", which is not known");
       } else if (layout.partial_kind() < proto::REDUCTION_UNSPECIFIED ||
-                 layout.partial_kind() > proto::MIN) {
+                 layout.partial_kind() > proto::ReductionKind_MAX) {
         context_.Add(kReferences, Subject::kLayout, i, "layout ", i,
                      " has partial kind ",
                      static_cast<int>(layout.partial_kind()),
                      ", which is not known");
+      } else if (const std::string wrong =
+                     WhyNotReduced(layout.partial_kind(), layout.element());
+                 !wrong.empty()) {
+        context_.Add(kReferences, Subject::kLayout, i, "layout ", i,
+                     " is partial: ", wrong);
       } else if (layout.shape_size() > kMaxRank) {
         context_.Add(kLimits, Subject::kLayout, i, "layout ", i, " has rank ",
                      layout.shape_size(), ", at most ", kMaxRank,
@@ -267,11 +272,20 @@ class EntryChecker {
                        segment.scratch_bytes(), " bytes of scratch, at most ",
                        kMaxSegmentBytes, " are accepted");
         for (const proto::KernelOperand& operand : segment.operands()) {
-          if (elementBytes(operand.element()) != 0) continue;
+          const proto::ElementType element = operand.element();
+          if (elementBytes(element) != 0 && KernelElement(element) == element)
+            continue;
+          if (elementBytes(element) != 0) {
+            context_.Add(kReferences, Subject::kKernel, i, "kernel ",
+                         Quoted(kernel.name()), ": an operand of segment ", k,
+                         " has element type ", ElementTypeName(element),
+                         ", expected ", ElementTypeName(KernelElement(element)),
+                         ", which stands for both signs");
+            break;
+          }
           context_.Add(kReferences, Subject::kKernel, i, "kernel ",
                        Quoted(kernel.name()), ": an operand of segment ", k,
-                       " has element type ",
-                       static_cast<int>(operand.element()),
+                       " has element type ", static_cast<int>(element),
                        ", which is not known");
           break;
         }
@@ -369,7 +383,7 @@ class EntryChecker {
                          static_cast<int>(collective.kind()),
                          ", which is not known");
           if (collective.reduction() < proto::REDUCTION_UNSPECIFIED ||
-              collective.reduction() > proto::MIN)
+              collective.reduction() > proto::ReductionKind_MAX)
             context_.Add(kReferences, Subject::kAction, i, where,
                          " has reduction ",
                          static_cast<int>(collective.reduction()),

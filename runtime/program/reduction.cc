@@ -75,6 +75,25 @@ struct Min {
   }
 };
 
+struct And {
+  template <typename T>
+  static T Apply(T a, T b) {
+    return static_cast<T>(a & b);
+  }
+};
+struct Or {
+  template <typename T>
+  static T Apply(T a, T b) {
+    return static_cast<T>(a | b);
+  }
+};
+struct Xor {
+  template <typename T>
+  static T Apply(T a, T b) {
+    return static_cast<T>(a ^ b);
+  }
+};
+
 // An i1, of which only the last bit counts: addition is exclusive or.
 struct Bit {
   uint8_t byte = 0;
@@ -82,10 +101,10 @@ struct Bit {
 template <typename Op>
 Bit ApplyBits(Bit a, Bit b) {
   const uint8_t both = a.byte & b.byte & 1, any = (a.byte | b.byte) & 1;
-  if constexpr (std::is_same_v<Op, Add>) {
+  if constexpr (std::is_same_v<Op, Xor>) {
     return {static_cast<uint8_t>(both ^ any)};
   }
-  return {std::is_same_v<Op, Max> ? any : both};
+  return {std::is_same_v<Op, Or> ? any : both};
 }
 
 template <typename Op, typename T>
@@ -261,8 +280,10 @@ void ReduceAs(proto::ElementType element, const Reduction& r) {
   if (r.streams) EndStream();
 }
 
+using Function = void (*)(proto::ElementType, const Reduction&);
+
 template <typename T>
-auto FunctionOf(proto::ReductionKind kind) {
+Function FunctionOfFloats(proto::ReductionKind kind) {
   switch (kind) {
     case proto::ADD:
       return ReduceAs<T, Add>;
@@ -270,14 +291,65 @@ auto FunctionOf(proto::ReductionKind kind) {
       return ReduceAs<T, Mul>;
     case proto::MAX:
       return ReduceAs<T, Max>;
-    default:
+    case proto::MIN:
       return ReduceAs<T, Min>;
+    default:
+      return nullptr;
+  }
+}
+
+// Takes a signed integer T, also for the reductions of unsigned integers.
+template <typename T>
+Function FunctionOfIntegers(proto::ReductionKind kind) {
+  using U = std::make_unsigned_t<T>;
+  switch (kind) {
+    case proto::ADD:
+      return ReduceAs<T, Add>;
+    case proto::MUL:
+      return ReduceAs<T, Mul>;
+    case proto::MAX:
+      return ReduceAs<T, Max>;
+    case proto::MIN:
+      return ReduceAs<T, Min>;
+    case proto::UMAX:
+      return ReduceAs<U, Max>;
+    case proto::UMIN:
+      return ReduceAs<U, Min>;
+    case proto::AND:
+      return ReduceAs<T, And>;
+    case proto::OR:
+      return ReduceAs<T, Or>;
+    case proto::XOR:
+      return ReduceAs<T, Xor>;
+    default:
+      return nullptr;
+  }
+}
+
+Function FunctionOfBits(proto::ReductionKind kind) {
+  switch (kind) {
+    case proto::ADD:
+    case proto::XOR:
+      return ReduceAs<Bit, Xor>;
+    case proto::MAX:
+    case proto::UMAX:
+    case proto::OR:
+      return ReduceAs<Bit, Or>;
+    case proto::MUL:
+    case proto::MIN:
+    case proto::UMIN:
+    case proto::AND:
+      return ReduceAs<Bit, And>;
+    default:
+      return nullptr;
   }
 }
 
 template <typename T>
 T Identity(proto::ReductionKind kind) {
   if (kind == proto::MUL) return T(1);
+  // All bits are set, as in the greatest unsigned number.
+  if (kind == proto::UMIN || kind == proto::AND) return T(-1);
   using Limits = std::numeric_limits<T>;
   if (kind == proto::MAX)
     return Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
@@ -295,20 +367,23 @@ void FillWith(int64_t count, char* data, T value) {
 
 void FillIdentity(proto::ReductionKind kind, proto::ElementType element,
                   int64_t count, char* data) {
-  switch (element) {
+  switch (KernelElement(element)) {
     case proto::F32:
       return FillWith(count, data, Identity<float>(kind));
     case proto::F64:
       return FillWith(count, data, Identity<double>(kind));
     case proto::I8:
       return FillWith(count, data, Identity<int8_t>(kind));
+    case proto::I16:
+      return FillWith(count, data, Identity<int16_t>(kind));
     case proto::I32:
       return FillWith(count, data, Identity<int32_t>(kind));
     case proto::I64:
       return FillWith(count, data, Identity<int64_t>(kind));
     case proto::I1:
       return FillWith<int8_t>(count, data,
-                              kind == proto::MUL || kind == proto::MIN);
+                              kind == proto::MUL || kind == proto::MIN ||
+                                  kind == proto::UMIN || kind == proto::AND);
     case proto::F16:
       return FillWith(count, data, ToF16(Identity<float>(kind)));
     case proto::BF16:
@@ -320,24 +395,27 @@ void FillIdentity(proto::ReductionKind kind, proto::ElementType element,
 
 Reducer::Reducer(proto::ReductionKind kind, proto::ElementType element)
     : element_(element) {
-  switch (WideElement(element)) {
+  switch (KernelElement(WideElement(element))) {
     case proto::F32:
-      function_ = FunctionOf<float>(kind);
+      function_ = FunctionOfFloats<float>(kind);
       return;
     case proto::F64:
-      function_ = FunctionOf<double>(kind);
+      function_ = FunctionOfFloats<double>(kind);
       return;
     case proto::I1:
-      function_ = FunctionOf<Bit>(kind);
+      function_ = FunctionOfBits(kind);
       return;
     case proto::I8:
-      function_ = FunctionOf<int8_t>(kind);
+      function_ = FunctionOfIntegers<int8_t>(kind);
+      return;
+    case proto::I16:
+      function_ = FunctionOfIntegers<int16_t>(kind);
       return;
     case proto::I32:
-      function_ = FunctionOf<int32_t>(kind);
+      function_ = FunctionOfIntegers<int32_t>(kind);
       return;
     case proto::I64:
-      function_ = FunctionOf<int64_t>(kind);
+      function_ = FunctionOfIntegers<int64_t>(kind);
       return;
     default:
       function_ = nullptr;

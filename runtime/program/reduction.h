@@ -9,7 +9,9 @@
 // Reductions combine element by element in the order of a tree
 // (layout/reduction_tree.h). The output of every node but the last is *wide*:
 // f16 and bf16 are f32 there, so that a result is rounded once. Integers wrap
-// around; i1 is unsigned modulo 2. Maximum and minimum are those of
+// around; i1 is unsigned modulo 2. The kind alone decides whether integers are
+// signed: max and min take the bits of all integers as signed, umax and umin
+// take them as unsigned. Maximum and minimum of floats are those of
 // arith.maximumf and arith.minimumf: NaN wins, and -0 is less than +0. Which
 // NaN results is unspecified.
 //
@@ -62,7 +64,7 @@ class Reducer {
  private:
   using Function = void (*)(proto::ElementType, const Reduction&);
   proto::ElementType element_;
-  Function function_;  // null: not an element type
+  Function function_;  // null: no such reduction of these elements
 };
 
 }  // namespace pathways

@@ -154,6 +154,14 @@ int64_t RampPeriod(ElementType element) {
       return 256;
     case ElementType::kI8:
       return 128;
+    case ElementType::kUI8:
+      return 256;
+    case ElementType::kI16:
+      return int64_t{1} << 15;
+    case ElementType::kUI16:
+      return int64_t{1} << 16;
+    case ElementType::kUI32:
+      return int64_t{1} << 32;
     case ElementType::kI1:
       return 2;
     case ElementType::kI32:
@@ -324,7 +332,8 @@ absl::StatusOr<HostArray> MakeArrayUnnamed(const Port& port, int64_t steps,
         auto value = static_cast<double>(bits >> 40);
         StoreFloat(element, (value / (1 << 23) - 1) * random->scale, data);
       } else {
-        StoreInteger(element, static_cast<int64_t>(bits >> 56) - 128, data);
+        const int64_t least = IsUnsigned(element) ? 0 : -128;
+        StoreInteger(element, static_cast<int64_t>(bits >> 56) + least, data);
       }
     });
   }

@@ -45,7 +45,8 @@ Values of --input and --expected:
   x/              a folder that --save made: the slash at the end says so
   0.5             every element
   1,2;3,4         rows, separated by ';'     [[1,2],[3,4]]  any dimensions
-  zeros  ones     every element              random:SEED    in [-1, 1), or any int8
+  zeros  ones     every element              random:SEED    in [-1, 1), or any int8;
+                                                            unsigned: any uint8
   random:SEED:0.5 the same, times 0.5
   ramp            0, 1, 2, ...; starts over where the type stops being exact
 A stepped argument or result has one more, leading dimension: the steps.

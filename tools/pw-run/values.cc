@@ -16,6 +16,7 @@
 #include <type_traits>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "runtime/base/narrow_float.h"
 
@@ -39,6 +40,30 @@ void Store(T value, char* data) {
 
 double Widen(ElementType element, uint16_t bits) {
   return element == ElementType::kF16 ? FromF16(bits) : FromBF16(bits);
+}
+
+// Calls function(T()) with the type T whose values are the integers or booleans
+// of `element`.
+template <typename Function>
+auto WithInteger(ElementType element, const Function& function) {
+  switch (element) {
+    case ElementType::kI16:
+      return function(int16_t{});
+    case ElementType::kI32:
+      return function(int32_t{});
+    case ElementType::kI64:
+      return function(int64_t{});
+    case ElementType::kUI8:
+      return function(uint8_t{});
+    case ElementType::kUI16:
+      return function(uint16_t{});
+    case ElementType::kUI32:
+      return function(uint32_t{});
+    case ElementType::kUI64:
+      return function(uint64_t{});
+    default:  // i8 and i1
+      return function(int8_t{});
+  }
 }
 
 uint16_t Narrow(ElementType element, double value) {
@@ -162,6 +187,10 @@ bool IsFloat(ElementType element) {
          element == ElementType::kF32 || element == ElementType::kF64;
 }
 
+bool IsUnsigned(ElementType element) {
+  return element >= ElementType::kUI8 && element <= ElementType::kUI64;
+}
+
 double LoadFloat(ElementType element, const char* data) {
   if (element == ElementType::kF32) return Load<float>(data);
   if (element == ElementType::kF64) return Load<double>(data);
@@ -169,9 +198,9 @@ double LoadFloat(ElementType element, const char* data) {
 }
 
 int64_t LoadInteger(ElementType element, const char* data) {
-  if (element == ElementType::kI64) return Load<int64_t>(data);
-  if (element == ElementType::kI32) return Load<int32_t>(data);
-  return Load<int8_t>(data);
+  return WithInteger(element, [&](auto type) {
+    return static_cast<int64_t>(Load<decltype(type)>(data));
+  });
 }
 
 void StoreFloat(ElementType element, double value, char* data) {
@@ -185,15 +214,10 @@ void StoreFloat(ElementType element, double value, char* data) {
 }
 
 void StoreInteger(ElementType element, int64_t value, char* data) {
-  if (element == ElementType::kI64) {
-    Store(value, data);
-  } else if (element == ElementType::kI32) {
-    Store(static_cast<int32_t>(value), data);
-  } else if (element == ElementType::kI8) {
-    Store(static_cast<int8_t>(value), data);
-  } else {
-    Store(static_cast<int8_t>(value & 1), data);
-  }
+  if (element == ElementType::kI1) value &= 1;
+  WithInteger(element, [&](auto type) {
+    Store(static_cast<decltype(type)>(value), data);
+  });
 }
 
 absl::Status StoreText(ElementType element, absl::string_view text,
@@ -218,10 +242,19 @@ absl::Status StoreText(ElementType element, absl::string_view text,
     StoreInteger(element, text == "true", data);
     return absl::OkStatus();
   }
+  if (element == ElementType::kUI64 && !absl::StartsWith(text, "-")) {
+    uint64_t value = 0;
+    if (absl::Status s = Parse(element, text, &value); !s.ok()) return s;
+    Store(value, data);
+    return absl::OkStatus();
+  }
   int64_t value = 0;
   if (absl::Status s = Parse(element, text, &value); !s.ok()) return s;
   StoreInteger(element, value, data);
-  if (LoadInteger(element, data) != value) return DoesNotFit(element, text);
+  if (LoadInteger(element, data) != value ||
+      (value < 0 && IsUnsigned(element))) {
+    return DoesNotFit(element, text);
+  }
   return absl::OkStatus();
 }
 
@@ -231,9 +264,12 @@ std::string ElementText(ElementType element, const char* data) {
   if (IsFloat(element)) {
     return Text16(element, Load<uint16_t>(data));
   }
-  int64_t value = LoadInteger(element, data);
-  if (element == ElementType::kI1) return value != 0 ? "true" : "false";
-  return absl::StrCat(value);
+  if (element == ElementType::kI1) {
+    return LoadInteger(element, data) != 0 ? "true" : "false";
+  }
+  return WithInteger(element, [&](auto type) {
+    return std::to_string(Load<decltype(type)>(data));
+  });
 }
 
 std::string NumberText(double value) { return FloatText(value); }

@@ -25,10 +25,11 @@
 namespace pathways::pw_run {
 
 bool IsFloat(ElementType element);
+bool IsUnsigned(ElementType element);
 
 // Returns the value of a float at `data`.
 double LoadFloat(ElementType element, const char* data);
-// Returns the value of an integer or boolean at `data`.
+// Returns the value of an integer or boolean at `data`, modulo 2^64 for ui64.
 int64_t LoadInteger(ElementType element, const char* data);
 
 // Both store `value`: the first rounded to nearest even, the second modulo the

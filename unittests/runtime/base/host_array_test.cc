@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -23,10 +24,13 @@ TEST(HostArrayTest, NamesAndSizes) {
     const char* name;
     int64_t bytes;
   } const expected[] = {
-      {ElementType::kF32, "f32", 4}, {ElementType::kF64, "f64", 8},
-      {ElementType::kI1, "i1", 1},   {ElementType::kI8, "i8", 1},
-      {ElementType::kI32, "i32", 4}, {ElementType::kI64, "i64", 8},
-      {ElementType::kF16, "f16", 2}, {ElementType::kBF16, "bf16", 2}};
+      {ElementType::kF32, "f32", 4},   {ElementType::kF64, "f64", 8},
+      {ElementType::kI1, "i1", 1},     {ElementType::kI8, "i8", 1},
+      {ElementType::kI32, "i32", 4},   {ElementType::kI64, "i64", 8},
+      {ElementType::kF16, "f16", 2},   {ElementType::kBF16, "bf16", 2},
+      {ElementType::kI16, "i16", 2},   {ElementType::kUI8, "ui8", 1},
+      {ElementType::kUI16, "ui16", 2}, {ElementType::kUI32, "ui32", 4},
+      {ElementType::kUI64, "ui64", 8}};
   for (const auto& [element, name, bytes] : expected) {
     EXPECT_EQ(std::string(elementName(element)), name);
     EXPECT_EQ(elementBytes(element), bytes);
@@ -35,7 +39,7 @@ TEST(HostArrayTest, NamesAndSizes) {
 }
 
 TEST(HostArrayTest, ValuesThatAreNoTypes) {
-  for (auto element : {ElementType::kInvalid, static_cast<ElementType>(9),
+  for (auto element : {ElementType::kInvalid, static_cast<ElementType>(14),
                        static_cast<ElementType>(255)}) {
     EXPECT_EQ(std::string(elementName(element)), "invalid");
     EXPECT_EQ(elementBytes(element), 0);
@@ -75,6 +79,32 @@ TEST(HostArrayTest, ValuesOfCppTypes) {
   EXPECT_EQ(HostArray::of<double>({}).numElements(), 0);
   const int8_t scalar[] = {7};
   EXPECT_EQ(HostArray::of<int8_t>(scalar, {}).values<int8_t>()[0], 7);
+}
+
+template <typename T>
+void ExpectType(ElementType element) {
+  const T values[] = {std::numeric_limits<T>::min(),
+                      std::numeric_limits<T>::max()};
+  const HostArray array = HostArray::of<T>(values);
+  EXPECT_EQ(array.element, element);
+  ASSERT_EQ(array.values<T>().size(), 2u);
+  EXPECT_EQ(array.values<T>()[0], values[0]);
+  EXPECT_EQ(array.values<T>()[1], values[1]);
+  EXPECT_TRUE(array.values<float>().empty());
+}
+
+TEST(HostArrayTest, IntegersOfCppTypes) {
+  ExpectType<int8_t>(ElementType::kI8);
+  ExpectType<int16_t>(ElementType::kI16);
+  ExpectType<int32_t>(ElementType::kI32);
+  ExpectType<int64_t>(ElementType::kI64);
+  ExpectType<uint8_t>(ElementType::kUI8);
+  ExpectType<uint16_t>(ElementType::kUI16);
+  ExpectType<uint32_t>(ElementType::kUI32);
+  ExpectType<uint64_t>(ElementType::kUI64);
+  // The sign is part of the type.
+  const uint32_t one[] = {1};
+  EXPECT_TRUE(HostArray::of<uint32_t>(one).values<int32_t>().empty());
 }
 
 TEST(HostArrayTest, ValuesThatDoNotFillTheShape) {

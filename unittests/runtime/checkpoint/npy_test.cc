@@ -13,6 +13,7 @@
 
 #include <cstring>
 #include <random>
+#include <utility>
 
 namespace pathways {
 namespace {
@@ -46,7 +47,7 @@ std::string ErrorOf(const std::string& bytes) {
 }
 
 TEST(NpyTest, ReadsWhatItWrites) {
-  for (int element = 1; element <= 8; ++element) {
+  for (int element = 1; element <= 13; ++element) {
     for (const std::vector<int64_t>& shape :
          {std::vector<int64_t>{}, {3}, {2, 3}, {0}, {4, 0, 2}, {1, 1, 1, 2}}) {
       HostArray array;
@@ -76,6 +77,23 @@ TEST(NpyTest, WritesTheBytesOfNumPy) {
   header += '\n';
   EXPECT_EQ(SerializeNpy(array),
             Npy(header, std::string(array.data.begin(), array.data.end())));
+}
+
+TEST(NpyTest, NamesIntegersAsNumPyDoes) {
+  for (auto [element, name] : {std::pair{ElementType::kI8, "|i1"},
+                               {ElementType::kI16, "<i2"},
+                               {ElementType::kI32, "<i4"},
+                               {ElementType::kI64, "<i8"},
+                               {ElementType::kUI8, "|u1"},
+                               {ElementType::kUI16, "<u2"},
+                               {ElementType::kUI32, "<u4"},
+                               {ElementType::kUI64, "<u8"}}) {
+    EXPECT_THAT(SerializeNpyHeader(element, {3}),
+                HasSubstr(std::string("'descr': '") + name + "'"));
+  }
+  absl::StatusOr<HostArray> array = ParseNpy(Npy(Header("<u1", "(3,)"), "abc"));
+  ASSERT_TRUE(array.ok()) << array.status();
+  EXPECT_EQ(array->element, ElementType::kUI8);
 }
 
 TEST(NpyTest, ReadsLaterVersions) {

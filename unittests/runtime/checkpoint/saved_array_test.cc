@@ -202,7 +202,8 @@ TEST_F(SavedArrayTest, AnIndexOfSomethingElse) {
          "it has no 'sizes'");
   damage("\"version\": 1",
          contributions("{\"reduction\": \"mean\", \"sizes\": [3]}"),
-         "'reduction' is \"mean\", expected add, mul, max or min");
+         "'reduction' is \"mean\", expected add, mul, max, min, umax, "
+         "umin, and, or or xor");
   damage("\"version\": 1",
          contributions("{\"reduction\": \"add\", \"sizes\": []}"),
          "'sizes' is [], expected the sizes of axes");

@@ -420,8 +420,9 @@ TEST(CheckpointsPropertyTest, TheSameBitsWhateverTheLayouts) {
   auto to = Start(topologies[random.Below(4)], options(seed + 1));
   for (int round = 0; round < 60; ++round) {
     const std::vector<int64_t> shape = random.Shape();
-    const auto element = std::vector{proto::F32, proto::F64, proto::I1,
-                                     proto::I8, proto::BF16}[random.Below(5)];
+    const auto element = std::vector{proto::F32, proto::F64,  proto::I1,
+                                     proto::I8,  proto::BF16, proto::I16,
+                                     proto::UI8, proto::UI64}[random.Below(8)];
     const layout::Mesh mesh = random.Mesh(8), other_mesh = random.Mesh(8);
     const layout::Layout layout = random.Layout(shape, mesh);
     const layout::Layout other = random.Layout(shape, other_mesh);

@@ -75,8 +75,8 @@ TEST(LayoutTest, LayoutErrors) {
             "the layout has partial axes {\"a\", \"b\"}, but no reduction");
   EXPECT_EQ(CheckLayout({{4}, {{}}, {}, Reduction::kMax}, mesh),
             "the layout has reduction 'max', but no partial axes");
-  EXPECT_EQ(CheckLayout({{4}, {{}}, {"a"}, static_cast<Reduction>(9)}, mesh),
-            "unknown reduction 9");
+  EXPECT_EQ(CheckLayout({{4}, {{}}, {"a"}, static_cast<Reduction>(10)}, mesh),
+            "unknown reduction 10");
 }
 
 TEST(LayoutTest, Text) {
@@ -88,7 +88,12 @@ TEST(LayoutTest, Text) {
            {Reduction::kAdd, "add"},
            {Reduction::kMul, "mul"},
            {Reduction::kMax, "max"},
-           {Reduction::kMin, "min"}}) {
+           {Reduction::kMin, "min"},
+           {Reduction::kUMax, "umax"},
+           {Reduction::kUMin, "umin"},
+           {Reduction::kAnd, "and"},
+           {Reduction::kOr, "or"},
+           {Reduction::kXor, "xor"}}) {
     EXPECT_EQ(ToString(Layout{{4}, {{}}, {"x"}, reduction}),
               "[{}] partial " + name + " {\"x\"}");
   }

@@ -99,10 +99,30 @@ const std::vector<Fault>& FlowFaults() {
        }},
       {"partial_kind_unknown",
        1,
-       {"layout 0", "partial kind 9"},
+       {"layout 0", "partial kind 10"},
        [](Edit& e) {
          e.plan->mutable_layouts(0)->set_partial_kind(
-             static_cast<proto::ReductionKind>(9));
+             static_cast<proto::ReductionKind>(10));
+       }},
+      {"partial_kind_of_floats",
+       1,
+       {"layout", "is partial: expected integers, got xor of f32"},
+       [](Edit& e) { e.LayoutOf("h")->set_partial_kind(proto::XOR); }},
+      {"partial_kind_of_unsigned",
+       1,
+       {"layout", "is partial: expected umax for unsigned integers, got max"},
+       [](Edit& e) {
+         e.LayoutOf("h")->set_element(proto::UI32);
+         e.LayoutOf("h")->set_partial_kind(proto::MAX);
+       }},
+      {"operand_with_a_sign",
+       1,
+       {"kernel 'layer0'", "element type ui32, expected i32"},
+       [](Edit& e) {
+         e.plan->mutable_kernels(0)
+             ->mutable_segments(0)
+             ->mutable_operands(0)
+             ->set_element(proto::UI32);
        }},
       {"dims_and_rank",
        1,
@@ -234,9 +254,9 @@ const std::vector<Fault>& FlowFaults() {
        }},
       {"collective_reduction",
        1,
-       {"gang 'reduce', step 0,", "reduction 7"},
+       {"gang 'reduce', step 0,", "reduction 10"},
        [](Edit& e) {
-         e.Reduce()->set_reduction(static_cast<proto::ReductionKind>(7));
+         e.Reduce()->set_reduction(static_cast<proto::ReductionKind>(10));
        }},
       {"collective_buffer",
        1,

@@ -476,6 +476,19 @@ TEST(TablesTest, SizesAndNames) {
   EXPECT_EQ(ShapeText({2, 3}, proto::I1), "2x3xi1");
   EXPECT_EQ(ShapeText({}, proto::ELEMENT_TYPE_UNSPECIFIED), "unknown");
   EXPECT_STREQ(ReductionName(proto::MIN), "min");
+  for (int kind = proto::ADD; kind <= proto::ReductionKind_MAX; ++kind) {
+    const auto reduction = static_cast<proto::ReductionKind>(kind);
+    EXPECT_EQ(ReductionKindOf(ReductionOf(reduction)), reduction);
+    EXPECT_STRNE(ReductionName(reduction), "unknown");
+  }
+  EXPECT_EQ(KernelElement(proto::UI16), proto::I16);
+  EXPECT_EQ(KernelElement(proto::BF16), proto::BF16);
+  EXPECT_EQ(WhyNotReduced(proto::UMAX, proto::I32), "");
+  EXPECT_EQ(WhyNotReduced(proto::ADD, proto::UI8), "");
+  EXPECT_EQ(WhyNotReduced(proto::OR, proto::F64),
+            "expected integers, got or of f64");
+  EXPECT_EQ(WhyNotReduced(proto::MIN, proto::UI16),
+            "expected umin for unsigned integers, got min of ui16");
   EXPECT_STREQ(ActionKindName(static_cast<proto::ActionKind>(9)), "unknown");
   EXPECT_EQ(Quoted(std::string(500, 'a')).size(), 2u + 64 + 3 + 64);
   layout::Layout layout = LayoutOf(plan.layouts(1));

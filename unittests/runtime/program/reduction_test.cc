@@ -15,6 +15,8 @@
 #include <cstring>
 #include <limits>
 #include <random>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "runtime/base/narrow_float.h"
@@ -94,6 +96,93 @@ TEST(ReducerTest, EveryType) {
   EXPECT_THAT(Reduce<uint16_t>(proto::ADD, proto::BF16,
                                {{0x3fc0, 0x7fc0}, {0x4010, 0x3f80}}),
               ElementsAre(0x4070, 0x7fc0));
+}
+
+// Combines two elements with plain code, in the bits of T.
+template <typename T>
+T Plain(proto::ReductionKind kind, T a, T b) {
+  using U = std::make_unsigned_t<T>;
+  const U x = static_cast<U>(a), y = static_cast<U>(b);
+  switch (kind) {
+    case proto::ADD:
+      return static_cast<T>(uint64_t{x} + y);
+    case proto::MUL:
+      return static_cast<T>(uint64_t{x} * y);
+    case proto::MAX:
+      return a > b ? a : b;
+    case proto::MIN:
+      return a < b ? a : b;
+    case proto::UMAX:
+      return static_cast<T>(x > y ? x : y);
+    case proto::UMIN:
+      return static_cast<T>(x < y ? x : y);
+    case proto::AND:
+      return static_cast<T>(x & y);
+    case proto::OR:
+      return static_cast<T>(x | y);
+    default:
+      return static_cast<T>(x ^ y);
+  }
+}
+
+// Reduces random integers of both element types that T stores, of one element
+// and of many.
+template <typename T>
+void ComparesWithPlainCode(proto::ElementType with_sign,
+                           proto::ElementType without_sign) {
+  const unsigned seed = std::random_device()();
+  SCOPED_TRACE(seed);
+  std::mt19937_64 random(seed);
+  for (int kind = proto::ADD; kind <= proto::XOR; ++kind) {
+    const auto reduction = static_cast<proto::ReductionKind>(kind);
+    for (int64_t count : {1, 777}) {
+      std::vector<std::vector<T>> rows(5);
+      for (std::vector<T>& row : rows) {
+        for (int64_t i = 0; i < count; ++i) {
+          row.push_back(static_cast<T>(random()));
+        }
+      }
+      std::vector<T> expected = rows[0];
+      for (size_t r = 1; r < rows.size(); ++r) {
+        for (int64_t i = 0; i < count; ++i) {
+          expected[i] = Plain(reduction, expected[i], rows[r][i]);
+        }
+      }
+      EXPECT_EQ(Reduce<T>(reduction, with_sign, rows), expected) << kind;
+      EXPECT_EQ(Reduce<T>(reduction, without_sign, rows), expected) << kind;
+      std::vector<T> identity(count);
+      for (proto::ElementType element : {with_sign, without_sign}) {
+        FillIdentity(reduction, element, count,
+                     reinterpret_cast<char*>(identity.data()));
+        EXPECT_EQ(Reduce<T>(reduction, element, {rows[0], identity}), rows[0])
+            << kind;
+      }
+    }
+  }
+}
+
+TEST(ReducerTest, IntegersOfEveryWidth) {
+  ComparesWithPlainCode<int8_t>(proto::I8, proto::UI8);
+  ComparesWithPlainCode<int16_t>(proto::I16, proto::UI16);
+  ComparesWithPlainCode<int32_t>(proto::I32, proto::UI32);
+  ComparesWithPlainCode<int64_t>(proto::I64, proto::UI64);
+}
+
+TEST(ReducerTest, Booleans) {
+  const std::vector<std::vector<int8_t>> bits = {{0, 0, 1, 1}, {0, 1, 0, 1}};
+  for (auto [kind, expected] :
+       {std::pair<proto::ReductionKind, std::vector<int8_t>>{proto::AND,
+                                                             {0, 0, 0, 1}},
+        {proto::UMIN, {0, 0, 0, 1}},
+        {proto::OR, {0, 1, 1, 1}},
+        {proto::UMAX, {0, 1, 1, 1}},
+        {proto::XOR, {0, 1, 1, 0}}}) {
+    EXPECT_EQ(Reduce<int8_t>(kind, proto::I1, bits), expected) << kind;
+    std::vector<int8_t> identity(4);
+    FillIdentity(kind, proto::I1, 4, reinterpret_cast<char*>(identity.data()));
+    EXPECT_EQ(Reduce<int8_t>(kind, proto::I1, {bits[1], identity}), bits[1])
+        << kind;
+  }
 }
 
 TEST(ReducerTest, NanWinsAndZerosAreOrdered) {

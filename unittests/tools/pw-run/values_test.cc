@@ -85,6 +85,12 @@ TEST(ValuesTest, PrintsTheShortestText) {
   EXPECT_EQ(Reprinted(ElementType::kF32, "-0"), "-0");
   EXPECT_EQ(Reprinted(ElementType::kI64, "-9223372036854775808"),
             "-9223372036854775808");
+  EXPECT_EQ(Reprinted(ElementType::kI16, "-32768"), "-32768");
+  EXPECT_EQ(Reprinted(ElementType::kUI8, "255"), "255");
+  EXPECT_EQ(Reprinted(ElementType::kUI16, "65535"), "65535");
+  EXPECT_EQ(Reprinted(ElementType::kUI32, "+4294967295"), "4294967295");
+  EXPECT_EQ(Reprinted(ElementType::kUI64, "18446744073709551615"),
+            "18446744073709551615");
   EXPECT_EQ(Reprinted(ElementType::kI1, "true"), "true");
   EXPECT_EQ(Reprinted(ElementType::kI1, "0"), "false");
 }
@@ -123,6 +129,12 @@ TEST(ValuesTest, RefusesWhatDoesNotFit) {
   EXPECT_EQ(Reprinted(ElementType::kI1, "-1"), "'-1' does not fit i1");
   EXPECT_EQ(Reprinted(ElementType::kI64, "9223372036854775808"),
             "'9223372036854775808' does not fit i64");
+  EXPECT_EQ(Reprinted(ElementType::kI16, "32768"), "'32768' does not fit i16");
+  EXPECT_EQ(Reprinted(ElementType::kUI8, "256"), "'256' does not fit ui8");
+  EXPECT_EQ(Reprinted(ElementType::kUI32, "-1"), "'-1' does not fit ui32");
+  EXPECT_EQ(Reprinted(ElementType::kUI64, "-1"), "'-1' does not fit ui64");
+  EXPECT_EQ(Reprinted(ElementType::kUI64, "18446744073709551616"),
+            "'18446744073709551616' does not fit ui64");
   EXPECT_EQ(Reprinted(ElementType::kI32, "1.5"),
             "'1.5' is not a number of type i32");
   EXPECT_EQ(Reprinted(ElementType::kF32, "one"),
