@@ -279,6 +279,26 @@ struct FillFromSplat : OpRewritePattern<arith::ConstantOp> {
   }
 };
 
+/// MLIR converts other tests of floats to LLVM, but not this one.
+struct CompareWithInfinity : OpRewritePattern<math::IsInfOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(math::IsInfOp op,
+                                PatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Type type = op.getOperand().getType();
+    auto element = cast<FloatType>(getElementTypeOrSelf(type));
+    TypedAttr infinity =
+        FloatAttr::get(element, APFloat::getInf(element.getFloatSemantics()));
+    if (auto tensor = dyn_cast<RankedTensorType>(type))
+      infinity = DenseElementsAttr::get(tensor, Attribute(infinity));
+    rewriter.replaceOpWithNewOp<arith::CmpFOp>(
+        op, arith::CmpFPredicate::OEQ, math::AbsFOp::create(b, op.getOperand()),
+        arith::ConstantOp::create(b, infinity));
+    return success();
+  }
+};
+
 struct DecomposeSoftmax : OpRewritePattern<linalg::SoftmaxOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -492,7 +512,7 @@ LogicalResult kernel::normalizeTensors(ModuleOp module) {
   {
     RewritePatternSet patterns(context);
     tensor::populateDecomposeTensorConcatPatterns(patterns);
-    patterns.add<DecomposeSoftmax>(context);
+    patterns.add<CompareWithInfinity, DecomposeSoftmax>(context);
     addGatherPatterns(patterns);
     // Constants are still whole here, so values computed from them fold too.
     foldAndApplyPatternsToEnd(module, std::move(patterns));

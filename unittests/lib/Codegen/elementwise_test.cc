@@ -17,6 +17,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -119,6 +120,37 @@ TEST(KernelElementwise, IntegersAndDoubles) {
   ASSERT_EQ(kernel.run(3, {&xd, &yd}), 0);
   for (int i = 0; i < 9; ++i)
     EXPECT_EQ(yd.as<double>()[i], std::sqrt(doubles[i]));
+}
+
+TEST(KernelElementwise, TestsOfInfinity) {
+  Kernel kernel;
+  ASSERT_TRUE(kernel.compile(R"(
+    func.func @f(%x: tensor<6xf32>, %y: tensor<6xf64>, %z: tensor<f16>)
+        -> (tensor<6xi1>, tensor<6xi1>, tensor<i1>) {
+      %0 = math.isinf %x : tensor<6xf32>
+      %e = tensor.empty() : tensor<6xi1>
+      %1 = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+          ins(%y : tensor<6xf64>) outs(%e : tensor<6xi1>) {
+      ^bb0(%v: f64, %o: i1):
+        %i = math.isinf %v : f64
+        linalg.yield %i : i1
+      } -> tensor<6xi1>
+      %s = tensor.extract %z[] : tensor<f16>
+      %i = math.isinf %s : f16
+      %2 = tensor.from_elements %i : tensor<i1>
+      return %0, %1, %2 : tensor<6xi1>, tensor<6xi1>, tensor<i1>
+    })"))
+      << kernel.errors();
+  const float infinity = std::numeric_limits<float>::infinity();
+  const std::vector<float> values = {infinity, -infinity,     NAN,
+                                     0,        3.4028235e38f, -1};
+  Buffer x = Buffer::of(values),
+         y = Buffer::of(std::vector<double>(values.begin(), values.end())),
+         z = Buffer::of(std::vector<uint16_t>{0xfc00}), a(6), b(6), c(1);
+  ASSERT_EQ(kernel.run(0, {&x, &y, &z, &a, &b, &c}), 0);
+  EXPECT_THAT(a.as<int8_t>(), ElementsAre(1, 1, 0, 0, 0, 0));
+  EXPECT_THAT(b.as<int8_t>(), ElementsAre(1, 1, 0, 0, 0, 0));
+  EXPECT_THAT(c.as<int8_t>(), ElementsAre(1));
 }
 
 TEST(KernelElementwise, Booleans) {
