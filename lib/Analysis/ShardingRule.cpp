@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "pathways/Analysis/ShardingRule.h"
+#include "pathways/Support/ElementTypes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -25,9 +26,7 @@ using namespace mlir::pathways;
 #include "pathways/Analysis/ShardingInterfaces.cpp.inc"
 
 bool mlir::pathways::isCommunicable(Type type) {
-  return type.isF16() || type.isBF16() || type.isF32() || type.isF64() ||
-         type.isInteger(1) || type.isInteger(8) || type.isInteger(32) ||
-         type.isInteger(64);
+  return isTensorElementType(type);
 }
 
 TypedAttr mlir::pathways::getNeutral(ReductionKind kind, Type type) {
@@ -44,6 +43,12 @@ TypedAttr mlir::pathways::getNeutral(ReductionKind kind, Type type) {
                             APFloat::getInf(semantics, /*Negative=*/true));
     case ReductionKind::Min:
       return FloatAttr::get(type, APFloat::getInf(semantics));
+    case ReductionKind::Umax:
+    case ReductionKind::Umin:
+    case ReductionKind::And:
+    case ReductionKind::Or:
+    case ReductionKind::Xor:
+      llvm_unreachable("a reduction of integers only");
     }
   }
   unsigned width = type.getIntOrFloatBitWidth();
@@ -59,6 +64,13 @@ TypedAttr mlir::pathways::getNeutral(ReductionKind kind, Type type) {
   case ReductionKind::Min:
     return IntegerAttr::get(type, isBool ? APInt(width, 1)
                                          : APInt::getSignedMaxValue(width));
+  case ReductionKind::Umax:
+  case ReductionKind::Or:
+  case ReductionKind::Xor:
+    return IntegerAttr::get(type, APInt::getZero(width));
+  case ReductionKind::Umin:
+  case ReductionKind::And:
+    return IntegerAttr::get(type, APInt::getAllOnes(width));
   }
   llvm_unreachable("unknown reduction");
 }
@@ -157,7 +169,7 @@ std::optional<ReductionKind> mlir::pathways::getCombinedKind(Operation *op) {
       .Case<arith::MinimumFOp>([](auto) { return ReductionKind::Min; })
       .Case<arith::AddIOp, arith::MulIOp, arith::MaxSIOp, arith::MinSIOp>(
           [&](Operation *op) -> std::optional<ReductionKind> {
-            if (isBool) // combined only by max and min
+            if (isBool) // not combined by these
               return std::nullopt;
             if (isa<arith::AddIOp>(op))
               return ReductionKind::Add;
@@ -166,13 +178,19 @@ std::optional<ReductionKind> mlir::pathways::getCombinedKind(Operation *op) {
             return isa<arith::MaxSIOp>(op) ? ReductionKind::Max
                                            : ReductionKind::Min;
           })
-      .Case<arith::OrIOp, arith::AndIOp>(
-          [&](Operation *op) -> std::optional<ReductionKind> {
-            if (!isBool)
-              return std::nullopt;
-            return isa<arith::OrIOp>(op) ? ReductionKind::Max
-                                         : ReductionKind::Min;
-          })
+      // For i1, max and or are the same, and so are min and and.
+      .Case<arith::OrIOp>(
+          [&](auto) { return isBool ? ReductionKind::Max : ReductionKind::Or; })
+      .Case<arith::AndIOp>([&](auto) {
+        return isBool ? ReductionKind::Min : ReductionKind::And;
+      })
+      .Case<arith::MaxUIOp>([&](auto) {
+        return isBool ? ReductionKind::Max : ReductionKind::Umax;
+      })
+      .Case<arith::MinUIOp>([&](auto) {
+        return isBool ? ReductionKind::Min : ReductionKind::Umin;
+      })
+      .Case<arith::XOrIOp>([](auto) { return ReductionKind::Xor; })
       .Default([](Operation *) { return std::nullopt; });
 }
 

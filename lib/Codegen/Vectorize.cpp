@@ -79,7 +79,8 @@ bool kernel::canBeInLanes(Block &body, bool hasHalves) {
   auto isElement = [&](Type type) {
     return type.isF32() || type.isF64() || type.isBF16() ||
            (type.isF16() && hasHalves) || type.isInteger(1) ||
-           type.isInteger(8) || type.isInteger(32) || type.isInteger(64);
+           type.isInteger(8) || type.isInteger(16) || type.isInteger(32) ||
+           type.isInteger(64);
   };
   if (!llvm::all_of(body.getArgumentTypes(), isElement))
     return false;

@@ -31,10 +31,20 @@ Type mlir::pathways::getElementType(proto::ElementType element,
     return builder.getI1Type();
   case proto::I8:
     return builder.getI8Type();
+  case proto::I16:
+    return builder.getIntegerType(16);
   case proto::I32:
     return builder.getI32Type();
   case proto::I64:
     return builder.getI64Type();
+  case proto::UI8:
+    return builder.getIntegerType(8, /*isSigned=*/false);
+  case proto::UI16:
+    return builder.getIntegerType(16, /*isSigned=*/false);
+  case proto::UI32:
+    return builder.getIntegerType(32, /*isSigned=*/false);
+  case proto::UI64:
+    return builder.getIntegerType(64, /*isSigned=*/false);
   default:
     return {};
   }
@@ -47,4 +57,15 @@ proto::ElementType mlir::pathways::getElementType(Type type) {
                        type.getContext()) == type)
       return static_cast<proto::ElementType>(element);
   return proto::ELEMENT_TYPE_UNSPECIFIED;
+}
+
+Type mlir::pathways::getTensorElementType(Type type) {
+  if (!type.isUnsignedInteger())
+    return type;
+  return IntegerType::get(type.getContext(), type.getIntOrFloatBitWidth());
+}
+
+bool mlir::pathways::isTensorElementType(Type type) {
+  return getElementType(type) != proto::ELEMENT_TYPE_UNSPECIFIED &&
+         getTensorElementType(type) == type;
 }

@@ -59,8 +59,8 @@ bool isKernelOp(OperationName name);
 /// Compiles `segments` for each of `targets`. Empty fields of a target describe
 /// this machine, and so does an empty list. The functions are not changed.
 /// Operands and results are tensors of static shape of f16, bf16, f32, f64, i1,
-/// i8, i32 or i64. Bodies use func.return, linalg, tensor, arith, math, scf,
-/// affine, cf.assert and pw.shard_index (axes: the function's
+/// i8, i16, i32 or i64. Bodies use func.return, linalg, tensor, arith, math,
+/// scf, affine, cf.assert and pw.shard_index (axes: the function's
 /// kSegmentMeshAttrName).
 ///
 /// The code returns the location's number on a failed cf.assert, an integer
@@ -74,7 +74,7 @@ bool isKernelOp(OperationName name);
 ///
 /// f16 and bf16 are storage formats: a segment computes with them in f32 and
 /// rounds a result once, to nearest even, when it stores it. An arith.truncf in
-/// the body rounds where it stands.
+/// the body rounds where it stands, and so does an arith.bitcast from them.
 ///
 /// With a `cache`, code is taken from it if present, and stored in it
 /// otherwise.

@@ -11,14 +11,30 @@
 
 #include "mlir/IR/Types.h"
 #include "runtime/proto/plan.pb.h"
+#include "llvm/ADT/StringRef.h"
 
 namespace mlir::pathways {
 
-/// Converts between element types of plans and of tensors. Returns null for an
+/// Converts between element types of plans and of arrays. Returns null for an
 /// unknown value; the result is unspecified for a type that arrays cannot have.
 Type getElementType(::pathways::proto::ElementType element,
                     MLIRContext *context);
 ::pathways::proto::ElementType getElementType(Type type);
+
+/// Returns the element type of tensors that hold elements of an array in a
+/// body: the signless integer of the width of an unsigned one, otherwise `type`
+/// itself.
+Type getTensorElementType(Type type);
+
+/// Returns true if tensors in a body may have elements of `type`.
+bool isTensorElementType(Type type);
+
+/// Names of the element types of arrays, and of tensors in bodies, for
+/// messages.
+inline constexpr llvm::StringLiteral kArrayElementNames =
+    "f16, bf16, f32, f64, i1, i8, i16, i32, i64, ui8, ui16, ui32 or ui64";
+inline constexpr llvm::StringLiteral kTensorElementNames =
+    "f16, bf16, f32, f64, i1, i8, i16, i32 or i64";
 
 } // namespace mlir::pathways
 

@@ -166,7 +166,8 @@ bool WindowWriter::match() {
   auto type = cast<MemRefType>(out.getType());
   element = type.getElementType();
   if (!(element.isF32() || element.isF64() || element.isInteger(8) ||
-        element.isInteger(32) || element.isInteger(64)) ||
+        element.isInteger(16) || element.isInteger(32) ||
+        element.isInteger(64)) ||
       !outMap.isProjectedPermutation() || outMap.getNumResults() == 0 ||
       outMap.getNumResults() != op.getNumParallelLoops() || !isDense(out))
     return false;

@@ -63,7 +63,8 @@ bool ContractionWriter::matchBody() {
       return false;
   element = getElementTypeOrSelf(out.getType());
   if (!(element.isF32() || element.isF64() || element.isInteger(8) ||
-        element.isInteger(32) || element.isInteger(64)) ||
+        element.isInteger(16) || element.isInteger(32) ||
+        element.isInteger(64)) ||
       !llvm::all_of(body->getArguments(),
                     [](Value argument) { return argument.hasOneUse(); }))
     return false;

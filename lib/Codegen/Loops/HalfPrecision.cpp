@@ -8,7 +8,8 @@
 //
 // f16 and bf16 are formats of storage. A segment widens its inputs to f32,
 // computes in f32, and rounds its outputs once, to nearest even. An
-// arith.truncf that the program wrote stays in its place.
+// arith.truncf that the program wrote stays in its place, and an arith.bitcast
+// takes the bits of the rounded value.
 //
 //===----------------------------------------------------------------------===//
 
@@ -72,6 +73,7 @@ LogicalResult kernel::widenNarrowFloats(func::FuncOp func) {
   OpBuilder b(func.getContext());
   SmallVector<Operation *> widenings;
   SmallVector<std::pair<arith::TruncFOp, Type>> roundings;
+  SmallVector<std::tuple<arith::BitcastOp, Type, Type>> casts;
   WalkResult walk = func.walk([&](Operation *op) -> WalkResult {
     if (auto extension = dyn_cast<arith::ExtFOp>(op))
       if (isNarrow(extension.getIn().getType()) &&
@@ -85,10 +87,9 @@ LogicalResult kernel::widenNarrowFloats(func::FuncOp func) {
                  << ", which a kernel does not support; round to f32 first";
         roundings.push_back({rounding, rounding.getType()});
       }
-    if (isa<arith::BitcastOp>(op) && (isNarrow(op->getOperand(0).getType()) ||
-                                      isNarrow(op->getResult(0).getType())))
-      return op->emitOpError(
-          "casts the bits of f16 or bf16, which a kernel does not support");
+    if (auto cast = dyn_cast<arith::BitcastOp>(op))
+      if (isNarrow(cast.getIn().getType()) || isNarrow(cast.getType()))
+        casts.push_back({cast, cast.getIn().getType(), cast.getType()});
     if (auto constant = dyn_cast<arith::ConstantOp>(op))
       if (failed(widenConstant(constant)))
         return WalkResult::interrupt();
@@ -127,6 +128,18 @@ LogicalResult kernel::widenNarrowFloats(func::FuncOp func) {
     auto wide =
         arith::ExtFOp::create(b, func.getLoc(), widened(type), argument);
     argument.replaceAllUsesExcept(wide, wide);
+  }
+  for (auto [op, from, to] : casts) {
+    b.setInsertionPoint(op);
+    if (isNarrow(from))
+      op.setOperand(arith::TruncFOp::create(b, op.getLoc(), from, op.getIn()));
+    if (!isNarrow(to))
+      continue;
+    op.getResult().setType(to);
+    b.setInsertionPointAfter(op);
+    auto wide =
+        arith::ExtFOp::create(b, op.getLoc(), widened(to), op.getResult());
+    op.getResult().replaceAllUsesExcept(wide, wide);
   }
   Operation *terminator = body.getTerminator();
   b.setInsertionPoint(terminator);

@@ -33,6 +33,7 @@
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
 #include "pathways/Codegen/Segments.h"
 #include "pathways/Dialect/Pathways/Pathways.h"
+#include "pathways/Support/ElementTypes.h"
 
 using namespace mlir;
 using namespace mlir::pathways;
@@ -46,10 +47,7 @@ static constexpr int64_t kMaxTensorBytes = int64_t{1} << 48;
 /// Returns true if a tensor inside a body may have elements of `type`. Tensors
 /// at its boundary are checked separately.
 static bool isElement(Type type) {
-  return type.isF16() || type.isBF16() || type.isF32() || type.isF64() ||
-         type.isIndex() || type.isSignlessInteger(1) ||
-         type.isSignlessInteger(8) || type.isSignlessInteger(32) ||
-         type.isSignlessInteger(64);
+  return type.isIndex() || isTensorElementType(type);
 }
 
 /// Returns the reason why a kernel cannot have a value of `type`, or "".
@@ -67,8 +65,8 @@ static std::string reasonAgainst(Type type) {
       return text;
     }
     if (!isElement(element)) {
-      os << "has elements of " << element
-         << ", expected one of f16, bf16, f32, f64, i1, i8, i32, i64";
+      os << "has elements of " << element << ", expected "
+         << kTensorElementNames;
       return text;
     }
     int64_t bytes = 8;
@@ -206,8 +204,7 @@ LogicalResult kernel::checkSegment(func::FuncOp func) {
                                 << " cannot be passed to a kernel: ";
       if (!reason.empty())
         return diag << "it " << reason;
-      return diag << "expected a tensor of f16, bf16, f32, f64, i1, i8, i32 or "
-                     "i64, got "
+      return diag << "expected a tensor of " << kTensorElementNames << ", got "
                   << type;
     }
   }

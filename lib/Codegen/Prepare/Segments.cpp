@@ -16,6 +16,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "pathways/Dialect/Pathways/Pathways.h"
+#include "pathways/Support/ElementTypes.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -158,11 +159,7 @@ LogicalResult Cutter::giveTemp(Value value, SegmentedBody &out) {
     tensor = RankedTensorType::get({}, element);
   }
   Type element = tensor.getElementType();
-  bool isStorable =
-      tensor.hasStaticShape() &&
-      (isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(element) ||
-       element.isInteger(1) || element.isInteger(8) || element.isInteger(32) ||
-       element.isInteger(64));
+  bool isStorable = tensor.hasStaticShape() && isTensorElementType(element);
   if (!isStorable)
     return emitError(value.getLoc(), "value of type ")
            << value.getType()

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "pathways/Dialect/Pathways/Layouts.h"
+#include "pathways/Support/ElementTypes.h"
 
 using namespace mlir;
 using namespace mlir::pathways;
@@ -22,6 +23,16 @@ layout::Reduction mlir::pathways::toReduction(ReductionKind kind) {
     return layout::Reduction::kMax;
   case ReductionKind::Min:
     return layout::Reduction::kMin;
+  case ReductionKind::Umax:
+    return layout::Reduction::kUMax;
+  case ReductionKind::Umin:
+    return layout::Reduction::kUMin;
+  case ReductionKind::And:
+    return layout::Reduction::kAnd;
+  case ReductionKind::Or:
+    return layout::Reduction::kOr;
+  case ReductionKind::Xor:
+    return layout::Reduction::kXor;
   }
   llvm_unreachable("unknown reduction");
 }
@@ -81,7 +92,7 @@ SmallVector<int64_t> mlir::pathways::getShardShape(ArrayType type,
 RankedTensorType mlir::pathways::getShardTensorType(ArrayType type,
                                                     MeshAttr mesh) {
   return RankedTensorType::get(getShardShape(type, mesh),
-                               type.getElementType());
+                               getTensorElementType(type.getElementType()));
 }
 
 bool mlir::pathways::isEven(ArrayType type, MeshAttr mesh) {

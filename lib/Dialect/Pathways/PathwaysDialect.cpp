@@ -7,16 +7,19 @@
 //===----------------------------------------------------------------------===//
 
 #include "pathways/Dialect/Pathways/Pathways.h"
+#include "pathways/Support/ElementTypes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "runtime/layout/layout.h"
+#include "runtime/plan/tables.h"
 #include "llvm/ADT/SmallSet.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace mlir::pathways;
 namespace layout = ::pathways::layout;
+namespace proto = ::pathways::proto;
 
 #include "pathways/Dialect/Pathways/PathwaysDialect.cpp.inc"
 #include "pathways/Dialect/Pathways/PathwaysEnums.cpp.inc"
@@ -248,6 +251,31 @@ static ParseResult parseAxes(AsmParser &parser,
       " in axes");
 }
 
+FailureOr<ReductionKind> mlir::pathways::parseReductionKind(AsmParser &parser) {
+  StringRef keyword;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseKeyword(&keyword))
+    return failure();
+  if (std::optional<ReductionKind> kind = symbolizeReductionKind(keyword))
+    return *kind;
+  InFlightDiagnostic error = parser.emitError(loc, "expected a reduction (");
+  for (uint32_t kind = 1; kind <= getMaxEnumValForReductionKind(); ++kind)
+    error << (kind > 1 ? ", " : "")
+          << stringifyReductionKind(static_cast<ReductionKind>(kind));
+  return error << "), got '" << keyword << "'";
+}
+
+std::string mlir::pathways::whyNotReduced(ReductionKind kind,
+                                          Type elementType) {
+  if (elementType.isInteger(1) &&
+      (kind == ReductionKind::Add || kind == ReductionKind::Mul))
+    return "expected i1 to be combined by max, min, umax, umin, and, or or "
+           "xor, got " +
+           stringifyReductionKind(kind).str();
+  return ::pathways::WhyNotReduced(static_cast<proto::ReductionKind>(kind),
+                                   getElementType(elementType));
+}
+
 FailureOr<ShardingAttr> ShardingAttr::parseBody(AsmParser &parser) {
   SmallVector<ArrayAttr> dims;
   SmallVector<bool> openDims;
@@ -268,18 +296,10 @@ FailureOr<ShardingAttr> ShardingAttr::parseBody(AsmParser &parser) {
   ReductionKindAttr kind;
   SmallVector<StringAttr> partialAxes;
   if (succeeded(parser.parseOptionalKeyword("partial"))) {
-    StringRef keyword;
-    SMLoc kindLoc = parser.getCurrentLocation();
-    if (parser.parseKeyword(&keyword))
+    FailureOr<ReductionKind> parsed = parseReductionKind(parser);
+    if (failed(parsed))
       return failure();
-    std::optional<ReductionKind> value = symbolizeReductionKind(keyword);
-    if (!value) {
-      parser.emitError(kindLoc,
-                       "expected a reduction (add, mul, max, min), got '")
-          << keyword << "'";
-      return failure();
-    }
-    kind = ReductionKindAttr::get(parser.getContext(), *value);
+    kind = ReductionKindAttr::get(parser.getContext(), *parsed);
     if (parseAxes(parser, partialAxes))
       return failure();
   }
@@ -447,30 +467,25 @@ LogicalResult ArrayType::verify(function_ref<InFlightDiagnostic()> emitError,
                          << " elements";
     elements *= std::max<int64_t>(size, 1);
   }
-  bool isInteger =
-      elementType.isSignlessInteger(1) || elementType.isSignlessInteger(8) ||
-      elementType.isSignlessInteger(32) || elementType.isSignlessInteger(64);
-  if (!isInteger &&
-      !isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(elementType))
-    return emitError() << "expected element type f16, bf16, f32, f64, i1, i8, "
-                          "i32 or i64, got "
-                       << elementType;           // (C2)
-  if (sharding.getDims().size() != shape.size()) // (C3)
+  if (pathways::getElementType(elementType) == proto::ELEMENT_TYPE_UNSPECIFIED)
+    return emitError() << "expected element type " << kArrayElementNames
+                       << ", got " << elementType; // (C2)
+  if (sharding.getDims().size() != shape.size())   // (C3)
     return emitError() << "array has " << shape.size()
                        << " dimensions, but its sharding has "
                        << sharding.getDims().size();
-  if (sharding.isPartial() && elementType.isSignlessInteger(1)) { // (C4)
-    ReductionKind kind = sharding.getPartialKind().getValue();
-    if (kind != ReductionKind::Max && kind != ReductionKind::Min)
-      return emitError()
-             << "expected an i1 array to be partial max or min, got "
-             << stringifyReductionKind(kind);
-  }
+  if (!sharding.isPartial())
+    return success();
+  std::string wrong = whyNotReduced(sharding.getPartialKind().getValue(),
+                                    elementType); // (C4)
+  if (!wrong.empty())
+    return emitError() << "array is partial: " << wrong;
   return success();
 }
 
 RankedTensorType ArrayType::getGlobalTensorType() const {
-  return RankedTensorType::get(getShape(), getElementType());
+  return RankedTensorType::get(getShape(),
+                               getTensorElementType(getElementType()));
 }
 
 ArrayType ArrayType::withSharding(ShardingAttr sharding) const {

@@ -139,11 +139,11 @@ LogicalResult mlir::pathways::detail::verifyCollective(Operation *op) {
     reduction = reduce.getKind();
   if (auto scatter = dyn_cast<ReduceScatterOp>(op))
     reduction = scatter.getKind();
-  if (reduction && source.getElementType().isSignlessInteger(1) &&
-      *reduction != ReductionKind::Max && *reduction != ReductionKind::Min)
-    return op->emitOpError("expected i1 tensors to be combined by max or min, "
-                           "got ")
-           << stringifyReductionKind(*reduction);
+  if (reduction) {
+    std::string wrong = whyNotReduced(*reduction, source.getElementType());
+    if (!wrong.empty()) // (C3)
+      return op->emitOpError(wrong);
+  }
 
   int64_t groupSize = guessGroupSize(op, source.getShape(), result.getShape());
   FailureOr<SmallVector<int64_t>> shape =

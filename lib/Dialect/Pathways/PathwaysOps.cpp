@@ -119,16 +119,10 @@ static void printRoute(OpAsmPrinter &printer, Operation *, IntegerAttr shift,
 
 static ParseResult parseReduction(OpAsmParser &parser,
                                   ReductionKindAttr &kind) {
-  StringRef keyword;
-  SMLoc loc = parser.getCurrentLocation();
-  if (parser.parseKeyword(&keyword))
+  FailureOr<ReductionKind> parsed = parseReductionKind(parser);
+  if (failed(parsed))
     return failure();
-  std::optional<ReductionKind> value = symbolizeReductionKind(keyword);
-  if (!value)
-    return parser.emitError(loc,
-                            "expected a reduction (add, mul, max, min), got '")
-           << keyword << "'";
-  kind = ReductionKindAttr::get(parser.getContext(), *value);
+  kind = ReductionKindAttr::get(parser.getContext(), *parsed);
   return success();
 }
 

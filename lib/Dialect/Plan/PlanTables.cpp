@@ -136,9 +136,8 @@ private:
                             proto::ElementType *field) {
     *field = mlir::pathways::getElementType(type);
     if (*field == proto::ELEMENT_TYPE_UNSPECIFIED)
-      return op->emitOpError("expected an element type of f16, bf16, f32, f64, "
-                             "i1, i8, i32, i64, got ")
-             << type;
+      return op->emitOpError("expected an element type of ")
+             << mlir::pathways::kArrayElementNames << ", got " << type;
     return success();
   }
 

@@ -3,7 +3,7 @@
 
 pw.slice @s mesh <>
 func.func private @half(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error @below {{has elements of f8E5M2, expected one of f16, bf16, f32, f64, i1, i8, i32, i64}}
+  // expected-error @below {{has elements of f8E5M2, expected f16, bf16, f32, f64, i1, i8, i16, i32 or i64}}
   %0 = arith.truncf %x : tensor<4xf32> to tensor<4xf8E5M2>
   %1 = arith.extf %0 : tensor<4xf8E5M2> to tensor<4xf32>
   return %1 : tensor<4xf32>

@@ -86,6 +86,28 @@ pw.program @kinds(%max: !max, %add: !add, %x: !x) -> (!max, !max) {
 
 // -----
 
+// Contributions of unsigned numbers leave a function whose tensors have no sign.
+pw.slice @s mesh <"d" = 2>
+!x = !pw.array<8x4xui32, @s, [{"d"}, {}]>
+!most = !pw.array<4xui32, @s, [{}] partial umax {"d"}>
+func.func private @most(%max: tensor<4xi32>, %x: tensor<8x4xi32>) -> tensor<4xi32> {
+  %low = arith.constant dense<0> : tensor<4xi32>
+  %m = linalg.reduce { arith.maxui } ins(%x : tensor<8x4xi32>) outs(%low : tensor<4xi32>) dimensions = [0]
+  %next = arith.maxui %max, %m : tensor<4xi32>
+  return %next : tensor<4xi32>
+}
+// CHECK: func.func private @most_sharded(%[[MAX:.*]]: tensor<4xi32> {pw.accepts_partial}, %[[X:.*]]: tensor<4x4xi32>)
+// CHECK-NOT: pw.all
+// CHECK: %[[M:.*]] = linalg.reduce { arith.maxui } ins(%[[X]]
+// CHECK: %[[NEXT:.*]] = arith.maxui %[[MAX]], %[[M]]
+// CHECK-NEXT: return %[[NEXT]]
+pw.program @unsigned(%max: !most, %x: !x) -> !most {
+  %0 = pw.call @most(%max, %x) : (!most, !x) -> !most
+  pw.return %0 : !most
+}
+
+// -----
+
 // f16 is f32 inside where contributions are asked for, and rounded at the end.
 pw.slice @s mesh <"d" = 2>
 !x = !pw.array<8x4xf16, @s, [{"d"}, {}]>

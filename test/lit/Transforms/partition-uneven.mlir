@@ -77,6 +77,42 @@ pw.program @means(%x: !x) -> (!m, !m) {
 
 // -----
 
+// Padding is the identity of reductions of bits and of unsigned numbers, too.
+pw.slice @s mesh <"x" = 2>
+func.func private @bits(%x: tensor<5x4xi16>) -> (tensor<4xi16>, tensor<4xi16>, tensor<4xi16>) {
+  %none = arith.constant dense<0> : tensor<4xi16>
+  %all = arith.constant dense<-1> : tensor<4xi16>
+  %and = linalg.reduce { arith.andi } ins(%x : tensor<5x4xi16>) outs(%all : tensor<4xi16>) dimensions = [0]
+  %least = linalg.reduce { arith.minui } ins(%x : tensor<5x4xi16>) outs(%all : tensor<4xi16>) dimensions = [0]
+  %xor = linalg.reduce { arith.xori } ins(%x : tensor<5x4xi16>) outs(%none : tensor<4xi16>) dimensions = [0]
+  return %and, %least, %xor : tensor<4xi16>, tensor<4xi16>, tensor<4xi16>
+}
+// CHECK-LABEL: func.func private @bits_sharded
+// CHECK-SAME: (%[[X:.*]]: tensor<3x4xi16>)
+// CHECK: %[[AND:.*]] = linalg.generic
+// CHECK: %[[ALL:.*]] = arith.constant -1 : i16
+// CHECK: arith.select %{{.*}}, %{{.*}}, %[[ALL]]
+// CHECK: arith.andi
+// CHECK: %[[LEAST:.*]] = linalg.generic
+// CHECK: %[[ALL:.*]] = arith.constant -1 : i16
+// CHECK: arith.select %{{.*}}, %{{.*}}, %[[ALL]]
+// CHECK: arith.minui
+// CHECK: %[[XOR:.*]] = linalg.generic
+// CHECK: %[[NONE:.*]] = arith.constant 0 : i16
+// CHECK: arith.select %{{.*}}, %{{.*}}, %[[NONE]]
+// CHECK: arith.xori
+// CHECK: pw.all_reduce %[[AND]] and over ["x"]
+// CHECK: pw.all_reduce %[[LEAST]] umin over ["x"]
+// CHECK: pw.all_reduce %[[XOR]] xor over ["x"]
+!x = !pw.array<5x4xui16, @s, [{"x"}, {}]>
+!m = !pw.array<4xui16, @s, [{}]>
+pw.program @bits_of(%x: !x) -> (!m, !m, !m) {
+  %0:3 = pw.call @bits(%x) : (!x) -> (!m, !m, !m)
+  pw.return %0#0, %0#1, %0#2 : !m, !m, !m
+}
+
+// -----
+
 // Nobody divides by padding, nor looks up, nor checks what is in it. A divisor that
 // is known needs no care.
 pw.slice @s mesh <"x" = 2>

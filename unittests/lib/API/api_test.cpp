@@ -17,6 +17,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <limits>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -99,6 +100,56 @@ func.func private @both(%x: tensor<1xf32>) -> (tensor<1xf32>, tensor<1xi32>)
   ASSERT_EQ(whole.data.size(), sizeof numbers);
   std::memcpy(numbers, whole.data.data(), sizeof numbers);
   EXPECT_THAT(numbers, ElementsAre(1, 3));
+}
+
+template <typename T> void addsOne(ElementType element, const char *body) {
+  SCOPED_TRACE(elementName(element));
+  ProgramBuilder builder("add_one");
+  builder.slice("s", {{"d", 2}});
+  const std::string tensor = std::string("tensor<2x") + body + ">";
+  builder.functions("func.func private @next(%x: " + tensor + ") -> " + tensor +
+                    " {\n  %c = arith.constant dense<1> : " + tensor +
+                    "\n  %r = arith.addi %x, %c : " + tensor +
+                    "\n  return %r : " + tensor + "\n}");
+  const std::string type =
+      ProgramBuilder::arrayType(element, {2}, "s", {{"d"}});
+  builder.result("y",
+                 builder.call("next", {builder.argument("x", type)}, type));
+  auto compiled = take(compile(builder.build(), {.topology = "1x1x2"}));
+  auto session = take(Session::open({.topology = "1x1x2"}));
+  auto executable = take(session.load(compiled.plan));
+  const T values[] = {std::numeric_limits<T>::max() / 2, T(-1)};
+  auto run = take(executable.launch({{"x", HostArray::of<T>(values)}}));
+  HostArray y = take(run.fetch("y"));
+  EXPECT_EQ(y.element, element);
+  EXPECT_THAT(y.values<T>(),
+              ElementsAre(T(std::numeric_limits<T>::max() / 2 + 1), T(0)));
+}
+
+TEST(ApiTest, IntegersWithAndWithoutSign) {
+  addsOne<int16_t>(ElementType::kI16, "i16");
+  addsOne<uint8_t>(ElementType::kUI8, "i8");
+  addsOne<uint16_t>(ElementType::kUI16, "i16");
+  addsOne<uint32_t>(ElementType::kUI32, "i32");
+  addsOne<uint64_t>(ElementType::kUI64, "i64");
+}
+
+TEST(ApiTest, ArraysOfTheOtherSignAreRefused) {
+  ProgramBuilder builder("identity");
+  builder.slice("s", {{"d", 2}});
+  builder.functions("func.func private @same(%x: tensor<2xi32>) -> "
+                    "tensor<2xi32> {\n  return %x : tensor<2xi32>\n}");
+  const std::string type =
+      ProgramBuilder::arrayType(ElementType::kUI32, {2}, "s", {{"d"}});
+  builder.result("y",
+                 builder.call("same", {builder.argument("x", type)}, type));
+  auto compiled = take(compile(builder.build(), {.topology = "1x1x2"}));
+  auto session = take(Session::open({.topology = "1x1x2"}));
+  auto executable = take(session.load(compiled.plan));
+  const int32_t values[] = {1, 2};
+  auto run = executable.launch({{"x", HostArray::of<int32_t>(values)}});
+  ASSERT_FALSE(run);
+  EXPECT_THAT(run.error().message, HasSubstr("ui32"));
 }
 
 TEST(ApiTest, AProgramLeavesDevicesAndComesBack) {

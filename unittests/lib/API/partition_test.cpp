@@ -15,6 +15,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Codegen/cells.h"
 #include "../Codegen/random_kernel.h"
 #include "one_device.h"
 #include "pathways/Pathways.h"
@@ -44,6 +45,8 @@ ElementType toElementType(kernel_test::Element element) {
     return ElementType::kI1;
   case kernel_test::Element::I8:
     return ElementType::kI8;
+  case kernel_test::Element::I16:
+    return ElementType::kI16;
   case kernel_test::Element::I32:
     return ElementType::kI32;
   case kernel_test::Element::I64:
@@ -60,8 +63,18 @@ ElementType toElementType(kernel_test::Element element) {
   return ElementType::kInvalid;
 }
 
-HostArray toHostArray(const Tensor &tensor) {
-  HostArray array{toElementType(tensor.element), tensor.shape, {}};
+/// Returns the type of arrays of `element`, which are unsigned if
+/// `isUnsigned`.
+ElementType toArrayElement(kernel_test::Element element, bool isUnsigned) {
+  const ElementType type = toElementType(element);
+  const std::string name = elementName(type);
+  if (!isUnsigned || name[0] != 'i' || type == ElementType::kI1)
+    return type;
+  return elementFromName("u" + name);
+}
+
+HostArray toHostArray(const Tensor &tensor, bool isUnsigned) {
+  HostArray array{toArrayElement(tensor.element, isUnsigned), tensor.shape, {}};
   std::vector<uint8_t> bytes = tensor.bytes();
   array.data.resize(bytes.size());
   std::copy(bytes.begin(), bytes.end(), array.data.begin());
@@ -90,7 +103,8 @@ public:
   explicit RandomPartition(uint64_t seed)
       : kernel(kernel_test::makeRandomKernel("f", seed,
                                              kernel_test::View::Global)),
-        random(seed), mesh(kMeshes[random() % std::size(kMeshes)]) {
+        random(seed), mesh(kMeshes[random() % std::size(kMeshes)]),
+        isUnsigned(random() % 2 != 0) {
     spoilPadding();
     constrain();
     std::string given, taken, made, returned, names;
@@ -118,6 +132,7 @@ public:
   RandomKernel kernel;
   std::mt19937_64 random;
   const Mesh &mesh;
+  bool isUnsigned; ///< arrays of integers are, which functions do not see
   std::string text;
   uint64_t constraints = 0, contributions = 0;
 
@@ -158,9 +173,16 @@ private:
     std::string axes;
     for (const char *axis : unused)
       axes += (axes.empty() ? "\"" : ", \"") + std::string(axis) + "\"";
-    const char *kinds[] = {"max", "min", "add", "mul"};
-    return std::string(" partial ") + kinds[random() % (isExact ? 4 : 2)] +
-           " {" + axes + "}";
+    std::vector<const char *> kinds = {"max", "min"};
+    if (isExact)
+      kinds.insert(kinds.end(), {"add", "mul"});
+    if (!kernel_test::isFloat(tensor.element)) {
+      kinds.insert(kinds.end(), {"umax", "umin", "and", "or", "xor"});
+      if (isUnsigned && tensor.element != Element::I1)
+        kinds.erase(kinds.begin(), kinds.begin() + 2);
+    }
+    return std::string(" partial ") + kinds[random() % kinds.size()] + " {" +
+           axes + "}";
   }
 
   std::string arrayOf(const Tensor &tensor) {
@@ -168,8 +190,9 @@ private:
     if (sharding.find('?') == std::string::npos)
       sharding += randomContributions(tensor);
     return "!pw.array<" +
-           shapeString(toElementType(tensor.element), tensor.shape) + ", @s" +
-           (random() % 8 != 0 ? ", " + sharding : "") + ">";
+           shapeString(toArrayElement(tensor.element, isUnsigned),
+                       tensor.shape) +
+           ", @s" + (random() % 8 != 0 ? ", " + sharding : "") + ">";
   }
 
   /// Returns NaN, or a number that makes divisions, shifts and lookups fail.
@@ -297,7 +320,7 @@ TEST(PartitionTest, AgreesWithPlainCode) {
     Inputs inputs;
     for (size_t a = 0; a < random.kernel.operands.size(); ++a)
       inputs.emplace("a" + std::to_string(a),
-                     toHostArray(random.kernel.operands[a]));
+                     toHostArray(random.kernel.operands[a], random.isUnsigned));
     auto report = [&](const std::string &message) {
       // Describing a few failures is enough to see the reason.
       ADD_FAILURE() << "seed " << i << ": " << message << "\n"

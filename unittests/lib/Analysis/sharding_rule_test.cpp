@@ -312,9 +312,9 @@ TEST_F(ShardingRuleTest, WhatCannotBeCommunicatedHasNone) {
   EXPECT_FALSE(ruleOf("%a: i32", "i32", R"(
     %0 = arith.addi %a, %a : i32
     return %0 : i32)"));
-  EXPECT_FALSE(ruleOf("%a: tensor<4xi16>", "tensor<4xi16>", R"(
-    %0 = arith.addi %a, %a : tensor<4xi16>
-    return %0 : tensor<4xi16>)"));
+  EXPECT_FALSE(ruleOf("%a: tensor<4xi4>", "tensor<4xi4>", R"(
+    %0 = arith.addi %a, %a : tensor<4xi4>
+    return %0 : tensor<4xi4>)"));
   EXPECT_FALSE(ruleOf("%a: tensor<?xf32>", "tensor<?xf32>", R"(
     %0 = arith.addf %a, %a : tensor<?xf32>
     return %0 : tensor<?xf32>)"));

@@ -13,12 +13,13 @@
 using namespace kernel_test;
 
 const char *kernel_test::nameOf(Element e) {
-  const char *names[] = {"i1", "i8", "i32", "i64", "f16", "bf16", "f32", "f64"};
+  const char *names[] = {"i1",  "i8",   "i16", "i32", "i64",
+                         "f16", "bf16", "f32", "f64"};
   return names[static_cast<int>(e)];
 }
 
 int kernel_test::widthOf(Element e) {
-  const int widths[] = {1, 8, 32, 64, 16, 16, 32, 64};
+  const int widths[] = {1, 8, 16, 32, 64, 16, 16, 32, 64};
   return widths[static_cast<int>(e)];
 }
 
@@ -306,6 +307,14 @@ const BinaryOp kernel_test::kIntBinary[] = {
     {"arith.minui",
      [](Element, Cell a, Cell b) {
        return uint64_t(a.integer) < uint64_t(b.integer) ? a : b;
+     }},
+    {"arith.maxui",
+     [](Element, Cell a, Cell b) {
+       return uint64_t(a.integer) > uint64_t(b.integer) ? a : b;
+     }},
+    {"arith.ori",
+     [](Element e, Cell a, Cell b) {
+       return integer(wrapped(e, uint64_t(a.integer | b.integer)));
      }},
     {"arith.andi",
      [](Element, Cell a, Cell b) { return integer(a.integer & b.integer); }},

@@ -33,7 +33,7 @@ namespace kernel_test {
 //===----------------------------------------------------------------------===//
 
 inline constexpr Element kElements[] = {
-    Element::I1,  Element::I8,   Element::I32, Element::I64,
+    Element::I1,  Element::I8,   Element::I16, Element::I32, Element::I64,
     Element::F16, Element::BF16, Element::F32, Element::F64};
 
 inline bool isFloat(Element e) { return e >= Element::F16; }
@@ -114,9 +114,9 @@ struct BinaryOp {
 };
 
 extern const UnaryOp kFloatUnary[10];
-extern const BinaryOp kFloatBinary[8], kIntBinary[8];
+extern const BinaryOp kFloatBinary[8], kIntBinary[10];
 /// Number of the first operations of each list that may reduce a dimension.
-constexpr size_t kFloatReducers = 6, kIntReducers = 7;
+constexpr size_t kFloatReducers = 6, kIntReducers = 9;
 
 /// Returns -1, 0 or 1 if a is below, near or above b; neither may be NaN.
 int compare(Element e, Cell a, Cell b);

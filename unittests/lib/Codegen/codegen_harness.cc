@@ -11,6 +11,7 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
 #include "pathways/Dialect/Pathways/Pathways.h"
+#include "pathways/Support/ElementTypes.h"
 #include "gtest/gtest.h"
 
 using namespace kernel_test;
@@ -63,15 +64,8 @@ bool Kernel::compile(llvm::ArrayRef<mlir::func::FuncOp> functions,
     auto add = [&](mlir::Type type, bool written) {
       auto tensor = mlir::cast<mlir::RankedTensorType>(type);
       auto *operand = out->add_operands();
-      mlir::Type element = tensor.getElementType();
-      operand->set_element(element.isF16()         ? pathways::proto::F16
-                           : element.isBF16()      ? pathways::proto::BF16
-                           : element.isF32()       ? pathways::proto::F32
-                           : element.isF64()       ? pathways::proto::F64
-                           : element.isInteger(1)  ? pathways::proto::I1
-                           : element.isInteger(8)  ? pathways::proto::I8
-                           : element.isInteger(32) ? pathways::proto::I32
-                                                   : pathways::proto::I64);
+      operand->set_element(
+          mlir::pathways::getElementType(tensor.getElementType()));
       operand->set_written(written);
       for (int64_t size : tensor.getShape())
         operand->add_shape(size);

@@ -152,9 +152,14 @@ bool KernelGenerator::convert() {
     ways = {{"arith.extui", Element::I32}, {"arith.uitofp", Element::F32}};
   else if (from == Element::I8)
     ways = {{"arith.extsi", Element::I32}, {"arith.sitofp", Element::F32}};
+  else if (from == Element::I16)
+    ways = {{"arith.extsi", Element::I32},
+            {"arith.trunci", Element::I8},
+            {"arith.extui", Element::I64}};
   else if (from == Element::I32)
     ways = {{"arith.extsi", Element::I64},
             {"arith.trunci", Element::I8},
+            {"arith.trunci", Element::I16},
             {"arith.extui", Element::I64}};
   else if (from == Element::I64)
     ways = {{"arith.trunci", Element::I32}};
@@ -230,7 +235,8 @@ bool KernelGenerator::roundToInteger() {
   Element from = values[x].element;
   if (!isFloat(from) || depth > 0)
     return false;
-  const Element all[] = {Element::I1, Element::I8, Element::I32, Element::I64};
+  const Element all[] = {Element::I1, Element::I8, Element::I16, Element::I32,
+                         Element::I64};
   Element to = pick(all);
   bool isSigned = chance(60);
   // Use large numbers too; the product is exact.

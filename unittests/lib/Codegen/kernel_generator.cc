@@ -240,9 +240,10 @@ bool KernelGenerator::statement() {
 }
 
 RandomKernel KernelGenerator::run() {
-  const Element elements[] = {
-      Element::F32, Element::F32,  Element::F32, Element::F32, Element::F64,
-      Element::F16, Element::BF16, Element::I32, Element::I8,  Element::I64};
+  const Element elements[] = {Element::F32,  Element::F32, Element::F32,
+                              Element::F32,  Element::F64, Element::F16,
+                              Element::BF16, Element::I32, Element::I8,
+                              Element::I64,  Element::I16};
   main = pick(elements);
   isSpecial = mix == Mix::Layers && chance(50);
   coordinate = below(4);

@@ -268,6 +268,120 @@ TEST(KernelNarrow, SignsOfWhatWasRounded) {
   }
 }
 
+/// Replaces each name T in `text` by `type`.
+std::string withType(std::string text, const std::string &type) {
+  for (const char *before : {"x", " ", "("})
+    for (const char *after : {">", " ", "\n", ",", ")"})
+      for (size_t at; (at = text.find(std::string(before) + "T" + after)) !=
+                      std::string::npos;)
+        text.replace(at + 1, 1, type);
+  return text;
+}
+
+/// The bits of a stored number, and back, on tensors and in bodies: those of a
+/// NaN, too.
+TEST(KernelNarrow, BitsOfEveryNumber) {
+  for (const char *type : {"f16", "bf16"}) {
+    SCOPED_TRACE(type);
+    Kernel kernel;
+    ASSERT_TRUE(kernel.compile(withType(R"(
+      func.func @bits(%x: tensor<65536xT>) -> tensor<65536xi16> {
+        %r = arith.bitcast %x : tensor<65536xT> to tensor<65536xi16>
+        return %r : tensor<65536xi16>
+      }
+      func.func @number(%x: tensor<65536xi16>) -> tensor<65536xT> {
+        %e = tensor.empty() : tensor<65536xT>
+        %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+            ins(%x : tensor<65536xi16>) outs(%e : tensor<65536xT>) {
+        ^bb0(%b: i16, %o: T):
+          %v = arith.bitcast %b : i16 to T
+          linalg.yield %v : T
+        } -> tensor<65536xT>
+        return %r : tensor<65536xT>
+      })",
+                                        type)))
+        << kernel.errors();
+    std::vector<uint16_t> all(65536);
+    for (int i = 0; i < 65536; ++i)
+      all[i] = i;
+    const Format &format = type[0] == 'f' ? kHalf : kBrain;
+    for (unsigned segment : {0, 1}) {
+      Buffer x = Buffer::of(all), y(65536 * 2);
+      ASSERT_EQ(kernel.run(segment, {&x, &y}), 0);
+      auto bits = y.as<uint16_t>();
+      for (int i = 0; i < 65536; ++i) {
+        if (std::isnan(valueOf(format, i)))
+          ASSERT_TRUE(std::isnan(valueOf(format, bits[i]))) << i;
+        else
+          ASSERT_EQ(bits[i], i);
+      }
+    }
+  }
+}
+
+/// A number that a body computed is rounded before its bits are taken.
+TEST(KernelNarrow, BitsAreThoseOfTheRoundedNumber) {
+  for (const Format &format : {kHalf, kBrain}) {
+    SCOPED_TRACE(format.name);
+    Kernel kernel;
+    ASSERT_TRUE(kernel.compile(withType(R"(
+      func.func @f(%x: tensor<1003xT>, %y: tensor<1003xT>) -> (tensor<1003xi16>, tensor<1003xT>) {
+        %0 = arith.mulf %x, %y : tensor<1003xT>
+        %1 = arith.bitcast %0 : tensor<1003xT> to tensor<1003xi16>
+        %c = arith.constant dense<1> : tensor<1003xi16>
+        %2 = arith.addi %1, %c : tensor<1003xi16>
+        %3 = arith.bitcast %2 : tensor<1003xi16> to tensor<1003xT>
+        return %1, %3 : tensor<1003xi16>, tensor<1003xT>
+      })",
+                                        format.name)))
+        << kernel.errors();
+    auto xs = narrowNumbers(format, 1003, 3),
+         ys = narrowNumbers(format, 1003, 4);
+    Buffer x = Buffer::of(xs), y = Buffer::of(ys), z(1003 * 2), w(1003 * 2);
+    ASSERT_EQ(kernel.run(0, {&x, &y, &z, &w}), 0);
+    for (int i = 0; i < 1003; ++i) {
+      volatile float product =
+          float(valueOf(format, xs[i])) * float(valueOf(format, ys[i]));
+      ASSERT_EQ(z.as<uint16_t>()[i], roundTo(format, product)) << i;
+      ASSERT_EQ(w.as<uint16_t>()[i], roundTo(format, product) + 1) << i;
+    }
+  }
+}
+
+/// Constants with different elements that are returned, moved, or read by
+/// operations other than a widening.
+TEST(KernelNarrow, ConstantsOfDifferentElements) {
+  for (const Format &format : {kHalf, kBrain}) {
+    SCOPED_TRACE(format.name);
+    Kernel kernel;
+    ASSERT_TRUE(kernel.compile(withType(R"(
+      func.func @f(%x: tensor<2x2xT>) -> (tensor<2x2xT>, tensor<2x2xT>, tensor<2x2xT>, tensor<2x2xT>, tensor<2x2xi16>) {
+        %c = arith.constant dense<[[1.0, -2.0], [3.5, -4.0]]> : tensor<2x2xT>
+        %i = arith.constant dense<"0x0100FF7F00800A00"> : tensor<2x2xi16>
+        %e = tensor.empty() : tensor<2x2xT>
+        %t = linalg.transpose ins(%c : tensor<2x2xT>) outs(%e : tensor<2x2xT>) permutation = [1, 0]
+        %a = math.absf %c : tensor<2x2xT>
+        %m = arith.maximumf %x, %c : tensor<2x2xT>
+        return %c, %t, %a, %m, %i : tensor<2x2xT>, tensor<2x2xT>, tensor<2x2xT>, tensor<2x2xT>, tensor<2x2xi16>
+      })",
+                                        format.name)))
+        << kernel.errors();
+    auto rounded = [&](std::vector<double> values) {
+      std::vector<uint16_t> bits;
+      for (double value : values)
+        bits.push_back(roundTo(format, value));
+      return bits;
+    };
+    Buffer x = Buffer::of(rounded({0, 0, 5, 5})), c(8), t(8), a(8), m(8), i(8);
+    ASSERT_EQ(kernel.run(0, {&x, &c, &t, &a, &m, &i}), 0);
+    EXPECT_EQ(c.as<uint16_t>(), rounded({1, -2, 3.5, -4}));
+    EXPECT_EQ(t.as<uint16_t>(), rounded({1, 3.5, -2, -4}));
+    EXPECT_EQ(a.as<uint16_t>(), rounded({1, 2, 3.5, 4}));
+    EXPECT_EQ(m.as<uint16_t>(), rounded({1, 0, 5, 5}));
+    EXPECT_EQ(i.as<int16_t>(), (std::vector<int16_t>{1, 32767, -32768, 10}));
+  }
+}
+
 /// Sums are computed in f32, whatever type the operands are stored in.
 TEST(KernelNarrow, Products) {
   const int m = 37, k = 700, n = 45;

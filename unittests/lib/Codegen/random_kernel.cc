@@ -34,6 +34,9 @@ std::vector<uint8_t> Tensor::bytes() const {
     case Element::I8:
       append(int8_t(cell.integer));
       break;
+    case Element::I16:
+      append(int16_t(cell.integer));
+      break;
     case Element::I32:
       append(int32_t(cell.integer));
       break;

@@ -21,7 +21,7 @@
 
 namespace kernel_test {
 
-enum class Element { I1, I8, I32, I64, F16, BF16, F32, F64 };
+enum class Element { I1, I8, I16, I32, I64, F16, BF16, F32, F64 };
 
 using Shape = std::vector<int64_t>;
 

@@ -236,8 +236,8 @@ TEST(RandomKernels, EqualSeedsGiveEqualKernels) {
 /// The comparison detects a wrong element.
 TEST(RandomKernels, DifferencesAreSeen) {
   for (Element element :
-       {Element::I1, Element::I8, Element::I32, Element::I64, Element::F16,
-        Element::BF16, Element::F32, Element::F64}) {
+       {Element::I1, Element::I8, Element::I16, Element::I32, Element::I64,
+        Element::F16, Element::BF16, Element::F32, Element::F64}) {
     Tensor tensor{element, {2, 2}, std::vector<Cell>(4, {1, 1e-7L, 1})};
     std::vector<uint8_t> bytes = tensor.bytes();
     EXPECT_EQ(difference(tensor, bytes), "");

@@ -42,9 +42,9 @@ public:
   }
 
   explicit RowGenerator(uint64_t seed) : random(seed) {
-    const Element elements[] = {Element::F32,  Element::F32, Element::F32,
-                                Element::F32,  Element::F64, Element::F16,
-                                Element::BF16, Element::I8,  Element::I32};
+    const Element elements[] = {
+        Element::F32, Element::F32,  Element::F32, Element::F32, Element::F64,
+        Element::F16, Element::BF16, Element::I8,  Element::I16, Element::I32};
     element = pick(elements);
     isSpecial = chance(40);
     last = argument(batched(1 + below(3)));

@@ -35,6 +35,13 @@
 
 namespace mlir::pathways {
 class ReturnOp;
+
+/// Parses the keyword of a reduction: "add".
+FailureOr<ReductionKind> parseReductionKind(AsmParser &parser);
+/// Returns why a reduction cannot combine elements of this type, which arrays
+/// or tensors may have; "" if it can.
+std::string whyNotReduced(ReductionKind kind, Type elementType);
+
 namespace detail {
 /// Verifies what every collective must satisfy by itself.
 LogicalResult verifyCollective(Operation *op);

@@ -247,6 +247,9 @@ def CallOp : Pathways_Op<"call", [
     on global tensors. Where it needs the sum of a partial operand, it reads the sum;
     it may return contributions, which the reader of the result adds up.
 
+    Tensors are signless: for an array of `ui32` the callee has a tensor of `i32`, as
+    for an array of `i32`, and one callee may be called with either.
+
     `after` arrays are not read: the call starts when the operations that
     produce them have completed. `donate` is a permission, not an order: a result may
     take the memory of that operand if no later use needs it.
@@ -254,7 +257,8 @@ def CallOp : Pathways_Op<"call", [
     (C1) The callee is a `func.func` with a body of one block that returns; (C2)
     operand and result counts are those of the callee, and there is at least one
     result; (C3) all operands and results are on one slice; (C4) tensor types of
-    a local-view callee are shard shapes, of any other callee global shapes; (C5)
+    a local-view callee have shard shapes, of any other callee global shapes, and
+    the element types of the arrays, but integers of both signs are signless; (C5)
     an operand with padding goes only to a callee that is `pw.pointwise` or asks
     for `pw.valid_extent` of that argument; (C6) a partial operand goes to a
     local-view callee only at an argument with `pw.accepts_partial`; (C7) axes that
@@ -357,7 +361,8 @@ def CopyOp : Pathways_Op<"copy", [
 // Global view
 //===----------------------------------------------------------------------===//
 
-def PW_Tensor : RankedTensorOf<[F16, BF16, F32, F64, I1, I8, I32, I64]>;
+// The types of isTensorElementType.
+def PW_Tensor : RankedTensorOf<[F16, BF16, F32, F64, I1, I8, I16, I32, I64]>;
 
 def ConstrainOp : Pathways_Op<"constrain", [Pure, SameOperandsAndResultType]> {
   let summary = "Set how a tensor in the middle of a computation is cut";
@@ -426,14 +431,16 @@ def AllReduceOp : Pathways_CollectiveOp<"all_reduce", [SameOperandsAndResultType
     indices are combined, then the others, then the two results, left before right;
     both parts are combined recursively in the same way. f16 and bf16 are combined in
     f32, and the result is rounded once. So the bits follow from the text alone, not
-    from timing or from where shards are.
+    from timing or from where shards are. `max` and `min` take integers as signed,
+    `umax` and `umin` take them as unsigned; `and`, `or` and `xor` combine their bits.
 
     (C1) The op is in a `pw.local_view` function, at its top level or in loops and
     branches that all shards run alike: `scf.for` whose bounds and step, and
     `scf.if` whose condition, follow from constants and the induction variables of
     such loops; they are unrolled when the function is compiled, a loop at most 1024
     times; (C2) `axes` names at least one axis, none empty or twice; (C3) tensors are
-    static, and i1 is combined by max or min only.
+    static, i1 is not combined by add or mul, and umax, umin, and, or and xor
+    combine integers only.
 
     ```mlir
     %1 = pw.all_reduce %0 add over ["model"] : tensor<8xf32>

@@ -23,7 +23,12 @@ def PW_ReductionKind
                   [I32EnumAttrCase<"Add", 1, "add">,
                    I32EnumAttrCase<"Mul", 2, "mul">,
                    I32EnumAttrCase<"Max", 3, "max">,
-                   I32EnumAttrCase<"Min", 4, "min">]> {
+                   I32EnumAttrCase<"Min", 4, "min">,
+                   I32EnumAttrCase<"Umax", 5, "umax">,
+                   I32EnumAttrCase<"Umin", 6, "umin">,
+                   I32EnumAttrCase<"And", 7, "and">,
+                   I32EnumAttrCase<"Or", 8, "or">,
+                   I32EnumAttrCase<"Xor", 9, "xor">]> {
   let cppNamespace = "::mlir::pathways";
   let genSpecializedAttr = 0;
 }
@@ -71,7 +76,9 @@ def PW_ShardingAttr : Pathways_Attr<"Sharding", "sharding"> {
     Lists, for each dimension of the array, the axes that cut it, major first. With k
     the product of their sizes, each block has ceil(size / k) elements, and the last
     blocks may be short or empty. The array is copied along axes that are not named.
-    Along `partial` axes it is contributions, which the reduction combines. A dimension
+    Along `partial` axes it is contributions, which the reduction combines: add, mul,
+    max or min, umax or umin of integers taken as unsigned, or and, or or xor of the
+    bits of integers. A dimension
     that ends with `?` is *open*: `pw-propagate-shardings` may append axes to its list,
     and leaves no dimension open.
 
@@ -130,9 +137,15 @@ def PW_ArrayType : TypeDef<Pathways_Dialect, "Array"> {
     a sharding, all dimensions are open: the compiler chooses their axes.
 
     (C1) The shape is static, each size at least 0, with at most 2^48 elements;
-    (C2) the element type is f16, bf16, f32, f64, i1, i8, i32 or i64; (C3) the
-    sharding has one list of axes per dimension; (C4) an i1 array is partial with
-    max or min only.
+    (C2) the element type is f16, bf16, f32, f64, i1, i8, i16, i32, i64, ui8, ui16,
+    ui32 or ui64; (C3) the sharding has one list of axes per dimension; (C4) the
+    reduction of a partial array fits its elements: umax, umin, and, or and xor are
+    for integers, an unsigned array has umax and umin instead of max and min, and an
+    i1 array has neither add nor mul.
+
+    The tensors of bodies are signless, so `ui32` in an array is `i32` in the body
+    that computes with it. The array says how programs, files and tools read the
+    bits; in the body, each operation does (`arith.divui`, `arith.divsi`).
 
     ```mlir
     !pw.array<64x256xf32, @front, [{"data"}, {"model"} ] partial add {"x"}>
@@ -157,7 +170,7 @@ def PW_ArrayType : TypeDef<Pathways_Dialect, "Array"> {
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
     int64_t getRank() const { return getShape().size(); }
-    /// The global view: a tensor of the whole shape.
+    /// The global view: a tensor of the whole shape, with signless integers.
     ::mlir::RankedTensorType getGlobalTensorType() const;
     /// Returns this type with another sharding, or on another slice.
     ArrayType withSharding(::mlir::pathways::ShardingAttr sharding) const;

@@ -46,7 +46,10 @@ def Plan_Dialect : Dialect {
 
 def Plan_Reduction : I32EnumAttr<"Reduction", "how contributions are combined", [
     I32EnumAttrCase<"Add", 1, "add">, I32EnumAttrCase<"Mul", 2, "mul">,
-    I32EnumAttrCase<"Max", 3, "max">, I32EnumAttrCase<"Min", 4, "min">]> {
+    I32EnumAttrCase<"Max", 3, "max">, I32EnumAttrCase<"Min", 4, "min">,
+    I32EnumAttrCase<"Umax", 5, "umax">, I32EnumAttrCase<"Umin", 6, "umin">,
+    I32EnumAttrCase<"And", 7, "and">, I32EnumAttrCase<"Or", 8, "or">,
+    I32EnumAttrCase<"Xor", 9, "xor">]> {
   let cppNamespace = "::mlir::pathways::plan";
 }
 

@@ -569,9 +569,51 @@ func.func @collective_c3(%x: tensor<?xf32>) attributes {pw.local_view} {
 }
 // -----
 func.func @collective_c3_bool(%x: tensor<4xi1>) attributes {pw.local_view} {
-  // expected-error@+1 {{expected i1 tensors to be combined by max or min, got add}}
+  // expected-error@+1 {{expected i1 to be combined by max, min, umax, umin, and, or or xor, got add}}
   %0 = pw.all_reduce %x add over ["x"] : tensor<4xi1>
   return
+}
+// -----
+func.func @collective_c3_float(%x: tensor<4xf16>) attributes {pw.local_view} {
+  // expected-error@+1 {{expected integers, got and of f16}}
+  %0 = pw.all_reduce %x and over ["x"] : tensor<4xf16>
+  return
+}
+// -----
+func.func @collective_c3_scatter(%x: tensor<4xf64>) attributes {pw.local_view} {
+  // expected-error@+1 {{expected integers, got umax of f64}}
+  %0 = pw.reduce_scatter %x umax dim 0 over ["x"] : tensor<4xf64> -> tensor<2xf64>
+  return
+}
+// -----
+// The tensors of bodies are signless.
+pw.slice @s mesh <>
+// expected-note@+1 {{function 'f' is defined here}}
+func.func private @f(%x: tensor<4xui32>) -> tensor<4xui32> {
+  return %x : tensor<4xui32>
+}
+pw.program @call_c4_sign(%x: !pw.array<4xui32, @s, [{}]>) -> !pw.array<4xui32, @s, [{}]> {
+  // expected-error@+1 {{of 'f' has operand 0 of type '!pw.array<4xui32, @s, [{}]>', whose global view is 'tensor<4xi32>', but the function has 'tensor<4xui32>'}}
+  %0 = pw.call @f(%x) : (!pw.array<4xui32, @s, [{}]>) -> !pw.array<4xui32, @s, [{}]>
+  pw.return %0 : !pw.array<4xui32, @s, [{}]>
+}
+// -----
+pw.slice @s mesh <>
+// expected-note@+1 {{function 'f' is defined here}}
+func.func private @f(%x: tensor<4xi32>) -> tensor<4xi32> {
+  return %x : tensor<4xi32>
+}
+pw.program @call_c4_width(%x: !pw.array<4xui16, @s, [{}]>) -> !pw.array<4xi32, @s, [{}]> {
+  // expected-error@+1 {{whose global view is 'tensor<4xi16>', but the function has 'tensor<4xi32>'}}
+  %0 = pw.call @f(%x) : (!pw.array<4xui16, @s, [{}]>) -> !pw.array<4xi32, @s, [{}]>
+  pw.return %0 : !pw.array<4xi32, @s, [{}]>
+}
+// -----
+pw.slice @s mesh <>
+pw.program @reshard_c1_sign(%x: !pw.array<4xui32, @s, [{}]>) -> !pw.array<4xi32, @s, [{}]> {
+  // expected-error@+1 {{expected source and result to have the same global shape and element type}}
+  %0 = pw.reshard %x : !pw.array<4xui32, @s, [{}]> -> !pw.array<4xi32, @s, [{}]>
+  pw.return %0 : !pw.array<4xi32, @s, [{}]>
 }
 // -----
 func.func @all_gather_c4(%x: tensor<4xf32>) attributes {pw.local_view} {

@@ -116,6 +116,30 @@ pw.program @uneven(%x: !pw.array<5xi8, @front, [{"model"}]>, %e: !pw.array<0x3xb
   %0 = pw.call @sum(%x) : (!pw.array<5xi8, @front, [{"model"}]>) -> !pw.array<5xi8, @front, [{"model"}]>
   pw.return %0 : !pw.array<5xi8, @front, [{"model"}]>
 }
+// Both signs of integers become signless tensors.
+// CHECK-LABEL: func.func private @bits
+func.func private @bits(%x: tensor<4xi32>, %y: tensor<4xi16>) -> tensor<4xi32> attributes {pw.local_view} {
+  // CHECK: pw.all_reduce %{{.*}} umax over ["model"] : tensor<4xi32>
+  %0 = pw.all_reduce %x umax over ["model"] : tensor<4xi32>
+  // CHECK: pw.all_reduce %{{.*}} umin over ["model"] : tensor<4xi32>
+  %1 = pw.all_reduce %0 umin over ["model"] : tensor<4xi32>
+  // CHECK: pw.all_reduce %{{.*}} and over ["model"] : tensor<4xi16>
+  %2 = pw.all_reduce %y and over ["model"] : tensor<4xi16>
+  // CHECK: pw.all_reduce %{{.*}} or over ["model"] : tensor<4xi16>
+  %3 = pw.all_reduce %2 or over ["model"] : tensor<4xi16>
+  // CHECK: pw.reduce_scatter %{{.*}} xor dim 0 over ["model"] : tensor<4xi16> -> tensor<2xi16>
+  %4 = pw.reduce_scatter %3 xor dim 0 over ["model"] : tensor<4xi16> -> tensor<2xi16>
+  return %1 : tensor<4xi32>
+}
+// CHECK-LABEL: pw.program @signs
+// CHECK-SAME: (%x: !pw.array<8xui32, @front, [{"data"}]>, %y: !pw.array<8xi16, @front, [{"data"}]>, %z: !pw.array<4xui8, @front, [{}] partial umax {"data"}>, %w: !pw.array<4xui64, @front, [{}] partial xor {"model"}>)
+pw.program @signs(%x: !pw.array<8xui32, @front, [{"data"}]>, %y: !pw.array<8xi16, @front, [{"data"}]>, %z: !pw.array<4xui8, @front, [{}] partial umax {"data"}>, %w: !pw.array<4xui64, @front, [{}] partial xor {"model"}>) -> !pw.array<8xi32, @front, [{"data"}]> {
+  // CHECK: pw.call @bits(%x, %y) : (!pw.array<8xui32, @front, [{"data"}]>, !pw.array<8xi16, @front, [{"data"}]>) -> !pw.array<8xui32, @front, [{"data"}]>
+  %0 = pw.call @bits(%x, %y) : (!pw.array<8xui32, @front, [{"data"}]>, !pw.array<8xi16, @front, [{"data"}]>) -> !pw.array<8xui32, @front, [{"data"}]>
+  // CHECK: pw.call @bits(%{{.*}}, %y) : (!pw.array<8xui32, @front, [{"data"}]>, !pw.array<8xi16, @front, [{"data"}]>) -> !pw.array<8xi32, @front, [{"data"}]>
+  %1 = pw.call @bits(%0, %y) : (!pw.array<8xui32, @front, [{"data"}]>, !pw.array<8xi16, @front, [{"data"}]>) -> !pw.array<8xi32, @front, [{"data"}]>
+  pw.return %1 : !pw.array<8xi32, @front, [{"data"}]>
+}
 // Open dimensions, and all of them when nothing is written.
 // CHECK-LABEL: func.func private @constrained
 func.func private @constrained(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {

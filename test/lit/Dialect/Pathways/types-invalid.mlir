@@ -36,7 +36,7 @@
 // expected-error@+1 {{sharding has a reduction, but no partial axes}}
 #sharding_c2 = #pw.sharding<[{"x"}] partial add {}>
 // -----
-// expected-error@+1 {{expected a reduction (add, mul, max, min), got 'sub'}}
+// expected-error@+1 {{expected a reduction (add, mul, max, min, umax, umin, and, or, xor), got 'sub'}}
 #sharding_kind = #pw.sharding<[{"x"}] partial sub {"y"}>
 // -----
 // expected-error@+1 {{array has a dynamic size '?'; shapes are static, known before inputs exist}}
@@ -49,17 +49,29 @@ func.func private @array_c1_elements(!pw.array<9223372036854775807x2xf32, @s, [{
 // expected-error@+1 {{array has more than 281474976710656 elements}}
 func.func private @array_c1_zero(!pw.array<0x4294967296x4294967296xf32, @s, [{}, {}, {}]>)
 // -----
-// expected-error@+1 {{expected element type f16, bf16, f32, f64, i1, i8, i32 or i64, got 'ui8'}}
-func.func private @array_c2(!pw.array<4xui8, @s, [{}]>)
+// expected-error@+1 {{expected element type f16, bf16, f32, f64, i1, i8, i16, i32, i64, ui8, ui16, ui32 or ui64, got 'si8'}}
+func.func private @array_c2(!pw.array<4xsi8, @s, [{}]>)
 // -----
-// expected-error@+1 {{expected element type f16, bf16, f32, f64, i1, i8, i32 or i64, got 'tensor<2xf32>'}}
+// expected-error@+1 {{expected element type f16, bf16, f32, f64, i1, i8, i16, i32, i64, ui8, ui16, ui32 or ui64, got 'tensor<2xf32>'}}
 func.func private @array_c2_tensor(!pw.array<4xtensor<2xf32>, @s, [{}]>)
 // -----
 // expected-error@+1 {{array has 2 dimensions, but its sharding has 1}}
 func.func private @array_c3(!pw.array<4x4xf32, @s, [{}]>)
 // -----
-// expected-error@+1 {{expected an i1 array to be partial max or min, got add}}
+// expected-error@+1 {{array is partial: expected i1 to be combined by max, min, umax, umin, and, or or xor, got add}}
 func.func private @array_c4(!pw.array<4xi1, @s, [{}] partial add {"x"}>)
+// -----
+// expected-error@+1 {{array is partial: expected umax for unsigned integers, got max of ui32}}
+func.func private @array_c4_max(!pw.array<4xui32, @s, [{}] partial max {"x"}>)
+// -----
+// expected-error@+1 {{array is partial: expected umin for unsigned integers, got min of ui8}}
+func.func private @array_c4_min(!pw.array<4xui8, @s, [{}] partial min {"x"}>)
+// -----
+// expected-error@+1 {{array is partial: expected integers, got xor of f32}}
+func.func private @array_c4_xor(!pw.array<4xf32, @s, [{}] partial xor {"x"}>)
+// -----
+// expected-error@+1 {{array is partial: expected integers, got umin of bf16}}
+func.func private @array_c4_umin(!pw.array<4xbf16, @s, [{}] partial umin {"x"}>)
 // -----
 // expected-error@+1 {{sharding is partial and has an open dimension; all axes of a partial sharding must be known}}
 func.func private @sharding_c3(!pw.array<4xf32, @s, [{?}] partial add {"x"}>)

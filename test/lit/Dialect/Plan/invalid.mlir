@@ -114,8 +114,8 @@ plan.program @p in_flight 2 {
 plan.program @p in_flight 2 {
   plan.slice @s mesh <"d" = 2> island 0 strides [1]
   plan.slice @t mesh <"d" = 2> island 0 base 2 strides [1]
-  // expected-error@+1 {{'plan.layout' op expected an element type of f16, bf16, f32, f64, i1, i8, i32, i64, got 'i16'}}
-  plan.layout 0 tensor<8xi16> [{"d"}]
+  // expected-error@+1 {{'plan.layout' op expected an element type of f16, bf16, f32, f64, i1, i8, i16, i32, i64, ui8, ui16, ui32 or ui64, got 'i4'}}
+  plan.layout 0 tensor<8xi4> [{"d"}]
   plan.kernel @k {
     plan.segment @main (tensor<4xf32>, out tensor<4xf32>)
     func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {

@@ -9,7 +9,19 @@ import ast
 import struct
 import sys
 
-CODES = {"<f4": "f", "<f8": "d", "<i4": "i", "<i8": "q", "|i1": "b", ">f4": "f"}
+CODES = {
+    "<f4": "f",
+    "<f8": "d",
+    "|i1": "b",
+    "<i2": "h",
+    "<i4": "i",
+    "<i8": "q",
+    "|u1": "B",
+    "<u2": "H",
+    "<u4": "I",
+    "<u8": "Q",
+    ">f4": "f",
+}
 
 
 def write(path, descr, shape, values):
