@@ -76,6 +76,44 @@ static bool isUpdateOf(Value value, BlockArgument argument) {
   return true;
 }
 
+/// Returns true if `op` is the last one that reads or writes the buffer of
+/// `value` before `op` overwrites it: all other uses only read, and earlier.
+static bool isLastUse(Value value, Operation *op) {
+  return llvm::all_of(value.getUses(), [&](OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (user == op)
+      return true;
+    Operation *before = op->getBlock()->findAncestorOpInBlock(*user);
+    return isa<tensor::ExtractOp>(user) && before && before != op &&
+           before->isBeforeInBlock(op);
+  });
+}
+
+/// Returns true if `value` is `argument` after updates by inner loops, among
+/// others, that upstream makes in its buffer. What inner loops carry returns to
+/// its buffer, because they were prepared first.
+static bool isUpdatedByLoops(Value value, BlockArgument argument) {
+  bool hasLoop = false;
+  while (value != argument) {
+    Operation *op = value.getDefiningOp();
+    if (!op || op->getBlock() != argument.getOwner() || isRowLoop(op))
+      return false;
+    Value before;
+    if (auto insert = dyn_cast<tensor::InsertOp>(op)) {
+      before = insert.getDest();
+    } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      before = loop.getTiedLoopInit(cast<OpResult>(value))->get();
+      hasLoop = true;
+      if (llvm::count(op->getOperands(), before) > 1)
+        return false;
+    }
+    if (!before || !isLastUse(before, op))
+      return false;
+    value = before;
+  }
+  return hasLoop;
+}
+
 /// Makes the rows of which `value` consists start in a buffer of their own.
 /// Upstream would start them in the buffer that they must return to if nothing
 /// reads it, and would then treat the insertions of rows as reads of it.
@@ -109,7 +147,8 @@ static void returnToBuffers(Operation *terminator, MutableOperandRange operands,
       continue;
     BlockArgument argument = block->getArgument(firstArgument + i);
     if (argument == operand.get() ||
-        argument.getType() != operand.get().getType())
+        argument.getType() != operand.get().getType() ||
+        isUpdatedByLoops(operand.get(), argument))
       continue;
     returns.push_back({&operand, argument});
   }
