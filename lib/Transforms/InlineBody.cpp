@@ -8,6 +8,7 @@
 
 #include "InlineBody.h"
 
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -16,28 +17,38 @@ using namespace mlir::pathways;
 
 /// Largest number of operations in a body with its callees.
 static constexpr int64_t kMaxOps = 1 << 18;
+/// Largest number of loops and branches inside of each other. Only recursion
+/// has more.
+static constexpr int64_t kMaxDepth = 256;
 
-FailureOr<OwningOpRef<func::FuncOp>>
-mlir::pathways::inlineBody(func::FuncOp body, SymbolTable &symbols) {
-  OwningOpRef<func::FuncOp> inlined = body.clone();
-  Block &block = inlined->front();
-  int64_t numOps = 0;
+/// Inlines the calls in `block`, a block of the copy of `body`, and in loops
+/// and branches inside of it. The block is inside of `depth` others. Adds the
+/// number of operations that it visits to `numOps`.
+static LogicalResult inlineCalls(Block &block, func::FuncOp body,
+                                 SymbolTable &symbols, int64_t depth,
+                                 int64_t &numOps) {
+  if (depth > kMaxDepth)
+    return body.emitOpError("has more than ")
+           << kMaxDepth
+           << " loops and branches inside of each other after inlining what it "
+              "calls";
   for (auto it = block.begin(); it != block.end();) {
     Operation *op = &*it++;
-    if (++numOps > kMaxOps) {
-      body.emitOpError("has more than ")
-          << kMaxOps << " operations after inlining what it calls";
-      return failure();
-    }
+    if (++numOps > kMaxOps)
+      return body.emitOpError("has more than ")
+             << kMaxOps << " operations after inlining what it calls";
+    if (isa_and_present<scf::SCFDialect>(op->getDialect()))
+      for (Region &region : op->getRegions())
+        for (Block &inner : region)
+          if (failed(inlineCalls(inner, body, symbols, depth + 1, numOps)))
+            return failure();
     auto call = dyn_cast<func::CallOp>(op);
     if (!call)
       continue;
     auto callee = symbols.lookup<func::FuncOp>(call.getCallee());
-    if (!callee || callee.isExternal() || !callee.getBody().hasOneBlock()) {
-      call.emitOpError("calls '")
-          << call.getCallee() << "', which has no body of one block";
-      return failure();
-    }
+    if (!callee || callee.isExternal() || !callee.getBody().hasOneBlock())
+      return call.emitOpError("calls '")
+             << call.getCallee() << "', which has no body of one block";
     IRMapping mapping;
     mapping.map(callee.getArguments(), call.getOperands());
     OpBuilder builder(call);
@@ -55,5 +66,14 @@ mlir::pathways::inlineBody(func::FuncOp body, SymbolTable &symbols) {
       it = first->getIterator();
     call.erase();
   }
+  return success();
+}
+
+FailureOr<OwningOpRef<func::FuncOp>>
+mlir::pathways::inlineBody(func::FuncOp body, SymbolTable &symbols) {
+  OwningOpRef<func::FuncOp> inlined = body.clone();
+  int64_t numOps = 0;
+  if (failed(inlineCalls(inlined->front(), body, symbols, /*depth=*/0, numOps)))
+    return failure();
   return inlined;
 }

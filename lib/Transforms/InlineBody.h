@@ -15,8 +15,9 @@
 
 namespace mlir::pathways {
 
-/// Returns a copy of `body`, outside of any module, with calls at the top level
-/// inlined. Fails, with a diagnostic, if it becomes too large.
+/// Returns a copy of `body`, outside of any module, with its calls inlined,
+/// also those in loops and branches. Fails, with a diagnostic, if it becomes
+/// too large.
 FailureOr<OwningOpRef<func::FuncOp>> inlineBody(func::FuncOp body,
                                                 SymbolTable &symbols);
 

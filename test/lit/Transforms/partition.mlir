@@ -642,3 +642,39 @@ pw.program @sizes(%x: !x) -> !x {
   %0 = pw.call @scaled(%x) : (!x) -> !x
   pw.return %0 : !x
 }
+
+// -----
+
+// Calls in loops and branches are inlined, so that these are cut as well.
+pw.slice @s mesh <"x" = 2>
+func.func private @twice(%x: tensor<64xf32>) -> tensor<64xf32> {
+  %0 = arith.addf %x, %x : tensor<64xf32>
+  return %0 : tensor<64xf32>
+}
+func.func private @calls(%x: tensor<64xf32>, %p: tensor<i1>) -> tensor<64xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %is = tensor.extract %p[] : tensor<i1>
+  %0 = scf.for %i = %c0 to %c3 step %c1 iter_args(%a = %x) -> tensor<64xf32> {
+    %1 = scf.if %is -> tensor<64xf32> {
+      %2 = func.call @twice(%a) : (tensor<64xf32>) -> tensor<64xf32>
+      scf.yield %2 : tensor<64xf32>
+    } else {
+      scf.yield %a : tensor<64xf32>
+    }
+    scf.yield %1 : tensor<64xf32>
+  }
+  return %0 : tensor<64xf32>
+}
+// CHECK: func.func private @calls_sharded(%[[X:.*]]: tensor<32xf32>
+// CHECK-NOT: pw.all
+// CHECK: scf.for {{.*}} iter_args(%[[A:.*]] = %[[X]]) -> (tensor<32xf32>)
+// CHECK: arith.addf %[[A]], %[[A]] : tensor<32xf32>
+// CHECK: return
+!v = !pw.array<64xf32, @s, [{"x"}]>
+!p = !pw.array<i1, @s, []>
+pw.program @calls_in_loops(%x: !v, %p: !p) -> !v {
+  %0 = pw.call @calls(%x, %p) : (!v, !p) -> !v
+  pw.return %0 : !v
+}
