@@ -20,7 +20,7 @@ endif()
 if(PATHWAYS_COMPILER)
   list(APPEND pathways_libraries
     PathwaysSupport PathwaysDialect PathwaysPlanDialect PathwaysAnalysis PathwaysTransforms
-    PathwaysCodegen PathwaysLowering PathwaysPlanFile PathwaysExecute PathwaysCompile)
+    PathwaysShardy PathwaysStableHlo PathwaysImport PathwaysCodegen PathwaysLowering PathwaysPlanFile PathwaysExecute PathwaysCompile)
   install(TARGETS pw-opt pw-run pw-translate)
 endif()
 

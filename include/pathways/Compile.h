@@ -25,7 +25,8 @@
 
 namespace pathways {
 
-/// A location-agnostic program as text of the `pw` dialect.
+/// A location-agnostic program as text of the `pw` dialect, or a module of
+/// StableHLO whose function @main is the program.
 struct Program {
   std::string text;
   /// File name in messages and source locations.
@@ -65,6 +66,8 @@ struct CompileOptions {
   uint64_t kernel_cache_bytes = uint64_t{1} << 30;
   /// Fill Compiled::reshards.
   bool explain_reshards = false;
+  /// Fill Compiled::imported.
+  bool explain_import = false;
   /// Fill KernelCost::paths, and report, as remarks, which ops run as plain
   /// loops although vectors would be more than 4 times as fast.
   bool explain_kernels = false;
@@ -122,6 +125,17 @@ struct ReshardChoice {
   std::vector<ReshardRoute> routes;
 };
 
+/// The operations of one kind in a module of StableHLO.
+struct ImportedKind {
+  /// Name, such as "stablehlo.add".
+  std::string op;
+  /// Number of these operations in the text.
+  int64_t count = 0;
+  /// Names and numbers of the operations that they became in the functions of
+  /// the program; the most frequent ones first.
+  std::vector<std::pair<std::string, int64_t>> became;
+};
+
 struct Compiled {
   Plan plan;
   /// Remarks and warnings, "file:line:column: remark: ...", in order.
@@ -132,10 +146,14 @@ struct Compiled {
   /// functions come first, by function in the order of the first call, then
   /// those of the program in the order of the text.
   std::vector<ReshardChoice> reshards;
+  /// Filled with CompileOptions::explain_import for a module of StableHLO: the
+  /// kinds of operations in it, the most frequent ones first.
+  std::vector<ImportedKind> imported;
 };
 
 /// Places the program, lowers it and generates its code. Also accepts text of
-/// the `plan` dialect, which is only checked and translated. No text ends the
+/// the `plan` dialect, which is only checked and translated, and modules of
+/// StableHLO: see docs/from-jax.md. No text ends the
 /// process: a crash of MLIR or LLVM is returned as an error, and the memory of
 /// that compilation leaks. Runs on as many threads as the system grants.
 /// Errors: InvalidProgram; InvalidArgument, before anything is compiled, if
@@ -144,6 +162,11 @@ struct Compiled {
 /// plan, if CompileOptions::profile cannot be read or is of another program, or
 /// if CompileOptions::kernel_cache cannot be written.
 Result<Compiled> compile(const Program &program, const CompileOptions &options);
+
+/// Returns the text, in the `pw` dialect, of the program that compile() makes
+/// of a module of StableHLO. A text that is no such module is returned as it
+/// is. Errors: InvalidProgram.
+Result<std::string> importStableHlo(const Program &program);
 
 /// Returns the plan as text of the `plan` dialect, which compile() reads back.
 /// Deterministic. Errors: InvalidArgument.

@@ -14,6 +14,8 @@
 #include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
 #include "pathways/Codegen/CodeCache.h"
+#include "pathways/Import/ExplainImport.h"
+#include "pathways/Import/Passes.h"
 #include "pathways/Lowering/Passes.h"
 #include "pathways/Support/CrashRecovery.h"
 #include "pathways/Support/Parse.h"
@@ -95,6 +97,7 @@ private:
 static mlir::DialectRegistry makeRegistry() {
   mlir::DialectRegistry registry;
   mlir::pathways::registerPathwaysLoweringDialects(registry);
+  mlir::pathways::registerPathwaysImportDialects(registry);
   return registry;
 }
 
@@ -188,11 +191,19 @@ public:
   }
 
   Result<Compiled> run();
+  /// Returns the text of the program that a module of StableHLO becomes.
+  Result<std::string> importText();
   bool hasCrashed() const { return isBroken; }
 
 private:
+  /// Parses the text, and calls `emit` unless that fails.
+  template <typename Emit> auto runOnModule(Emit emit) -> decltype(emit());
+  /// Makes a program of a module of StableHLO; leaves any other module as it
+  /// is.
+  Status importModule();
   Status lower();
   Result<Compiled> emit();
+  Result<std::string> printImported();
   /// Returns the reported errors, or else that `step` failed.
   Error fail(const std::string &how) {
     return diagnostics.takeError(program.file_name + ": error: " + step + how);
@@ -206,14 +217,32 @@ private:
   mlir::OwningOpRef<mlir::ModuleOp> module;
   std::vector<mlir::pathways::KernelCost> costs;
   std::vector<mlir::pathways::ReshardChoice> reshards;
+  std::vector<mlir::pathways::ImportedKind> imported;
   std::string step; ///< current step, for messages
   bool isBroken = false;
 };
 
 } // namespace
 
+Status Compilation::importModule() {
+  if (!mlir::pathways::isStableHlo(*module))
+    return {};
+  mlir::PassManager passes(&context);
+  passes.addInstrumentation(std::make_unique<PassWatch>(step));
+  mlir::pathways::buildImportPipeline(passes);
+  if (options.explain_import)
+    imported = mlir::pathways::markKinds(*module);
+  if (mlir::failed(passes.run(*module)))
+    return fail(" failed");
+  if (options.explain_import)
+    mlir::pathways::collectKinds(*module, imported);
+  return {};
+}
+
 /// Lowers the program to a plan with code.
 Status Compilation::lower() {
+  if (Status imported = importModule(); !imported)
+    return imported;
   if (Status selected = selectProgram(*module, options.program); !selected)
     return Error{selected.error().code,
                  program.file_name + ": " + selected.error().message};
@@ -290,13 +319,28 @@ Result<Compiled> Compilation::emit() {
     for (const mlir::pathways::OpPath &path : cost.paths)
       kernel.paths.push_back({path.where, path.op, path.path});
   }
+  std::vector<ImportedKind> kinds;
+  for (mlir::pathways::ImportedKind &kind : imported)
+    kinds.push_back({kind.op, kind.count, kind.became});
   return Compiled{makePlan(MakePlanData(std::move(exported->tables),
                                         {blobs, exported->blobs.size()})),
                   std::move(diagnostics.remarks), std::move(kernels),
-                  convert(reshards)};
+                  convert(reshards), std::move(kinds)};
 }
 
-Result<Compiled> Compilation::run() {
+Result<std::string> Compilation::printImported() {
+  if (!mlir::pathways::isStableHlo(*module))
+    return program.text;
+  if (Status imported = importModule(); !imported)
+    return imported.error();
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  module->print(os);
+  return text;
+}
+
+template <typename Emit>
+auto Compilation::runOnModule(Emit emit) -> decltype(emit()) {
   step = "parsing";
   auto parsed =
       mlir::pathways::parseShielded(program.text, program.file_name, &context);
@@ -305,7 +349,7 @@ Result<Compiled> Compilation::run() {
   if (!module)
     return fail(" failed");
   context.setThreadPool(pool);
-  Result<Compiled> result = Error{};
+  decltype(emit()) result = Error{};
   auto crash = mlir::pathways::runWithCrashRecovery([&] { result = emit(); });
   if (!crash)
     return result;
@@ -314,6 +358,24 @@ Result<Compiled> Compilation::run() {
   if (auto first = pool.getCrash())
     crash = std::move(first);
   return fail(" crashed: " + crash->str());
+}
+
+Result<Compiled> Compilation::run() {
+  return runOnModule([&] { return emit(); });
+}
+
+Result<std::string> Compilation::importText() {
+  return runOnModule([&] { return printImported(); });
+}
+
+Result<std::string> pathways::importStableHlo(const Program &program) {
+  mlir::pathways::TaskPool pool;
+  auto compilation =
+      std::make_unique<Compilation>(program, CompileOptions(), pool);
+  Result<std::string> result = compilation->importText();
+  if (compilation->hasCrashed())
+    (void)compilation.release();
+  return result;
 }
 
 Result<Compiled> pathways::compile(const Program &program,

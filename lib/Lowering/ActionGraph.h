@@ -97,6 +97,7 @@ public:
     std::string name;
     uint32_t action;
     bool isStepped;
+    ExpectAttr expect; ///< check of this result; null if there is none
   };
 
   /// Returns the number of the layout of `type`, independent of its slice;

@@ -417,8 +417,9 @@ LogicalResult GraphBuilder::addFetches() {
                    costs.getMovementNs(proto::FETCH, info->bytes), ret.getLoc())
         .interface = index;
     graph.addRead(graph.lastAction(), buffers.lookup(value));
-    graph.results.push_back(
-        {name, graph.lastAction(), program.isResultStepped(index)});
+    graph.results.push_back({name, graph.lastAction(),
+                             program.isResultStepped(index),
+                             program.getExpectation(index)});
   }
   return success();
 }

@@ -114,6 +114,15 @@ static void setInterface(const ActionGraph &graph, proto::Interface *out) {
     entry->set_name(result.name);
     entry->set_action(result.action);
     entry->set_stepped(result.isStepped);
+    if (ExpectAttr check = result.expect) {
+      proto::Expectation *expect = entry->mutable_expect();
+      expect->set_kind(static_cast<proto::Expectation::Kind>(check.getKind()));
+      expect->set_result(check.getResult());
+      expect->set_min_ulp(check.getMinUlp());
+      expect->set_max_ulp(check.getMaxUlp());
+      if (FloatAttr tolerance = check.getTolerance())
+        expect->set_tolerance(tolerance.getValueAsDouble());
+    }
   }
 }
 

@@ -11,9 +11,12 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/Verifier.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Parser/Parser.h"
 #include "pathways/Support/CrashRecovery.h"
+#include "pathways/Support/StableHloText.h"
 #include "runtime/base/error_codes.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
 
@@ -96,6 +99,7 @@ private:
   void placeAll();
   bool verifyAll();
   Operation *findUnverifiable();
+  void remarkUnknownAttributes();
 
   StringRef text, fileName;
   MLIRContext *context;
@@ -196,6 +200,32 @@ Operation *Parse::findUnverifiable() {
   return crash ? current : *parsed.module;
 }
 
+/// Reports once for each prefix that attributes of a dialect that is not known
+/// are kept. Front ends attach attributes that only their own passes read.
+void Parse::remarkUnknownAttributes() {
+  llvm::StringSet<> seen;
+  auto check = [&](Operation *op, DictionaryAttr attributes) {
+    if (!attributes)
+      return;
+    for (NamedAttribute attribute : attributes) {
+      auto [prefix, name] = attribute.getName().strref().split('.');
+      if (!name.empty() && !attribute.getNameDialect() &&
+          seen.insert(prefix).second)
+        op->emitRemark("attributes of dialect '")
+            << prefix << "' are kept and not read, for example '"
+            << attribute.getName().getValue() << "'";
+    }
+  };
+  parsed.module->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    check(op, op->getDiscardableAttrDictionary());
+    auto function = dyn_cast<FunctionOpInterface>(op);
+    for (unsigned i = 0; function && i < function.getNumArguments(); ++i)
+      check(op, function.getArgAttrDict(i));
+    for (unsigned i = 0; function && i < function.getNumResults(); ++i)
+      check(op, function.getResultAttrDict(i));
+  });
+}
+
 Parsed Parse::run() {
   ScopedDiagnosticHandler watcher(context, [&](Diagnostic &diagnostic) {
     hasError |= diagnostic.getSeverity() == DiagnosticSeverity::Error;
@@ -208,8 +238,16 @@ Parsed Parse::run() {
         << ::pathways::Tag(::pathways::ErrorId::kNotParsed);
     return std::move(parsed);
   }
-  if (read() && verifyAll())
+  if (std::optional<std::string> reason = describeUnreadable(text)) {
+    emitError(locationAt(0), *reason)
+        << ::pathways::Tag(::pathways::ErrorId::kNotParsed);
     return std::move(parsed);
+  }
+  if (read() && verifyAll()) {
+    if (looksLikeStableHlo(text))
+      remarkUnknownAttributes();
+    return std::move(parsed);
+  }
   if (!hasError)
     emitError(locationAt(0), "the text cannot be parsed")
         << ::pathways::Tag(::pathways::ErrorId::kNotParsed);
@@ -221,5 +259,6 @@ Parsed Parse::run() {
 
 Parsed mlir::pathways::parseShielded(StringRef text, StringRef fileName,
                                      MLIRContext *context) {
-  return Parse(text, fileName, context).run();
+  std::optional<std::string> repacked = repackBoolConstants(text);
+  return Parse(repacked ? *repacked : text, fileName, context).run();
 }

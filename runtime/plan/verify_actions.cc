@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "absl/container/flat_hash_map.h"
@@ -517,6 +518,43 @@ class ActionChecker {
   std::string name_;
 };
 
+// Returns what is wrong with the check of `result`, or "".
+std::string WrongExpectation(const Context& context,
+                             const proto::Result& result) {
+  const proto::Plan& plan = context.plan;
+  const proto::Expectation& expect = result.expect();
+  const proto::Result& expected =
+      plan.interface().results(static_cast<int>(expect.result()));
+  const auto layout_of = [&](const proto::Result& of) -> const proto::Layout& {
+    const uint32_t buffer = context.action(of.action()).operands(0);
+    return plan.layouts(
+        static_cast<int>(plan.buffers(static_cast<int>(buffer)).layout()));
+  };
+  const proto::Layout &got = layout_of(result), &want = layout_of(expected);
+  if (expected.has_expect()) return ", which is checked itself";
+  if (expected.stepped() != result.stepped())
+    return ", but only one of the two is stepped";
+  if (got.element() != want.element() ||
+      !std::equal(got.shape().begin(), got.shape().end(), want.shape().begin(),
+                  want.shape().end()))
+    return ", which has another shape or element type";
+  const bool is_float =
+      got.element() == proto::F16 || got.element() == proto::BF16 ||
+      got.element() == proto::F32 || got.element() == proto::F64;
+  if (expect.kind() != proto::Expectation::EQ && !is_float)
+    return ", but a check other than eq is for floats";
+  const bool has_ulp = expect.min_ulp() != 0 || expect.max_ulp() != 0;
+  if ((has_ulp && expect.kind() != proto::Expectation::CLOSE) ||
+      expect.min_ulp() > expect.max_ulp())
+    return absl::StrCat(" within ", expect.min_ulp(), " to ", expect.max_ulp(),
+                        " units in the last place");
+  const double tolerance = expect.tolerance();
+  if (!std::isfinite(tolerance) || tolerance < 0 ||
+      (tolerance > 0 && expect.kind() != proto::Expectation::ALMOST_EQ))
+    return absl::StrCat(" within a tolerance of ", tolerance);
+  return "";
+}
+
 }  // namespace
 
 void CheckActions(Context* context) { ActionChecker(context).Run(); }
@@ -559,6 +597,21 @@ void CheckInterface(Context* context) {
   check(interface.arguments(), Subject::kArgument, proto::FEED, "argument");
   check(interface.results(), Subject::kResult, proto::FETCH, "result");
   if (!context->issues.empty()) return;
+
+  for (int i = 0; i < interface.results_size() && !context->full(); ++i) {
+    const proto::Result& result = interface.results(i);
+    if (!result.has_expect()) continue;
+    const std::string wrong = WrongExpectation(*context, result);
+    if (wrong.empty()) continue;
+    const uint32_t expected = result.expect().result();
+    const std::string name =
+        Quoted(interface.results(static_cast<int>(expected)).name());
+    context
+        ->Add(kInterface, Subject::kResult, i, "result ", Quoted(result.name()),
+              " expects result ", name, wrong)
+        .notes.push_back({{Subject::kResult, expected},
+                          absl::StrCat("result ", name, " is here")});
+  }
 
   for (int i = 0; i < interface.arguments_size() && !context->full(); ++i) {
     const proto::Argument& argument = interface.arguments(i);

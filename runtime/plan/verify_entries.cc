@@ -450,9 +450,22 @@ class EntryChecker {
   void CheckResults() {
     const auto& results = plan_.interface().results();
     CheckNames(results, Subject::kResult, "result");
-    for (int i = 0; i < results.size() && !context_.full(); ++i)
-      InRange(results[i].action(), plan_.actions_size(), {Subject::kResult, i},
-              absl::StrCat("result ", Quoted(results[i].name())), "action");
+    for (int i = 0; i < results.size() && !context_.full(); ++i) {
+      const Subject subject{Subject::kResult, i};
+      const std::string name =
+          absl::StrCat("result ", Quoted(results[i].name()));
+      InRange(results[i].action(), plan_.actions_size(), subject, name,
+              "action");
+      if (!results[i].has_expect()) continue;
+      const proto::Expectation& expect = results[i].expect();
+      InRange(expect.result(), results.size(), subject, name, "result");
+      if (expect.kind() < proto::Expectation::EQ ||
+          expect.kind() > proto::Expectation::ALMOST_EQ) {
+        context_.Add(kReferences, Subject::kResult, i, name,
+                     " has a check of kind ", static_cast<int>(expect.kind()),
+                     ", which is not known");
+      }
+    }
   }
 
   // Checks that each used layout fits its slice; only then sizes are defined.

@@ -44,9 +44,9 @@ CODEGEN_FOLDERS = {"Contraction", "Loops", "Object", "Prepare"}
 CODEGEN_DRIVER = CODEGEN + "Codegen.cpp"
 COMPILER_TIERS = [
     ["Support"],
-    ["Dialect/Pathways", "Dialect/Plan"],
+    ["Dialect/Pathways", "Dialect/Plan", "Dialect/StableHlo", "Dialect/Shardy"],
     ["Analysis"],
-    ["Transforms", "Codegen"],
+    ["Transforms", "Codegen", "Import"],
     ["Lowering", "Target"],
     ["API"],
     ["tools"],
@@ -311,6 +311,9 @@ PLANTED = [
     ("runtime/nowhere/a.cc", "#include <vector>", True),
     ("lib/Dialect/Plan/A.cpp", '#include "pathways/Dialect/Pathways/B.h"', True),
     ("lib/Dialect/Plan/B.cpp", '#include "pathways/Dialect/Plan/B.h"', False),
+    ("lib/Dialect/StableHlo/A.cpp", '#include "pathways/Dialect/Shardy/B.h"', True),
+    ("lib/Dialect/StableHlo/B.cpp", '#include "pathways/Support/B.h"', False),
+    ("lib/Transforms/C.cpp", '#include "pathways/Dialect/StableHlo/B.h"', False),
     ("lib/Dialect/Plan/C.cpp", '#include "runtime/plan/verify.h"', False),
     ("lib/Transforms/A.cpp", '#include "pathways/Lowering/Passes.h"', True),
     ("lib/Transforms/B.cpp", '#include "runtime/world/world.h"', True),

@@ -12,8 +12,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "pathways/Import/Passes.h"
 #include "pathways/Lowering/Passes.h"
 #include "pathways/Support/CrashRecovery.h"
+#include "pathways/Support/StableHloText.h"
 #include "pathways/Transforms/Passes.h"
 
 #include "mlir/InitAllDialects.h"
@@ -42,6 +44,14 @@ static int optimize(llvm::StringRef input, llvm::StringRef output,
     return EXIT_FAILURE;
   }
   std::string name = buffer->getBufferIdentifier().str();
+  if (std::optional<std::string> reason =
+          mlir::pathways::describeUnreadable(buffer->getBuffer())) {
+    llvm::errs() << name << ": error: " << *reason << "\n";
+    return EXIT_FAILURE;
+  }
+  if (std::optional<std::string> repacked =
+          mlir::pathways::repackBoolConstants(buffer->getBuffer()))
+    buffer = llvm::MemoryBuffer::getMemBufferCopy(*repacked, name);
   llvm::StringRef text = buffer->getBuffer();
   return mlir::pathways::runTool(
       "pw-opt",
@@ -66,7 +76,9 @@ int main(int argc, char **argv) {
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
   mlir::pathways::registerPathwaysLoweringDialects(registry);
+  mlir::pathways::registerPathwaysImportDialects(registry);
   mlir::registerAllPasses();
+  mlir::pathways::registerPathwaysImportPasses();
   mlir::pathways::registerPathwaysTransformsPasses();
   mlir::pathways::registerPathwaysLoweringPasses();
   auto [input, output] = mlir::registerAndParseCLIOptions(

@@ -38,6 +38,7 @@ bool Compile(const Options& options, std::string text,
   compile.kernel_cache = options.kernel_cache;
   compile.kernel_cache_bytes = options.kernel_cache_bytes;
   compile.explain_reshards = options.explain_reshard;
+  compile.explain_import = options.explain_import;
   compile.explain_kernels = options.explain_kernels;
   Result<Compiled> compiled =
       pathways::compile(Program{std::move(text), file_name}, compile);
@@ -65,6 +66,9 @@ bool Compile(const Options& options, std::string text,
                              route.num_steps, route.peak_bytes,
                              route.nanoseconds, route.is_counted});
     }
+  }
+  for (const ImportedKind& kind : compiled->imported) {
+    loaded->imported.push_back({kind.op, kind.count, kind.became});
   }
   loaded->bytes = compiled->plan.bytes();
   return true;

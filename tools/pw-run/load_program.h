@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "runtime/plan/plan_file.h"
+#include "tools/pw-run/explain_import.h"
 #include "tools/pw-run/explain_kernels.h"
 #include "tools/pw-run/explain_reshard.h"
 #include "tools/pw-run/options.h"
@@ -30,6 +31,7 @@ struct Loaded {
   std::vector<std::string> remarks;           // from the compiler, one per line
   std::map<std::string, CodeOrigin> kernels;  // kernels that had no code yet
   std::vector<ReshardText> reshards;          // with --explain-reshard
+  std::vector<ImportedText> imported;         // with --explain-import
 };
 
 // A failure of the tool: its message and the exit code.

@@ -298,6 +298,10 @@ std::vector<Flag> InspectionFlags(Options& o, FlagTexts& texts) {
        "Print how arrays change their layout, how else they could, and what "
        "that costs",
        Switch{&o.explain_reshard}},
+      {"--explain-import", "",
+       "Print how many operations of each kind a module of StableHLO has, and "
+       "what they became",
+       Switch{&o.explain_import}},
       {"--explain-kernels", "",
        "Print each kernel's code, the origin of the code, its cost, and how "
        "each op is computed",

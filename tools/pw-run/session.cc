@@ -18,6 +18,7 @@
 #include "runtime/topology/named_devices.h"
 #include "tools/pw-run/dry_run.h"
 #include "tools/pw-run/dump_graph.h"
+#include "tools/pw-run/explain_import.h"
 #include "tools/pw-run/explain_kernels.h"
 #include "tools/pw-run/explain_reshard.h"
 #include "tools/pw-run/plan_view.h"
@@ -184,6 +185,7 @@ bool Session::Describe() {
                        PlacementText(plan(), *topology_), "\n"));
   }
   if (options_.explain_reshard) Print(ReshardsText(loaded_.reshards));
+  if (options_.explain_import) Print(ImportText(loaded_.imported));
   if (options_.explain_kernels) Print(KernelsText(plan(), loaded_.kernels));
   if (options_.dry_run)
     Print(DryRunText(CostOf(plan(), *topology_), *topology_));

@@ -95,6 +95,8 @@ class Session {
   bool WriteProfile();
   // Stores, prints and compares results.
   bool Finish();
+  // Compares the results that have expectations, and prints what fails.
+  void CompareChecks();
   void PrintResult(size_t port, int64_t max_elements);
   RunFacts Facts() const;
   // Returns the counts of the cluster, with the times that devices had for this
@@ -123,6 +125,7 @@ class Session {
   std::optional<RunHandle> run_;
   std::vector<ArrayHandle> arrays_;  // index: result
   std::vector<HostArray> results_;   // wanted ones only
+  std::vector<bool> of_checks_;      // index: result; see ResultsOfChecks
   // Result, expected value.
   std::vector<std::pair<size_t, HostArray>> expected_;
   // Declared before cluster_, which may print notes until it is destroyed. Its

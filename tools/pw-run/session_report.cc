@@ -12,9 +12,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "runtime/base/error_codes.h"
 #include "runtime/checkpoint/npy.h"
 #include "runtime/plan/profile.h"
 #include "runtime/trace/summary.h"
+#include "tools/pw-run/checks.h"
 #include "tools/pw-run/compare.h"
 #include "tools/pw-run/plan_view.h"
 #include "tools/pw-run/session.h"
@@ -82,7 +84,9 @@ bool Session::Finish() {
   if (options_.costs_only && !PrintCosts()) return false;
   if (options_.outputs.empty() && options_.expected.empty() &&
       options_.saves.empty() && !options_.costs_only) {
-    for (size_t i = 0; i < results_.size(); ++i) PrintResult(i, kMaxPrinted);
+    for (size_t i = 0; i < results_.size(); ++i) {
+      if (!of_checks_[i]) PrintResult(i, kMaxPrinted);
+    }
   }
   if (!options_.stats.empty() && !WriteStats()) return false;
   for (const auto& [port, expected] : expected_) {
@@ -96,15 +100,35 @@ bool Session::Finish() {
                                   expected, options_.tolerance, comparison),
                      "\n"));
   }
+  if (!options_.costs_only) CompareChecks();
   if (exit_code_ != kSuccess) return true;
   std::string compared;
   if (!expected_.empty()) {
     compared = absl::StrCat(", ", CountText(expected_.size(), "result"),
                             " as expected");
   }
+  const int64_t checks = NumChecks(plan().interface());
+  if (checks > 0 && !options_.costs_only) {
+    absl::StrAppend(&compared, ", ", CountText(checks, "check"));
+  }
   Print(absl::StrCat("[SUCCESS] ", CountText(options_.steps, "step"), compared,
                      "\n"));
   return true;
+}
+
+void Session::CompareChecks() {
+  const proto::Interface& interface = plan().interface();
+  for (int i = 0; i < interface.results_size(); ++i) {
+    const proto::Result& result = interface.results(i);
+    if (!result.has_expect()) continue;
+    const std::string why =
+        WhyCheckFails(result.name(), results_[i],
+                      results_[result.expect().result()], result.expect());
+    if (why.empty()) continue;
+    exit_code_ = kComparisonFailed;
+    Print(
+        absl::StrCat("[FAILED] ", why, Tag(ErrorId::kExpectationFailed), "\n"));
+  }
 }
 
 void Session::PrintResult(size_t port, int64_t max_elements) {

@@ -13,6 +13,7 @@
 #include "runtime/node/local_workers.h"
 #include "runtime/plan/tables.h"
 #include "runtime/trace/measure.h"
+#include "tools/pw-run/checks.h"
 #include "tools/pw-run/dry_run.h"
 #include "tools/pw-run/plan_view.h"
 #include "tools/pw-run/recovery_flags.h"
@@ -48,6 +49,7 @@ bool Session::Prepare() {
     }
   }
   signature_ = SignatureOf(plan());
+  of_checks_ = ResultsOfChecks(plan().interface());
   if (options_.costs_only) {
     for (const Port& port : signature_.arguments) {
       inputs_.emplace_back(
@@ -257,7 +259,7 @@ bool Session::RunToEnd(ProgramHandle program, LaunchArguments arguments) {
 }
 
 bool Session::IsWanted(size_t port) const {
-  if (save_ports_.empty()) return true;
+  if (save_ports_.empty() || of_checks_[port]) return true;
   for (size_t output : output_ports_) {
     if (output == port) return true;
   }

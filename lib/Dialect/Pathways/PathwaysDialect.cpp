@@ -15,6 +15,7 @@
 #include "runtime/plan/tables.h"
 #include "llvm/ADT/SmallSet.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include <cmath>
 
 using namespace mlir;
 using namespace mlir::pathways;
@@ -120,15 +121,111 @@ LogicalResult PathwaysDialect::verifyRegionResultAttribute(
     Operation *op, unsigned, unsigned resultIndex, NamedAttribute attribute) {
   StringRef name = attribute.getName();
   if (!isa<ProgramOp>(op) ||
-      (name != kNameAttrName && name != kSteppedAttrName))
+      (name != kNameAttrName && name != kSteppedAttrName &&
+       name != kExpectAttrName))
     return op->emitOpError("has attribute '")
            << name << "' on result " << resultIndex
            << "; results of a 'pw.program' may have '" << kNameAttrName
-           << "' and '" << kSteppedAttrName << "'";
+           << "', '" << kSteppedAttrName << "' and '" << kExpectAttrName << "'";
+  if (name == kExpectAttrName && !isa<ExpectAttr>(attribute.getValue()))
+    return emitBadValue(op, attribute, "a '#pw.expect'");
   if (name == kSteppedAttrName && !isa<UnitAttr>(attribute.getValue()))
     return emitBadValue(op, attribute, "a unit attribute");
   if (name == kNameAttrName && !isa<StringAttr>(attribute.getValue()))
     return emitBadValue(op, attribute, "a string");
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// ExpectAttr
+//===----------------------------------------------------------------------===//
+
+ExpectAttr ExpectAttr::getEq(MLIRContext *context, int64_t result) {
+  return get(context, ExpectKind::Eq, result, 0, 0, nullptr);
+}
+
+ExpectAttr ExpectAttr::getClose(MLIRContext *context, int64_t result,
+                                int64_t minUlp, int64_t maxUlp) {
+  return get(context, ExpectKind::Close, result, minUlp, maxUlp, nullptr);
+}
+
+ExpectAttr ExpectAttr::getAlmostEq(MLIRContext *context, int64_t result,
+                                   double tolerance) {
+  return get(context, ExpectKind::AlmostEq, result, 0, 0,
+             Builder(context).getF64FloatAttr(tolerance));
+}
+
+Attribute ExpectAttr::parse(AsmParser &parser, Type) {
+  SMLoc loc = parser.getCurrentLocation();
+  StringRef keyword;
+  int64_t result = 0, minUlp = 0, maxUlp = 0;
+  FloatAttr tolerance;
+  if (parser.parseLess() || parser.parseKeyword(&keyword))
+    return {};
+  std::optional<ExpectKind> kind = symbolizeExpectKind(keyword);
+  if (!kind) {
+    parser.emitError(loc, "expected a check (eq, close, almost_eq), got '")
+        << keyword << "'";
+    return {};
+  }
+  if (parser.parseComma() || parser.parseKeyword("result") ||
+      parser.parseInteger(result))
+    return {};
+  while (succeeded(parser.parseOptionalComma())) {
+    if (succeeded(parser.parseOptionalKeyword("min_ulp"))) {
+      if (parser.parseInteger(minUlp))
+        return {};
+    } else if (succeeded(parser.parseOptionalKeyword("max_ulp"))) {
+      if (parser.parseInteger(maxUlp))
+        return {};
+    } else {
+      double value;
+      if (parser.parseKeyword("tolerance") || parser.parseFloat(value))
+        return {};
+      tolerance = parser.getBuilder().getF64FloatAttr(value);
+    }
+  }
+  if (parser.parseGreater())
+    return {};
+  return parser.getChecked<ExpectAttr>(loc, parser.getContext(), *kind, result,
+                                       minUlp, maxUlp, tolerance);
+}
+
+void ExpectAttr::print(AsmPrinter &printer) const {
+  printer << '<' << stringifyExpectKind(getKind()) << ", result "
+          << getResult();
+  if (getMinUlp())
+    printer << ", min_ulp " << getMinUlp();
+  if (getMaxUlp())
+    printer << ", max_ulp " << getMaxUlp();
+  if (FloatAttr tolerance = getTolerance()) {
+    printer << ", tolerance ";
+    printer.printAttributeWithoutType(tolerance);
+  }
+  printer << '>';
+}
+
+LogicalResult ExpectAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                 ExpectKind kind, int64_t result,
+                                 int64_t minUlp, int64_t maxUlp,
+                                 FloatAttr tolerance) {
+  if (result < 0) // (C1)
+    return emitError() << "expected the index of a result, got " << result;
+  if (kind != ExpectKind::Close && (minUlp || maxUlp)) // (C2)
+    return emitError() << "only 'close' has 'min_ulp' and 'max_ulp'";
+  if (minUlp < 0 || maxUlp < minUlp) // (C2)
+    return emitError() << "expected 0 <= min_ulp <= max_ulp, got " << minUlp
+                       << " and " << maxUlp;
+  if ((kind == ExpectKind::AlmostEq) != !!tolerance) // (C3)
+    return emitError() << "expected 'almost_eq', and no other check, to have a "
+                          "tolerance";
+  if (!tolerance)
+    return success();
+  double value = tolerance.getValueAsDouble();
+  if (!std::isfinite(value) || value < 0) // (C3)
+    return emitError() << "expected a finite tolerance that is not negative, "
+                          "got "
+                       << value;
   return success();
 }
 

@@ -292,6 +292,11 @@ bool ProgramOp::isResultStepped(unsigned index) {
   return !!getResultAttr(index, PathwaysDialect::kSteppedAttrName);
 }
 
+ExpectAttr ProgramOp::getExpectation(unsigned index) {
+  return getResultAttrOfType<ExpectAttr>(index,
+                                         PathwaysDialect::kExpectAttrName);
+}
+
 std::optional<unsigned> ProgramOp::getCarriedResult(unsigned index) {
   if (auto carried = getArgAttrOfType<IntegerAttr>(
           index, PathwaysDialect::kCarriedAttrName))

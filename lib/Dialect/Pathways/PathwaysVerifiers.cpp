@@ -47,6 +47,36 @@ static LogicalResult verifyArrays(Operation *op, SymbolTableCollection &symbols,
 // Programs
 //===----------------------------------------------------------------------===//
 
+/// Verifies the check of result `index`, if there is one. (C9)
+static LogicalResult verifyExpectation(ProgramOp program, unsigned index) {
+  ExpectAttr expect = program.getExpectation(index);
+  if (!expect)
+    return success();
+  auto fail = [&] {
+    return program.emitOpError() << "result '" << program.getResultName(index)
+                                 << "' expects result " << expect.getResult();
+  };
+  int64_t numResults = program.getResultTypes().size();
+  if (expect.getResult() >= numResults)
+    return fail() << ", but there are " << numResults << " results";
+  if (program.getExpectation(expect.getResult()))
+    return fail() << ", which is checked itself";
+  auto type = cast<ArrayType>(program.getResultTypes()[index]);
+  auto expected =
+      dyn_cast<ArrayType>(program.getResultTypes()[expect.getResult()]);
+  if (!expected || type.getShape() != expected.getShape() ||
+      type.getElementType() != expected.getElementType())
+    return fail() << ", which has another shape or element type";
+  if (program.isResultStepped(index) !=
+      program.isResultStepped(expect.getResult()))
+    return fail() << ", but only one of the two is stepped";
+  if (expect.getKind() != ExpectKind::Eq &&
+      !isa<FloatType>(type.getElementType()))
+    return fail() << " by '" << stringifyExpectKind(expect.getKind())
+                  << "', which is for floats";
+  return success();
+}
+
 LogicalResult ProgramOp::verify() {
   if (getBody().empty()) // (C6)
     return emitOpError() << "'" << getSymName() << "' has no body";
@@ -111,6 +141,8 @@ LogicalResult ProgramOp::verify() {
     if (!inserted) // (C5)
       return emitOpError() << "results " << it->second << " and " << i
                            << " are both named '" << name << "'";
+    if (failed(verifyExpectation(*this, i)))
+      return failure();
   }
   return success();
 }

@@ -145,6 +145,16 @@ FailureOr<ProgramOp> Importer::run() {
         p.id = str(result.name());
         p.action = actionName(result.action());
         p.stepped = flag(result.stepped());
+        if (!result.has_expect())
+          return;
+        const proto::Expectation &expect = result.expect();
+        p.expect = ExpectKindAttr::get(b.getContext(),
+                                       static_cast<ExpectKind>(expect.kind()));
+        p.expected = str(plan.interface().results(expect.result()).name());
+        p.min_ulp = countOrNull(expect.min_ulp());
+        p.max_ulp = countOrNull(expect.max_ulp());
+        if (expect.kind() == proto::Expectation::ALMOST_EQ)
+          p.tolerance = b.getF64FloatAttr(expect.tolerance());
       });
     return success();
   };

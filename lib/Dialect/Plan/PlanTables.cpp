@@ -534,10 +534,23 @@ LogicalResult Exporter::add(ArgumentOp op) {
 LogicalResult Exporter::add(ResultOp op) {
   proto::Result *result = tables.plan.mutable_interface()->add_results();
   result->set_stepped(op.getStepped());
-  return success(
-      succeeded(name(op, op.getId(), result->mutable_name())) &&
-      succeeded(reference(op, Table::Action, op.getAction(),
-                          [&](uint32_t n) { result->set_action(n); })));
+  if (failed(name(op, op.getId(), result->mutable_name())) ||
+      failed(reference(op, Table::Action, op.getAction(),
+                       [&](uint32_t n) { result->set_action(n); })))
+    return failure();
+  if (!op.getExpect()) {
+    if (op.getMinUlp() || op.getMaxUlp() || op.getTolerance())
+      return op.emitOpError("has a tolerance, but expects no value");
+    return success();
+  }
+  proto::Expectation *expect = result->mutable_expect();
+  expect->set_kind(static_cast<proto::Expectation::Kind>(*op.getExpect()));
+  expect->set_min_ulp(op.getMinUlp());
+  expect->set_max_ulp(op.getMaxUlp());
+  if (op.getTolerance())
+    expect->set_tolerance(op.getTolerance()->convertToDouble());
+  return reference(op, Table::Result, *op.getExpected(),
+                   [&](uint32_t n) { expect->set_result(n); });
 }
 
 FailureOr<PlanTables> mlir::pathways::plan::exportTables(ProgramOp program) {

@@ -31,6 +31,7 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 TEST(ApiTest, CarriedAndSteppedOnBothWorlds) {
   auto compiled = take(compile(runningSum(), {.topology = "1x1x2"}));
@@ -270,6 +271,36 @@ TEST(ApiTest, PlanSurvivesBytesAndText) {
   EXPECT_TRUE(plan.write(folder + "/a.plan"));
   EXPECT_EQ(take(Plan::read(folder + "/a.plan")).bytes(), plan.bytes());
   std::filesystem::remove_all(folder);
+}
+
+TEST(ApiTest, AModuleOfStableHloIsAProgram) {
+  const Program module{R"(
+    func.func public @main(%arg0: tensor<2xf32> loc("x"))
+        -> (tensor<2xf32> {jax.result_info = "y"}) {
+      %0 = stablehlo.add %arg0, %arg0 : tensor<2xf32>
+      check.expect_eq %0, %arg0 : tensor<2xf32>
+      return %0 : tensor<2xf32>
+    })"};
+  auto compiled =
+      take(compile(module, {.topology = "1x1x1", .explain_import = true}));
+  ASSERT_EQ(compiled.imported.size(), 2);
+  EXPECT_EQ(compiled.imported[1].op, "stablehlo.add");
+  EXPECT_EQ(compiled.imported[1].count, 1);
+  EXPECT_FALSE(compiled.imported[1].became.empty());
+  auto session = take(Session::open({.topology = "1x1x1"}));
+  auto executable = take(session.load(compiled.plan));
+  auto run = take(executable.launch({{"x", floats({2}, {1, 2})}}));
+  EXPECT_THAT(values(take(run.fetch("y"))), ElementsAre(2, 4));
+  // A check is two results for the caller to compare.
+  EXPECT_THAT(values(take(run.fetch("check0"))), ElementsAre(2, 4));
+  EXPECT_THAT(values(take(run.fetch("check0.expected"))), ElementsAre(1, 2));
+
+  std::string text = take(importStableHlo(module));
+  EXPECT_THAT(text, AllOf(HasSubstr("pw.program @main(%x: "),
+                          Not(HasSubstr("stablehlo."))));
+  EXPECT_TRUE(compile(Program{text}, {.topology = "1x1x1"}));
+  // A program stays as it is.
+  EXPECT_EQ(take(importStableHlo(Program{text})), text);
 }
 
 TEST(ApiTest, KernelsAreCompiledOnce) {

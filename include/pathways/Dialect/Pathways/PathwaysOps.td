@@ -167,6 +167,9 @@ def ProgramOp : Pathways_Op<"program", [
     contributions are the identity of the reduction. A partial result is combined when
     it is read, but not by a step, nor when it is carried or passed to another launch.
 
+    A result with `pw.expect` is a check: another result has the value that is expected
+    of it, and `pw-run` compares the two after the run.
+
     In text the SSA name of an argument is its `pw.name` unless another is given.
     `fingerprint` identifies the text in profiles; `pw-fingerprint` adds it.
 
@@ -175,7 +178,9 @@ def ProgramOp : Pathways_Op<"program", [
     no result is carried into two arguments; (C5) names are not empty and differ
     among arguments, and among results; (C6) there is a body; (C7) array types
     fit the meshes of their slices; (C8) only nodes are in the body, operations
-    with `NodeOpInterface`, and in their regions.
+    with `NodeOpInterface`, and in their regions; (C9) `pw.expect` names another
+    result that has the same shape and element type, no `pw.expect`, and is stepped
+    or not like the checked one; only floats are compared by `close` and `almost_eq`.
 
     ```mlir
     pw.program @train(%x: !pw.array<8xf32, @s, [{"d"} ]> {pw.stepped},
@@ -215,6 +220,8 @@ def ProgramOp : Pathways_Op<"program", [
     std::string getResultName(unsigned index);
     bool isArgumentStepped(unsigned index);
     bool isResultStepped(unsigned index);
+    /// The check of a result against another one; null if there is none.
+    ::mlir::pathways::ExpectAttr getExpectation(unsigned index);
     /// Index of the result carried into the argument, if any.
     std::optional<unsigned> getCarriedResult(unsigned index);
     ::mlir::pathways::ReturnOp getReturn();

@@ -129,6 +129,56 @@ def PW_ShardingAttr : Pathways_Attr<"Sharding", "sharding"> {
   }];
 }
 
+def PW_ExpectKind
+    : I32EnumAttr<"ExpectKind", "How a result is compared with the expected one",
+                  [I32EnumAttrCase<"Eq", 1, "eq">,
+                   I32EnumAttrCase<"Close", 2, "close">,
+                   I32EnumAttrCase<"AlmostEq", 3, "almost_eq">]> {
+  let cppNamespace = "::mlir::pathways";
+  let genSpecializedAttr = 0;
+}
+
+def PW_ExpectAttr : Pathways_Attr<"Expect", "expect"> {
+  let summary = "A check of one result against another";
+  let description = [{
+    Stands on a result of a program and names, by index, the result that has the
+    expected value. `pw-run` compares the two after the run, element by element. A NaN
+    equals a NaN.
+
+    | kind | an element passes if |
+    | --- | --- |
+    | `eq` | it equals the expected one; +0 equals -0 |
+    | `close` | the two are at least `min_ulp` and at most `max_ulp` units in the last place apart; an infinity equals only itself |
+    | `almost_eq` | the absolute difference is at most `tolerance` |
+
+    The distance in units in the last place is that of the bit patterns, taken as sign
+    and magnitude: +0 and -0 are 0 apart.
+
+    (C1) `result` is not negative; (C2) only `close` has `min_ulp` and `max_ulp`, with
+    0 <= `min_ulp` <= `max_ulp`; (C3) `almost_eq`, and no other kind, has a
+    `tolerance`, which is finite and not negative.
+
+    ```mlir
+    #pw.expect<eq, result 1>
+    #pw.expect<close, result 1, max_ulp 3>
+    #pw.expect<close, result 1, min_ulp 1, max_ulp 3>
+    #pw.expect<almost_eq, result 1, tolerance 1.000000e-03>
+    ```
+  }];
+  let parameters = (ins "::mlir::pathways::ExpectKind":$kind, "int64_t":$result,
+                        "int64_t":$minUlp, "int64_t":$maxUlp,
+                        OptionalParameter<"::mlir::FloatAttr">:$tolerance);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    static ExpectAttr getEq(::mlir::MLIRContext *context, int64_t result);
+    static ExpectAttr getClose(::mlir::MLIRContext *context, int64_t result,
+                               int64_t minUlp, int64_t maxUlp);
+    static ExpectAttr getAlmostEq(::mlir::MLIRContext *context, int64_t result,
+                                  double tolerance);
+  }];
+}
+
 def PW_ArrayType : TypeDef<Pathways_Dialect, "Array"> {
   let mnemonic = "array";
   let summary = "A logical array, cut over a slice";

@@ -75,6 +75,12 @@ def Plan_Relation : I32EnumAttr<"Relation", "which shards an edge joins", [
   let cppNamespace = "::mlir::pathways::plan";
 }
 
+def Plan_ExpectKind : I32EnumAttr<"ExpectKind", "how a result is compared", [
+    I32EnumAttrCase<"Eq", 1, "eq">, I32EnumAttrCase<"Close", 2, "close">,
+    I32EnumAttrCase<"AlmostEq", 3, "almost_eq">]> {
+  let cppNamespace = "::mlir::pathways::plan";
+}
+
 //===----------------------------------------------------------------------===//
 // Constraints and bases
 //===----------------------------------------------------------------------===//
@@ -505,14 +511,23 @@ def Plan_ResultOp : Plan_Entry<"result"> {
   let summary = "Declare a result of the program";
   let description = [{
     With `stepped`, the values of the steps are stacked along a leading dimension;
-    otherwise the value of the last step is the result.
+    otherwise the value of the last step is the result. With `expect`, the result is
+    checked against the named result, as `#pw.expect` says.
 
     ```mlir
     plan.result @y fetch @y.fetch stepped
+    plan.result @got fetch @got.fetch expect close @want max_ulp 3
+    plan.result @want fetch @want.fetch
     ```
   }];
-  let arguments = (ins SymbolNameAttr:$id, SymbolNameAttr:$action, UnitAttr:$stepped);
-  let assemblyFormat = "$id `fetch` $action (`stepped` $stepped^)? attr-dict";
+  let arguments = (ins SymbolNameAttr:$id, SymbolNameAttr:$action, UnitAttr:$stepped,
+                       OptionalAttr<Plan_ExpectKind>:$expect, Plan_Name:$expected,
+                       Plan_Count:$min_ulp, Plan_Count:$max_ulp,
+                       OptionalAttr<F64Attr>:$tolerance);
+  let assemblyFormat = [{
+    $id `fetch` $action (`stepped` $stepped^)? (`expect` $expect^ $expected)?
+    (`min_ulp` $min_ulp^)? (`max_ulp` $max_ulp^)? (`tolerance` $tolerance^)? attr-dict
+  }];
 }
 
 #endif // PATHWAYS_DIALECT_PLAN_PLANOPS_TD

@@ -723,7 +723,43 @@ pw.program @argument_unknown(%x: !pw.array<f32, @s, []> {pw.step}) {
 }
 // -----
 pw.slice @s mesh <>
-// expected-error@+1 {{has attribute 'pw.carried' on result 0; results of a 'pw.program' may have 'pw.name' and 'pw.stepped'}}
+// expected-error@+1 {{expected 'pw.expect' to be a '#pw.expect', got 1 : i64}}
+pw.program @result_expect(%x: !pw.array<f32, @s, []>) -> (!pw.array<f32, @s, []> {pw.expect = 1 : i64}) {
+  pw.return %x : !pw.array<f32, @s, []>
+}
+// -----
+pw.slice @s mesh <>
+// expected-error@+1 {{result 'result0' expects result 1, but there are 1 results}}
+pw.program @program_c9(%x: !pw.array<f32, @s, []>) -> (!pw.array<f32, @s, []> {pw.expect = #pw.expect<eq, result 1>}) {
+  pw.return %x : !pw.array<f32, @s, []>
+}
+// -----
+pw.slice @s mesh <>
+// expected-error@+1 {{result 'result0' expects result 0, which is checked itself}}
+pw.program @program_c9_itself(%x: !pw.array<f32, @s, []>) -> (!pw.array<f32, @s, []> {pw.expect = #pw.expect<eq, result 0>}) {
+  pw.return %x : !pw.array<f32, @s, []>
+}
+// -----
+pw.slice @s mesh <>
+// expected-error@+1 {{result 'result0' expects result 1, which has another shape or element type}}
+pw.program @program_c9_type(%x: !pw.array<f32, @s, []>, %y: !pw.array<1xf32, @s, [{}]>) -> (!pw.array<f32, @s, []> {pw.expect = #pw.expect<eq, result 1>}, !pw.array<1xf32, @s, [{}]>) {
+  pw.return %x, %y : !pw.array<f32, @s, []>, !pw.array<1xf32, @s, [{}]>
+}
+// -----
+pw.slice @s mesh <>
+// expected-error@+1 {{result 'result0' expects result 1, but only one of the two is stepped}}
+pw.program @program_c9_stepped(%x: !pw.array<f32, @s, []>) -> (!pw.array<f32, @s, []> {pw.expect = #pw.expect<eq, result 1>}, !pw.array<f32, @s, []> {pw.stepped}) {
+  pw.return %x, %x : !pw.array<f32, @s, []>, !pw.array<f32, @s, []>
+}
+// -----
+pw.slice @s mesh <>
+// expected-error@+1 {{result 'result0' expects result 1 by 'close', which is for floats}}
+pw.program @program_c9_kind(%x: !pw.array<i32, @s, []>) -> (!pw.array<i32, @s, []> {pw.expect = #pw.expect<close, result 1, max_ulp 1>}, !pw.array<i32, @s, []>) {
+  pw.return %x, %x : !pw.array<i32, @s, []>, !pw.array<i32, @s, []>
+}
+// -----
+pw.slice @s mesh <>
+// expected-error@+1 {{has attribute 'pw.carried' on result 0; results of a 'pw.program' may have 'pw.name', 'pw.stepped' and 'pw.expect'}}
 pw.program @result_unknown(%x: !pw.array<f32, @s, []>) -> (!pw.array<f32, @s, []> {pw.carried = 0 : i64}) {
   pw.return %x : !pw.array<f32, @s, []>
 }

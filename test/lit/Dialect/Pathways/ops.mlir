@@ -4,8 +4,10 @@
 // RUN: pw-opt %s --mlir-print-op-generic | pw-opt | diff %t.once -
 // RUN: pw-opt %s --emit-bytecode -o %t.bc && pw-opt %t.bc | diff %t.once -
 
-// CHECK: module attributes {test.mesh = #pw.mesh<>, test.mesh2 = #pw.mesh<"a b" = 3>, test.sharding = #pw.sharding<[{"x", "y"}, {}] partial min {"z"}>}
+// CHECK: module attributes {test.expect = [#pw.expect<eq, result 1>, #pw.expect<close, result 2, min_ulp 1, max_ulp 3>, #pw.expect<close, result 3>, #pw.expect<almost_eq, result 4, tolerance 1.000000e-03>], test.mesh = #pw.mesh<>, test.mesh2 = #pw.mesh<"a b" = 3>, test.sharding = #pw.sharding<[{"x", "y"}, {}] partial min {"z"}>}
 module attributes {
+  test.expect = [#pw.expect<eq, result 1>, #pw.expect<close, result 2, min_ulp 1, max_ulp 3>,
+                 #pw.expect<close, result 3>, #pw.expect<almost_eq, result 4, tolerance 1.0e-3>],
   test.mesh = #pw.mesh<>, test.mesh2 = #pw.mesh<"a b" = 3>,
   test.sharding = #pw.sharding<[{"x", "y"}, {}] partial min {"z"}>} {
 

@@ -24,6 +24,27 @@
 // expected-error@+1 {{expected string}}
 #mesh_syntax = #pw.mesh<x = 2>
 // -----
+// expected-error@+1 {{expected the index of a result, got -1}}
+#expect_c1 = #pw.expect<eq, result -1>
+// -----
+// expected-error@+1 {{only 'close' has 'min_ulp' and 'max_ulp'}}
+#expect_c2 = #pw.expect<eq, result 1, max_ulp 3>
+// -----
+// expected-error@+1 {{expected 0 <= min_ulp <= max_ulp, got 4 and 3}}
+#expect_c2_order = #pw.expect<close, result 1, min_ulp 4, max_ulp 3>
+// -----
+// expected-error@+1 {{expected 'almost_eq', and no other check, to have a tolerance}}
+#expect_c3 = #pw.expect<almost_eq, result 1>
+// -----
+// expected-error@+1 {{expected 'almost_eq', and no other check, to have a tolerance}}
+#expect_c3_eq = #pw.expect<eq, result 1, tolerance 1.0>
+// -----
+// expected-error@+1 {{expected a finite tolerance that is not negative, got -1}}
+#expect_c3_negative = #pw.expect<almost_eq, result 1, tolerance -1.0>
+// -----
+// expected-error@+1 {{expected a check (eq, close, almost_eq), got 'near'}}
+#expect_kind = #pw.expect<near, result 1>
+// -----
 // expected-error@+1 {{sharding names axis "x" twice}}
 #sharding_c1 = #pw.sharding<[{"x"}, {"x"}]>
 // -----

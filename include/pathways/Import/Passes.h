@@ -1,0 +1,41 @@
+//===- Passes.h - Passes from stablehlo to pw -------------------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PATHWAYS_IMPORT_PASSES_H
+#define PATHWAYS_IMPORT_PASSES_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace mlir::pathways {
+
+#define GEN_PASS_DECL
+#include "pathways/Import/Passes.h.inc"
+
+#define GEN_PASS_REGISTRATION
+#include "pathways/Import/Passes.h.inc"
+
+/// Returns true if `module` is a program of a front end: it has no pw.program,
+/// and a public function @main or operations of the dialects of imported
+/// programs.
+bool isStableHlo(ModuleOp module);
+
+/// Adds the passes from such a module to a module with a pw.program, whose
+/// bodies can be compiled.
+void buildImportPipeline(OpPassManager &pm);
+
+/// Registers the passes of the import by name, and the pipeline
+/// pw-import-stablehlo.
+void registerPathwaysImportPasses();
+
+/// Registers the dialects of imported programs.
+void registerPathwaysImportDialects(DialectRegistry &registry);
+
+} // namespace mlir::pathways
+
+#endif // PATHWAYS_IMPORT_PASSES_H

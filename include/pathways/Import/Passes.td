@@ -1,0 +1,92 @@
+//===- Passes.td - Passes from stablehlo to pw -------------*- tablegen -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PATHWAYS_IMPORT_PASSES_TD
+#define PATHWAYS_IMPORT_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def ImportProgram : Pass<"pw-import-program", "::mlir::ModuleOp"> {
+  let summary = "Make a program of the function @main of a module of StableHLO";
+  let description = [{
+    The public function `@main` becomes a `pw.program` on a slice of one device, which
+    calls it once; the function stays, as `@main.body`. Its body has integers without
+    signs at its ends, and casts from and to the types that the operations need. The
+    arrays of the program carry the signs.
+
+    Arguments are named by their locations, results by `jax.result_info`; an argument
+    or result whose name is missing or taken is `arg` or `result` with its number.
+    Arguments with `tf.aliasing_output` or `jax.buffer_donor` are donated.
+
+    Each check (an operation of `check`, or a custom call of `check.expect_eq`,
+    `check.expect_close` or `check.expect_almost_eq`) becomes two results: the checked
+    value, with `pw.expect`, and the expected value. Functions with checks are inlined
+    into `@main`. A check in a region is an error.
+
+    Attributes of `mhlo`, `jax`, `tf` and `xla` are removed. Fails with an error if
+    there is no `@main`, if another function is public and not called, if the module is
+    for several partitions, or if an argument or result is not a tensor of static shape.
+
+    ```mlir
+    func.func public @main(%arg0: tensor<4xui32> loc("x")) -> (tensor<4xui32> {jax.result_info = "y"}) {
+      %0 = stablehlo.add %arg0, %arg0 : tensor<4xui32>
+      return %0 : tensor<4xui32>
+    }
+    // becomes
+    pw.slice @devices mesh <>
+    pw.program @main(%x: !pw.array<4xui32, @devices, [{} ]>)
+        -> (!pw.array<4xui32, @devices, [{} ]> {pw.name = "y"}) {
+      %0 = pw.call @main.body(%x) : (!pw.array<4xui32, @devices, [{} ]>) -> !pw.array<4xui32, @devices, [{} ]>
+      pw.return %0 : !pw.array<4xui32, @devices, [{} ]>
+    }
+    func.func private @main.body(%arg0: tensor<4xi32>) -> tensor<4xi32> { .. }
+    ```
+  }];
+  let dependentDialects = ["::mlir::func::FuncDialect",
+                           "::mlir::pathways::PathwaysDialect",
+                           "::mlir::pathways::stablehlo::StableHloDialect"];
+}
+
+def LowerChlo : Pass<"pw-lower-chlo", "::mlir::ModuleOp"> {
+  let summary = "Replace operations that have definitions by them";
+  let description = [{
+    Replaces `chlo.top_k` by a stable sort, and each batch normalization by the
+    operations that define it. Inlines the decomposition of each
+    `stablehlo.composite`. A composite or custom call whose name is that of an
+    operation of `chlo`, such as `chlo.top_k`, `mhlo.topk` or `mhlo.erf`, stands for
+    that operation. Elementwise functions of `chlo` stay.
+
+    Afterwards the module contains no `chlo.top_k`, batch normalization or
+    composite. Fails with an error at a composite whose decomposition contains
+    itself or has no body.
+  }];
+  let dependentDialects = ["::mlir::pathways::chlo::ChloDialect",
+                           "::mlir::pathways::stablehlo::StableHloDialect"];
+}
+
+def LowerStableHlo : Pass<"pw-lower-stablehlo", "::mlir::ModuleOp"> {
+  let summary = "Replace operations of stablehlo by operations of bodies";
+  let description = [{
+    Replaces each operation of `stablehlo` in functions by operations of `linalg`,
+    `tensor`, `scf`, `arith` and `math`. Integers lose their sign in types; the
+    operations carry it. Each operation rounds its result to its type. Needs the form
+    that `pw-lower-chlo` leaves, and replaces elementwise functions of `chlo` too.
+
+    Functions that `math` has become its operations. The others become formulas in
+    f64, whose errors are a few units in the last place of f64.
+
+    Fails with an error for each kind of operation, or target of custom calls, that
+    cannot be compiled. The error is at the first one, and contains their number and,
+    if there is one, the form to write instead.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+                           "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+                           "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
+}
+
+#endif // PATHWAYS_IMPORT_PASSES_TD

@@ -1,0 +1,62 @@
+//===- Pipelines.cpp - Passes from stablehlo to a program -----------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "pathways/Import/Passes.h"
+
+#include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+#include "pathways/Dialect/Pathways/Pathways.h"
+#include "pathways/Dialect/Shardy/Shardy.h"
+#include "pathways/Dialect/StableHlo/StableHlo.h"
+
+using namespace mlir;
+using namespace mlir::pathways;
+
+bool mlir::pathways::isStableHlo(ModuleOp module) {
+  auto isImported = [](Operation *op) {
+    return isa_and_present<stablehlo::StableHloDialect, chlo::ChloDialect,
+                           check::CheckDialect, sdy::SdyDialect>(
+        op->getDialect());
+  };
+  if (!module.getOps<ProgramOp>().empty())
+    return false;
+  if (auto entry = module.lookupSymbol<func::FuncOp>("main");
+      entry && entry.isPublic())
+    return true;
+  return module
+      .walk([&](Operation *op) {
+        return isImported(op) ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+void mlir::pathways::buildImportPipeline(OpPassManager &pm) {
+  // The program keeps the signs of integers in the types of its arrays; the
+  // passes after it drop them from bodies.
+  pm.addPass(createImportProgram());
+  // Functions with checks were inlined and may have no other uses.
+  pm.addPass(createSymbolDCEPass());
+  pm.addPass(createLowerChlo());
+  pm.addPass(createLowerStableHlo());
+  pm.addPass(createReconcileUnrealizedCastsPass());
+}
+
+void mlir::pathways::registerPathwaysImportPasses() {
+  registerPathwaysSingleImportPasses();
+  PassPipelineRegistration<>(
+      "pw-import-stablehlo", "Make a program of a module of StableHLO",
+      [](OpPassManager &pm) { buildImportPipeline(pm); });
+}
+
+void mlir::pathways::registerPathwaysImportDialects(DialectRegistry &registry) {
+  stablehlo::registerStableHloDialects(registry);
+  sdy::registerShardyDialects(registry);
+}
