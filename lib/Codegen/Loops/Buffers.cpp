@@ -171,6 +171,68 @@ static void returnToBuffers(Operation *terminator, MutableOperandRange operands,
   }
 }
 
+/// Returns a value of `type` that nothing reads.
+static Value createUnread(OpBuilder &b, Location loc, Type type) {
+  if (auto tensor = dyn_cast<RankedTensorType>(type))
+    return bufferization::AllocTensorOp::create(b, loc, tensor, ValueRange());
+  return arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
+}
+
+/// Makes both regions of `loop` take the same values: those that it carries,
+/// and then those that the condition computes for the other region or the
+/// results.
+static void carryInBothRegions(scf::WhileOp loop) {
+  OpBuilder b(loop);
+  scf::ConditionOp condition = loop.getConditionOp();
+  scf::YieldOp yield = loop.getYieldOp();
+  Block *before = loop.getBeforeBody(), *after = loop.getAfterBody();
+  SmallVector<Value> inits(loop.getInits());
+  const unsigned numCarried = inits.size();
+  SmallVector<Value> forwarded(before->getArguments());
+  SmallVector<unsigned> places; // in `forwarded`, of what the condition passes
+  for (Value value : condition.getArgs()) {
+    auto found = llvm::find(forwarded, value);
+    places.push_back(found - forwarded.begin());
+    if (found != forwarded.end())
+      continue;
+    forwarded.push_back(value);
+    inits.push_back(createUnread(b, loop.getLoc(), value.getType()));
+    before->addArgument(value.getType(), loop.getLoc());
+  }
+  const unsigned numOld = after->getNumArguments();
+  for (Value value : forwarded)
+    after->addArgument(value.getType(), loop.getLoc());
+  for (auto [i, place] : llvm::enumerate(places))
+    after->getArgument(i).replaceAllUsesWith(
+        after->getArgument(numOld + place));
+  after->eraseArguments(0, numOld);
+  condition.getArgsMutable().assign(forwarded);
+  yield.getResultsMutable().append(
+      after->getArguments().drop_front(numCarried));
+  auto whole = scf::WhileOp::create(b, loop.getLoc(),
+                                    ValueRange(forwarded).getTypes(), inits);
+  whole.getBefore().takeBody(loop.getBefore());
+  whole.getAfter().takeBody(loop.getAfter());
+  for (auto [result, place] : llvm::zip_equal(loop.getResults(), places))
+    result.replaceAllUsesWith(whole.getResult(place));
+  loop.erase();
+}
+
+/// Prepares loops whose condition passes on other values than the loop carries,
+/// as it does after canonicalization of a result that nothing uses. Upstream
+/// expects that tensors return to the buffers of the arguments with the same
+/// numbers, in either region.
+static void carryInBothRegions(ModuleOp module) {
+  SmallVector<scf::WhileOp> loops;
+  module.walk([&](scf::WhileOp loop) {
+    if (!llvm::equal(loop.getConditionOp().getArgs(),
+                     loop.getBeforeArguments()))
+      loops.push_back(loop);
+  });
+  for (scf::WhileOp loop : loops)
+    carryInBothRegions(loop);
+}
+
 static void prepareLoops(ModuleOp module) {
   module.walk([](Operation *op) {
     if (isRowLoop(op))
@@ -361,6 +423,7 @@ static void copyWhatGoesIntoItself(ModuleOp module) {
 }
 
 LogicalResult kernel::bufferizeSegments(ModuleOp module) {
+  carryInBothRegions(module);
   prepareLoops(module);
   unshareFills(module);
   computeAside(module);
