@@ -17,8 +17,8 @@
 namespace pathways::pw_run {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kNotANumber = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 template <typename T>
 HostArray ArrayOf(ElementType element, std::vector<T> values) {
@@ -71,11 +71,11 @@ TEST(ChecksTest, DistanceCountsFloatsAcrossZero) {
 
 TEST(ChecksTest, NansAndInfinitiesAreCloseToThemselvesOnly) {
   const double most = std::numeric_limits<double>::max();
-  EXPECT_EQ(Distance(kNan, -kNan), 0);
-  EXPECT_EQ(Distance(kInf, kInf), 0);
-  EXPECT_EQ(Distance(kInf, most), UINT64_MAX);
-  EXPECT_EQ(Distance(kInf, -kInf), UINT64_MAX);
-  EXPECT_EQ(Distance(kNan, 1), UINT64_MAX);
+  EXPECT_EQ(Distance(kNotANumber, -kNotANumber), 0);
+  EXPECT_EQ(Distance(kInfinity, kInfinity), 0);
+  EXPECT_EQ(Distance(kInfinity, most), UINT64_MAX);
+  EXPECT_EQ(Distance(kInfinity, -kInfinity), UINT64_MAX);
+  EXPECT_EQ(Distance(kNotANumber, 1), UINT64_MAX);
   EXPECT_EQ(Distance(most, -most), 2 * uint64_t{0x7fefffffffffffff});
 }
 
@@ -110,10 +110,10 @@ TEST(ChecksTest, AlmostEqIsAbsolute) {
   EXPECT_EQ(WhyF64(1000, 1001, AlmostEq(0.5)),
             "y[0]: got 1000, expected 1001, 1 apart, expected at most 0.5; 1 "
             "of 1 element differs");
-  EXPECT_EQ(WhyF64(kNan, kNan, AlmostEq(0)), "");
-  EXPECT_EQ(WhyF64(kInf, kInf, AlmostEq(0)), "");
-  EXPECT_NE(WhyF64(kInf, 1, AlmostEq(1)), "");
-  EXPECT_NE(WhyF64(kNan, 1, AlmostEq(1)), "");
+  EXPECT_EQ(WhyF64(kNotANumber, kNotANumber, AlmostEq(0)), "");
+  EXPECT_EQ(WhyF64(kInfinity, kInfinity, AlmostEq(0)), "");
+  EXPECT_NE(WhyF64(kInfinity, 1, AlmostEq(1)), "");
+  EXPECT_NE(WhyF64(kNotANumber, 1, AlmostEq(1)), "");
 }
 
 TEST(ChecksTest, EqNamesTheFirstDifferenceAndCountsAll) {
@@ -124,7 +124,7 @@ TEST(ChecksTest, EqNamesTheFirstDifferenceAndCountsAll) {
   EXPECT_EQ(WhyCheckFails("y", ints({1, 2, 3}), ints({1, -2, -3}), Eq()),
             "y[1]: got 2, expected -2; 2 of 3 elements differ");
   EXPECT_EQ(WhyF64(0.0, -0.0, Eq()), "");
-  EXPECT_EQ(WhyF64(kNan, kNan, Eq()), "");
+  EXPECT_EQ(WhyF64(kNotANumber, kNotANumber, Eq()), "");
   EXPECT_NE(WhyF64(1, 2, Eq()), "");
 }
 
