@@ -6,6 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ProgramSegments.h"
+#include "Shardings.h"
 #include "pathways/Import/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -61,10 +63,10 @@ bool isCheck(Operation *op) {
   return call && call.getCallTargetName().starts_with("check.");
 }
 
-/// Returns true if front ends write attributes of this name for compilers that
-/// are not this one.
+/// Returns true if an attribute of this name means nothing to a program: front
+/// ends write it for compilers that are not this one, or it was used.
 bool isForeign(StringRef name) {
-  for (StringRef dialect : {"mhlo.", "jax.", "tf.", "xla.", "xla_"})
+  for (StringRef dialect : {"mhlo.", "jax.", "tf.", "xla.", "xla_", "sdy."})
     if (name.starts_with(dialect))
       return true;
   return false;
@@ -125,15 +127,21 @@ private:
   FailureOr<Check> getCheck(Operation *op);
   LogicalResult checkTypes();
   LogicalResult makeProgram();
+  void makeBody(llvm::SetVector<Value> &values,
+                SmallVectorImpl<Value> &results);
   void removeForeignAttributes();
 
-  ArrayType getArrayType(Type type);
+  /// Returns the type of the array for a tensor of `type`, cut as `sharding`,
+  /// which is null if the module does not say. Fails with a diagnostic.
+  FailureOr<ArrayType> getArrayType(Location loc, Type type,
+                                    sdy::TensorShardingAttr sharding);
   std::string getArgumentName(unsigned index);
   std::string getResultName(unsigned index);
 
   ModuleOp module;
   SymbolTable symbols;
   OpBuilder b;
+  Shardings shardings;
   func::FuncOp entry;
   SmallVector<Check> checks;
   /// Functions that contain checks, themselves or in what they call.
@@ -192,21 +200,11 @@ LogicalResult ProgramImporter::findEntry() {
 }
 
 LogicalResult ProgramImporter::checkModule() {
-  for (StringRef name : {"mhlo.num_partitions", "mhlo.num_replicas"}) {
-    auto count = module->getAttrOfType<IntegerAttr>(name);
-    if (count && count.getInt() > 1)
-      return emitError(getPlace())
-             << "the module is partitioned: '" << name << "' is "
-             << count.getInt() << ", expected 1" << Tag(ErrorId::kPartitioned);
-  }
-  for (Operation &op : llvm::make_early_inc_range(*module.getBody())) {
-    if (isa<func::FuncOp>(op))
-      continue;
-    auto mesh = dyn_cast<sdy::MeshOp>(op);
-    if (!mesh)
+  if (failed(shardings.read(module, getPlace())))
+    return failure();
+  for (Operation &op : *module.getBody())
+    if (!isa<func::FuncOp, sdy::MeshOp>(op))
       return op.emitOpError("is not expected in a module of StableHLO");
-    mesh.erase();
-  }
   return success();
 }
 
@@ -386,14 +384,21 @@ LogicalResult ProgramImporter::takeChecks() {
 // The program
 //===----------------------------------------------------------------------===//
 
-ArrayType ProgramImporter::getArrayType(Type type) {
+FailureOr<ArrayType>
+ProgramImporter::getArrayType(Location loc, Type type,
+                              sdy::TensorShardingAttr sharding) {
   auto tensor = cast<RankedTensorType>(type);
-  SmallVector<ArrayAttr> dims(tensor.getRank(), b.getArrayAttr({}));
-  return ArrayType::getChecked(
-      [&] { return entry.emitOpError(); }, tensor.getShape(),
+  FailureOr<ShardingAttr> converted =
+      shardings.convert(loc, sharding, tensor.getRank());
+  if (failed(converted))
+    return failure();
+  ArrayType array = ArrayType::getChecked(
+      [&] { return mlir::emitError(loc); }, tensor.getShape(),
       tensor.getElementType(),
-      FlatSymbolRefAttr::get(b.getContext(), kSliceName),
-      ShardingAttr::get(b.getContext(), dims));
+      FlatSymbolRefAttr::get(b.getContext(), kSliceName), *converted);
+  if (!array)
+    return failure();
+  return array;
 }
 
 std::string ProgramImporter::getArgumentName(unsigned index) {
@@ -418,67 +423,12 @@ static Type getBodyType(Type type) {
   return tensor.clone(IntegerType::get(type.getContext(), integer.getWidth()));
 }
 
-LogicalResult ProgramImporter::makeProgram() {
+/// Makes the entry a body that returns `values`, on tensors without signs. The
+/// casts vanish when the operations between them are lowered. An argument in
+/// `values` and `results` is replaced by its cast.
+void ProgramImporter::makeBody(llvm::SetVector<Value> &values,
+                               SmallVectorImpl<Value> &results) {
   Operation *ret = entry.front().getTerminator();
-  Location loc = entry.getLoc();
-
-  // The body returns each value once, however often it is a result.
-  llvm::SetVector<Value> values;
-  SmallVector<Value> results(ret->getOperands());
-  SmallVector<NamedAttrList> resultAttrs;
-  Names names("result");
-  for (unsigned i = 0, e = results.size(); i != e; ++i)
-    resultAttrs.emplace_back().set(
-        PathwaysDialect::kNameAttrName,
-        b.getStringAttr(names.add(getResultName(i), i)));
-  for (auto [index, check] : llvm::enumerate(checks)) {
-    std::string name = "check" + std::to_string(index);
-    NamedAttrList got, want;
-    got.set(PathwaysDialect::kNameAttrName,
-            b.getStringAttr(names.add(name, results.size())));
-    got.set(PathwaysDialect::kExpectAttrName,
-            check.makeExpect(results.size() + 1));
-    want.set(
-        PathwaysDialect::kNameAttrName,
-        b.getStringAttr(names.add(name + ".expected", results.size() + 1)));
-    resultAttrs.push_back(got);
-    resultAttrs.push_back(want);
-    results.push_back(check.got);
-    results.push_back(check.want);
-  }
-  values.insert(results.begin(), results.end());
-
-  SmallVector<Type> argumentTypes, resultTypes;
-  SmallVector<int64_t> donated;
-  SmallVector<Attribute> argumentAttrs;
-  Names argumentNames("arg");
-  for (BlockArgument argument : entry.getArguments()) {
-    unsigned index = argument.getArgNumber();
-    ArrayType type = getArrayType(argument.getType());
-    if (!type)
-      return failure();
-    argumentTypes.push_back(type);
-    NamedAttrList attributes;
-    attributes.set(
-        PathwaysDialect::kNameAttrName,
-        b.getStringAttr(argumentNames.add(getArgumentName(index), index)));
-    argumentAttrs.push_back(attributes.getDictionary(b.getContext()));
-    if (entry.getArgAttr(index, "tf.aliasing_output") ||
-        entry.getArgAttr(index, "jax.buffer_donor"))
-      donated.push_back(index);
-  }
-  for (Value result : results) {
-    ArrayType type = getArrayType(result.getType());
-    if (!type)
-      return failure();
-    resultTypes.push_back(type);
-  }
-
-  // The function becomes the body, on tensors without signs. The casts vanish
-  // when the operations between them are lowered.
-  SymbolTable::setSymbolVisibility(entry, SymbolTable::Visibility::Private);
-  if (failed(symbols.rename(entry, b.getStringAttr(kEntryName + ".body"))))
-    return failure();
   SmallVector<Type> bodyInputs, bodyOutputs;
   b.setInsertionPointToStart(&entry.front());
   for (BlockArgument argument : entry.getArguments()) {
@@ -512,14 +462,120 @@ LogicalResult ProgramImporter::makeProgram() {
   for (unsigned i = 0, e = bodyInputs.size(); i != e; ++i)
     entry.setArgAttrs(i, b.getDictionaryAttr({}));
   entry.removeResAttrsAttr();
+}
+
+LogicalResult ProgramImporter::makeProgram() {
+  Operation *ret = entry.front().getTerminator();
+  Location loc = entry.getLoc();
+
+  // The body returns each value once, however often it is a result.
+  llvm::SetVector<Value> values;
+  SmallVector<Value> results(ret->getOperands());
+  SmallVector<NamedAttrList> resultAttrs;
+  Names names("result");
+  for (unsigned i = 0, e = results.size(); i != e; ++i)
+    resultAttrs.emplace_back().set(
+        PathwaysDialect::kNameAttrName,
+        b.getStringAttr(names.add(getResultName(i), i)));
+  for (auto [index, check] : llvm::enumerate(checks)) {
+    std::string name = "check" + std::to_string(index);
+    NamedAttrList got, want;
+    got.set(PathwaysDialect::kNameAttrName,
+            b.getStringAttr(names.add(name, results.size())));
+    got.set(PathwaysDialect::kExpectAttrName,
+            check.makeExpect(results.size() + 1));
+    want.set(
+        PathwaysDialect::kNameAttrName,
+        b.getStringAttr(names.add(name + ".expected", results.size() + 1)));
+    resultAttrs.push_back(got);
+    resultAttrs.push_back(want);
+    results.push_back(check.got);
+    results.push_back(check.want);
+  }
   for (Check &check : checks)
     check.op->erase();
+  values.insert(results.begin(), results.end());
 
+  SmallVector<Type> argumentTypes, resultTypes;
+  SmallVector<int64_t> donated;
+  SmallVector<Attribute> argumentAttrs;
+  Names argumentNames("arg");
+  for (BlockArgument argument : entry.getArguments()) {
+    unsigned index = argument.getArgNumber();
+    FailureOr<ArrayType> type =
+        getArrayType(argument.getLoc(), argument.getType(),
+                     entry.getArgAttrOfType<sdy::TensorShardingAttr>(
+                         index, sdy::kShardingAttrName));
+    if (failed(type))
+      return failure();
+    argumentTypes.push_back(*type);
+    NamedAttrList attributes;
+    attributes.set(
+        PathwaysDialect::kNameAttrName,
+        b.getStringAttr(argumentNames.add(getArgumentName(index), index)));
+    argumentAttrs.push_back(attributes.getDictionary(b.getContext()));
+    if (entry.getArgAttr(index, "tf.aliasing_output") ||
+        entry.getArgAttr(index, "jax.buffer_donor"))
+      donated.push_back(index);
+  }
+  // A result without a sharding of its own is returned as it was computed.
+  SmallVector<Type> wantedTypes;
+  for (auto [index, result] : llvm::enumerate(results)) {
+    sdy::TensorShardingAttr sharding;
+    if (index < entry.getNumResults())
+      sharding = entry.getResultAttrOfType<sdy::TensorShardingAttr>(
+          index, sdy::kShardingAttrName);
+    if (!sharding) {
+      wantedTypes.push_back(nullptr);
+      continue;
+    }
+    FailureOr<ArrayType> type = getArrayType(loc, result.getType(), sharding);
+    if (failed(type))
+      return failure();
+    wantedTypes.push_back(*type);
+  }
+  std::optional<ProgramSegments> segments;
+  DenseMap<Value, Type> callTypeOf;
+  if (ProgramSegments::isNeededFor(entry)) {
+    segments.emplace(
+        entry, symbols, shardings.getMesh(),
+        [&](Location loc, Type type, sdy::TensorShardingAttr sharding) {
+          return getArrayType(loc, type, sharding);
+        });
+    if (failed(segments->plan(argumentTypes, results, wantedTypes)))
+      return failure();
+  }
+  for (auto [result, wanted] : llvm::zip_equal(results, wantedTypes)) {
+    if (wanted)
+      callTypeOf.try_emplace(result, wanted);
+  }
+  for (auto [result, wanted] : llvm::zip_equal(results, wantedTypes)) {
+    Type type = wanted;
+    if (!type && segments)
+      type = segments->getType(result);
+    if (!type)
+      type = callTypeOf.lookup(result);
+    if (!type) {
+      FailureOr<ArrayType> array = getArrayType(loc, result.getType(), nullptr);
+      if (failed(array))
+        return failure();
+      type = *array;
+      callTypeOf[result] = type;
+    }
+    resultTypes.push_back(type);
+  }
+  SmallVector<Type> callTypes;
+  for (Value value : values)
+    callTypes.push_back(callTypeOf.lookup(value));
+
+  SymbolTable::setSymbolVisibility(entry, SymbolTable::Visibility::Private);
+  if (failed(symbols.rename(entry, b.getStringAttr(kEntryName + ".body"))))
+    return failure();
+  if (!segments)
+    makeBody(values, results);
   b.setInsertionPointToStart(module.getBody());
   SliceOp::create(b, loc, b.getStringAttr(kSliceName),
-                  /*sym_visibility=*/nullptr,
-                  MeshAttr::get(b.getContext(), ArrayRef<StringAttr>(),
-                                ArrayRef<int64_t>()),
+                  /*sym_visibility=*/nullptr, shardings.getMesh(),
                   /*spans=*/nullptr, /*kind=*/nullptr, /*apart_from=*/nullptr,
                   /*with=*/nullptr);
   auto program = ProgramOp::create(
@@ -532,22 +588,27 @@ LogicalResult ProgramImporter::makeProgram() {
   Block &block = program.getBody().front();
   b.setInsertionPointToStart(&block);
   SmallVector<Value> outputs;
-  if (!values.empty()) {
-    SmallVector<Type> callTypes;
-    for (Value value : values)
-      callTypes.push_back(getArrayType(value.getType()));
+  if (segments) {
+    outputs = segments->emit(b, block.getArguments(), results, resultTypes);
+  } else if (!values.empty()) {
     auto call = CallOp::create(b, loc, callTypes, entry.getSymName(),
                                block.getArguments());
     call.setDonated(donated);
     DenseMap<Value, Value> outputOf;
     for (auto [value, output] : llvm::zip_equal(values, call.getOutputs()))
       outputOf[value] = output;
-    for (Value result : results)
-      outputs.push_back(outputOf.lookup(result));
+    for (auto [result, type] : llvm::zip_equal(results, resultTypes)) {
+      Value output = outputOf.lookup(result);
+      if (output.getType() != type)
+        output = ReshardOp::create(b, loc, type, output);
+      outputs.push_back(output);
+    }
   }
   mlir::pathways::ReturnOp::create(b, loc, outputs);
-  if (values.empty())
+  if (segments || values.empty())
     entry.erase();
+  for (auto mesh : llvm::make_early_inc_range(module.getOps<sdy::MeshOp>()))
+    mesh.erase();
   return success();
 }
 
@@ -576,7 +637,8 @@ void ProgramImporter::removeForeignAttributes() {
 
 LogicalResult ProgramImporter::run() {
   if (failed(findEntry()) || failed(checkModule()) || failed(checkTypes()) ||
-      failed(inlineChecks()) || failed(takeChecks()) || failed(makeProgram()))
+      failed(shardings.lowerConstraints(module)) || failed(inlineChecks()) ||
+      failed(takeChecks()) || failed(makeProgram()))
     return failure();
   removeForeignAttributes();
   return success();

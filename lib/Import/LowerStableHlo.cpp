@@ -9,6 +9,7 @@
 #include "CustomCalls.h"
 #include "Patterns.h"
 #include "Types.h"
+#include "pathways/Dialect/Pathways/Pathways.h"
 #include "pathways/Import/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -67,6 +68,7 @@ class LowerStableHloPass
                                                                    types);
     populateReturnOpTypeConversionPattern(patterns, types);
     populateCallOpTypeConversionPattern(patterns, types);
+    populateCollectivePatterns(types, patterns);
     populateControlFlowPatterns(types, patterns);
     populateShapePatterns(types, patterns);
     populateChloMathPatterns(types, patterns);
@@ -80,7 +82,7 @@ class LowerStableHloPass
     populateRandomPatterns(types, patterns);
     ConversionTarget target(getContext());
     target.addLegalDialect<arith::ArithDialect, linalg::LinalgDialect,
-                           math::MathDialect, scf::SCFDialect,
+                           math::MathDialect, PathwaysDialect, scf::SCFDialect,
                            tensor::TensorDialect>();
     target.addDynamicallyLegalOp<func::FuncOp>([&](func::FuncOp function) {
       return types.isSignatureLegal(function.getFunctionType()) &&

@@ -69,6 +69,8 @@ void populateChloMathPatterns(const TypeConverter &types,
                               RewritePatternSet &patterns);
 void populateShapePatterns(const TypeConverter &types,
                            RewritePatternSet &patterns);
+void populateCollectivePatterns(const TypeConverter &types,
+                                RewritePatternSet &patterns);
 void populateControlFlowPatterns(const TypeConverter &types,
                                  RewritePatternSet &patterns);
 void populateProductPatterns(const TypeConverter &types,

@@ -86,6 +86,7 @@ def LowerStableHlo : Pass<"pw-lower-stablehlo", "::mlir::ModuleOp"> {
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
                            "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+                           "::mlir::pathways::PathwaysDialect",
                            "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
 }
 
