@@ -36,12 +36,14 @@ using namespace pathways;
 
 namespace {
 /// Collects diagnostics as lines "file:line:column: severity: text", with notes
-/// after the diagnostics that they belong to. MLIR forwards those of its
-/// threads in a fixed order.
+/// after the diagnostics that they belong to. A diagnostic whose location is
+/// only a name, as front ends write them, has the file of the program alone.
+/// MLIR forwards those of its threads in a fixed order.
 class DiagnosticLines : public mlir::ScopedDiagnosticHandler {
 public:
-  explicit DiagnosticLines(mlir::MLIRContext *context)
-      : ScopedDiagnosticHandler(context) {
+  /// `fileName` is empty if there is no file.
+  DiagnosticLines(mlir::MLIRContext *context, std::string fileName)
+      : ScopedDiagnosticHandler(context), fileName(std::move(fileName)) {
     setHandler([this](mlir::Diagnostic &diagnostic) {
       bool isError =
           diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error;
@@ -64,11 +66,13 @@ public:
   std::vector<std::string> remarks;
 
 private:
-  static std::string line(mlir::Diagnostic &diagnostic) {
+  std::string line(mlir::Diagnostic &diagnostic) const {
     std::string text;
     llvm::raw_string_ostream os(text);
     std::string place =
         mlir::pathways::getSourcePlace(diagnostic.getLocation());
+    if (place.empty())
+      place = fileName;
     if (!place.empty())
       os << place << ": ";
     switch (diagnostic.getSeverity()) {
@@ -89,6 +93,7 @@ private:
     return text;
   }
 
+  const std::string fileName;
   std::string errors;
 };
 } // namespace
@@ -185,7 +190,7 @@ public:
               mlir::pathways::TaskPool &pool)
       : program(program), options(options), pool(pool),
         context(makeRegistry(), mlir::MLIRContext::Threading::DISABLED),
-        diagnostics(&context) {
+        diagnostics(&context, program.file_name) {
     // The line number is enough; the text of a program may be long.
     context.printOpOnDiagnostic(false);
   }
@@ -405,7 +410,7 @@ Result<std::string> pathways::printPlan(const Plan &plan) {
     return makeEmptyError("plan");
   mlir::MLIRContext context(makeRegistry(),
                             mlir::MLIRContext::Threading::DISABLED);
-  DiagnosticLines diagnostics(&context);
+  DiagnosticLines diagnostics(&context, /*fileName=*/"");
   mlir::OwningOpRef<mlir::ModuleOp> module =
       mlir::pathways::importPlan(plan.getState()->data, &context);
   if (!module) {
