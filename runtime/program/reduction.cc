@@ -282,8 +282,9 @@ void ReduceAs(proto::ElementType element, const Reduction& r) {
 
 using Function = void (*)(proto::ElementType, const Reduction&);
 
+// Takes a float or a signed integer T.
 template <typename T>
-Function FunctionOfFloats(proto::ReductionKind kind) {
+Function FunctionOfNumbers(proto::ReductionKind kind) {
   switch (kind) {
     case proto::ADD:
       return ReduceAs<T, Add>;
@@ -303,14 +304,6 @@ template <typename T>
 Function FunctionOfIntegers(proto::ReductionKind kind) {
   using U = std::make_unsigned_t<T>;
   switch (kind) {
-    case proto::ADD:
-      return ReduceAs<T, Add>;
-    case proto::MUL:
-      return ReduceAs<T, Mul>;
-    case proto::MAX:
-      return ReduceAs<T, Max>;
-    case proto::MIN:
-      return ReduceAs<T, Min>;
     case proto::UMAX:
       return ReduceAs<U, Max>;
     case proto::UMIN:
@@ -322,7 +315,7 @@ Function FunctionOfIntegers(proto::ReductionKind kind) {
     case proto::XOR:
       return ReduceAs<T, Xor>;
     default:
-      return nullptr;
+      return FunctionOfNumbers<T>(kind);
   }
 }
 
@@ -397,10 +390,10 @@ Reducer::Reducer(proto::ReductionKind kind, proto::ElementType element)
     : element_(element) {
   switch (KernelElement(WideElement(element))) {
     case proto::F32:
-      function_ = FunctionOfFloats<float>(kind);
+      function_ = FunctionOfNumbers<float>(kind);
       return;
     case proto::F64:
-      function_ = FunctionOfFloats<double>(kind);
+      function_ = FunctionOfNumbers<double>(kind);
       return;
     case proto::I1:
       function_ = FunctionOfBits(kind);
