@@ -65,7 +65,7 @@ TEST_P(TransportPayloads, UseATokenAgainOnceItsPayloadCame) {
 }
 
 TEST_P(TransportPayloads, LetMessagesOfBothClassesPass) {
-  const std::string huge = Pattern(kHuge, 1);
+  static const std::string& huge = *new std::string(Pattern(kHuge, 1));
   std::string memory(kHuge, '.');
   std::atomic<int> given_back{0};
   b_.transport->Expect(a_of_b_, 1, memory.data(), memory.size());
