@@ -443,6 +443,13 @@ void Controller::OnDiagnose(uint32_t client,
                             const proto::DiagnoseRequest& request) {
   // If real time passes, a client cannot know that nothing will happen.
   if (!context_.world->simulated()) return;
+  if (TickMayHelp()) {
+    // A host that missed a message may hold up programs that the message does
+    // not name: if it missed a stop, it keeps the grants of the stopped program
+    // before those of others.
+    ArmTimer(/*counts=*/true);
+    return Answer({client, request.request()}, absl::OkStatus());
+  }
   stalls_.Force();
   diagnoses_.push_back({client, request.request()});
   if (!stalls_.in_round()) return StartRound();

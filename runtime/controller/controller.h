@@ -262,9 +262,13 @@ class Controller final : public ControlActor {
   void SendDrops(std::vector<Drop>* drops);
 
   // Timeouts of hosts (deadlines.cc).
-  void ArmTimer();
+  // `counts`: true if the timer must keep a simulation going in any case.
+  void ArmTimer(bool counts = false);
   bool LooksForStalls() const;
   void OnTick();
+  // Returns true if a host has owed an answer for less than the timeout. Then
+  // it may have missed a message, which a tick sends again.
+  bool TickMayHelp();
   // Returns true if a client's call waits for hosts none of which is in `busy`.
   bool CallWaits(const WaitSet& busy) const;
   // Returns the hosts that have something to run.

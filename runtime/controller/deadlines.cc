@@ -37,10 +37,14 @@ bool Controller::LooksForStalls() const {
          (!context_.world->simulated() || !loads_.empty() || !drains_.empty());
 }
 
-void Controller::ArmTimer() {
+bool Controller::TickMayHelp() {
+  return programs_.HasRecent(Now()) || stores_.HasRecent(Now()) ||
+         fetches_.HasRecent(Now());
+}
+
+void Controller::ArmTimer(bool counts) {
   const bool simulated = context_.world->simulated();
-  const bool counts =
-      simulated && CallWaits(WaitSet()) && CallWaits(BusyHosts());
+  counts |= simulated && CallWaits(WaitSet()) && CallWaits(BusyHosts());
   if (!counts && !programs_.Waits() && awaited_.empty() && stores_.empty() &&
       fetches_.empty() && !LooksForStalls()) {
     return;

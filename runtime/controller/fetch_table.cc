@@ -79,6 +79,12 @@ bool FetchTable::HasRequest(const WaitSet& busy) const {
   });
 }
 
+bool FetchTable::HasRecent(TimeNs now) const {
+  return std::any_of(fetches_.begin(), fetches_.end(), [&](const auto& fetch) {
+    return !fetch.second.answered && now - fetch.second.began < timeout_ns_;
+  });
+}
+
 std::vector<ClientRequest> FetchTable::HostGone(int32_t host) {
   std::vector<ClientRequest> ended;
   for (auto& [request, fetch] : fetches_) {

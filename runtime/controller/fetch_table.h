@@ -70,6 +70,9 @@ class FetchTable {
             std::vector<Late>* late);
   // Returns true if a fetch waits for hosts none of which is in `busy`.
   bool HasRequest(const WaitSet& busy) const;
+  // Returns true if a fetch that began less than the timeout ago waits for an
+  // answer.
+  bool HasRecent(TimeNs now) const;
   // Returns true if no fetch waits for an answer.
   bool empty() const { return waiting_ == 0; }
 

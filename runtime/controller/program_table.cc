@@ -101,7 +101,7 @@ void ProgramTable::Forget(uint32_t id) {
 
 ProgramNext ProgramTable::Enter(TimeNs now, Program* program, State state) {
   program->state = state;
-  program->since = now;
+  program->entered = program->since = now;
   program->waiting.Assign(program->plan->binding().hosts());
   for (int32_t host : program->gone.Members()) program->waiting.Erase(host);
   if (program->waiting.empty()) return Leave(now, program);
@@ -274,6 +274,14 @@ bool ProgramTable::Waits() const {
   return std::any_of(programs_.begin(), programs_.end(),
                      [](const std::unique_ptr<Program>& program) {
                        return program != nullptr && !program->waiting.empty();
+                     });
+}
+
+bool ProgramTable::HasRecent(TimeNs now) const {
+  return std::any_of(programs_.begin(), programs_.end(),
+                     [&](const std::unique_ptr<Program>& program) {
+                       return program != nullptr && !program->waiting.empty() &&
+                              now - program->entered < timeout_ns_;
                      });
 }
 

@@ -76,6 +76,7 @@ class ProgramTable {
     std::shared_ptr<const PreparedPlan> plan;
     WaitSet waiting;        // hosts that have not answered in this round
     WaitSet gone;           // hosts that will not answer any more
+    TimeNs entered = 0;     // start of the round
     TimeNs since = 0;       // start of the round, or time of the request
     absl::Status error;     // why it cannot be used
     ClientRequest request;  // answered when the load, or the program, ends
@@ -144,6 +145,9 @@ class ProgramTable {
   // `busy`; Waits, if any program waits for a host.
   bool HasRequest(const WaitSet& busy) const;
   bool Waits() const;
+  // Returns true if a program waits for hosts in a round that began less than
+  // the timeout ago, whether a request waits for its end or not.
+  bool HasRecent(TimeNs now) const;
   // Adds the hosts that may still be in a kernel of a program that was given
   // up.
   void AddInterrupted(WaitSet* hosts) const;

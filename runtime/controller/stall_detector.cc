@@ -189,9 +189,10 @@ std::vector<StallDetector::Verdict> StallDetector::Finish(
   in_round_ = false;
   if (verdicts.empty() && forced && !stalls.empty()) {
     const auto& [program, stall] = *stalls.begin();
-    verdicts.push_back({program, stall.text.empty()
-                                     ? "the simulation has no more events"
-                                     : stall.text});
+    std::string text = stall.text;
+    if (text.empty()) text = "the simulation has no more events";
+    if (stall.kind == Stall::kBlocked) text += " is behind another program";
+    verdicts.push_back({program, std::move(text)});
   }
   return verdicts;
 }

@@ -175,6 +175,15 @@ bool StoreLog::HasRequest(const WaitSet& busy) const {
   });
 }
 
+bool StoreLog::HasRecent(TimeNs now) const {
+  return std::any_of(stores_.begin(), stores_.end(), [&](const auto& one) {
+    const std::deque<Message>& kept = one.second.kept;
+    return std::any_of(kept.begin(), kept.end(), [&](const Message& message) {
+      return message.launch != 0 && now - message.sent < timeout_ns_;
+    });
+  });
+}
+
 bool StoreLog::Owes(int32_t host) const {
   auto found = stores_.find(host);
   return found != stores_.end() && found->second.settled < found->second.sent;

@@ -89,6 +89,9 @@ class StoreLog {
   Findings Tick(TimeNs now, const WaitSet& busy);
   // Returns true if a client waits for hosts none of which is in `busy`.
   bool HasRequest(const WaitSet& busy) const;
+  // Returns true if a launch has waited for less than the timeout for a host to
+  // do a message, or to answer it.
+  bool HasRecent(TimeNs now) const;
   // Returns true if the host has not confirmed all its messages.
   bool Owes(int32_t host) const;
   // Returns true if Tick has nothing to do.

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <functional>
+#include <memory>
 #include <random>
 #include <set>
 #include <string>
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
+#include "runtime/program/host_actors.h"
 #include "runtime/world/mix.h"
 #include "unittests/runtime/client/sim_processes.h"
 
@@ -197,6 +199,76 @@ TEST(LivesTest, WhatUsedALostHostEndsAndIsLoadedAgain) {
   EXPECT_TRUE(processes->Unload(cross).ok());
   EXPECT_TRUE(processes->Unload(left).ok());
   ExpectEmpty(*processes);
+}
+
+// Drops the first `number` stops of any program on a host, then no more.
+ControlFaultHook LoseStops(int32_t host, int number) {
+  const ActorId executor =
+      DirectoryOf(Topology::Create(MakeCluster("2x2x2")).value())
+          .executor(static_cast<uint32_t>(host));
+  auto left = std::make_shared<int>(number);
+  return [=](ActorId, ActorId to, std::string_view bytes) {
+    proto::Control control;
+    if (to != executor || *left == 0 ||
+        !control.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) ||
+        !control.has_stop_program()) {
+      return Fault::Deliver();
+    }
+    --*left;
+    return Fault::Drop();
+  };
+}
+
+// Runs two programs on host 1, and loses host 2, which one of them uses, while
+// both run. Returns how the other one ends.
+absl::Status RunBesideALoss(SimProcesses& processes) {
+  const ProgramHandle three = LoadPlan(*processes, Programs()[3].Plan());
+  const ProgramHandle left = LoadPlan(*processes, Programs()[0].Plan());
+  const RunHandle lost = LaunchPlan(*processes, three, {Floats({2}, {1, 2})},
+                                    /*steps=*/1000);
+  const RunHandle run = LaunchPlan(*processes, left, {Floats({2}, {1, 2})}, 4);
+  processes.world().RunFor(500'000);
+  processes.Kill(2);
+  const absl::Status ended = processes->Await(run);
+  EXPECT_TRUE(absl::IsUnavailable(processes->Await(lost)));
+  if (ended.ok()) {
+    EXPECT_THAT(FetchValues(*processes, run, "y"), ElementsAre(3, 5));
+  }
+  processes.Replace(2);
+  for (RunHandle each : {lost, run}) {
+    EXPECT_TRUE(processes->ReleaseRun(each).ok());
+  }
+  EXPECT_TRUE(processes->Unload(three).ok());
+  EXPECT_TRUE(processes->Unload(left).ok());
+  return ended;
+}
+
+// The other program stands behind grants of the lost one until its host has
+// heard that it stops.
+TEST(LivesTest, AStopThatWasLostHoldsUpNoOtherProgram) {
+  for (int losses = 0; losses <= 4; ++losses) {
+    SCOPED_TRACE(losses);
+    ClusterOptions options = Sim();
+    options.control_fault_hook = LoseStops(1, losses);
+    options.answer_timeout_ns = 100'000'000'000;
+    SimProcesses processes = FourProcesses(options);
+    const absl::Status ended = RunBesideALoss(processes);
+    EXPECT_TRUE(ended.ok()) << ended;
+    ExpectEmpty(*processes);
+  }
+}
+
+// A simulation does not ask for ever.
+TEST(LivesTest, AStopThatIsNeverHeardEndsWhatItHoldsUp) {
+  ClusterOptions options = Sim();
+  options.control_fault_hook = LoseStops(1, 10);
+  SimProcesses processes = FourProcesses(options);
+  const TimeNs begin = processes.world().Now();
+  EXPECT_EQ(RunBesideALoss(processes),
+            absl::DeadlineExceededError(
+                "program 'left' is stalled: 'b' at step 0, shard 0 on "
+                "island0/host1/device0 is behind another program [PW4106]"));
+  EXPECT_LT(processes.world().Now() - begin, 60'000'000'000);
 }
 
 // Messages that load and unload may be lost, and nothing ends because of it.

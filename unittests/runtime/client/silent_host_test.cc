@@ -317,6 +317,42 @@ TEST(SilentHostTest, AFetchGoesOnWhenItsHostIsNotBusyAnyMore) {
   EXPECT_GT(begins, 1);
 }
 
+// A host does not get the second launch, whose grant comes first. Neither goes
+// on, so the host has something to run and seems busy.
+TEST(SilentHostTest, ALaunchThatAHostMissedDoesNotEndTheOneBehindIt) {
+  ClusterOptions options = Sim();
+  const ActorId host1 =
+      DirectoryOf(Topology::Create(MakeCluster("2x2x1")).value()).executor(1);
+  uint32_t lossy = 0;  // the program, if it is to be lost
+  int prepares = 0;
+  options.control_fault_hook = [&](ActorId, ActorId to,
+                                   std::string_view bytes) {
+    proto::Control control;
+    if (to != host1 || lossy == 0 ||
+        !control.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) ||
+        !control.has_prepare_launch() ||
+        control.prepare_launch().incarnation() != lossy) {
+      return Fault::Deliver();
+    }
+    EXPECT_TRUE(control.prepare_launch().sure());
+    return prepares++ == 0 ? Fault::Drop() : Fault::Deliver();
+  };
+  auto runtime = Start("2x2x1", options);
+  const ProgramHandle p = LoadPlan(*runtime, PairPlan("p", 0));
+  const ProgramHandle q = LoadPlan(*runtime, PairPlan("q", 0));
+  const absl::StatusOr<ArrayHandle> x = runtime->Put(Floats({1}, {3}));
+  ASSERT_TRUE(x.ok()) << x.status();
+  absl::StatusOr<RunHandle> placed = runtime->Launch(q, {*x}, 1);
+  ASSERT_TRUE(placed.ok() && runtime->Await(*placed).ok());
+  lossy = 2;
+  const RunHandle first = LaunchPlan(*runtime, p, {Floats({1}, {4})});
+  const absl::StatusOr<RunHandle> second = runtime->Launch(q, {*x}, 1);
+  ASSERT_TRUE(second.ok()) << second.status();
+  EXPECT_EQ(FetchValues(*runtime, first, "z"), std::vector<float>{9});
+  EXPECT_EQ(FetchValues(*runtime, *second, "z"), std::vector<float>{7});
+  EXPECT_GT(prepares, 1);
+}
+
 // Its hosts are stopping when it is unloaded, which no call has waited for.
 TEST(SilentHostTest, AnUnloadOfWhatWasGivenUpEnds) {
   ClusterOptions options = Sim();

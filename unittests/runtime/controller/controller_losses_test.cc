@@ -41,6 +41,31 @@ TEST_F(ControllerTest, CallsThatWaitForAHostThatIsGoneEnd) {
   controller_->OnPeerDown(7, 1);
 }
 
+// No event is left, and the stop may be what another program waits for. Ticks
+// send it again, and count, before hosts are asked what holds them up.
+TEST_F(ControllerTest, ALostStopIsSentAgainBeforeAStallIsLookedFor) {
+  const uint64_t p = LoadAll(1), q = LoadAll(2);
+  for (uint32_t client : {1, 2}) {
+    Launch(client, 1, client == 1 ? p : q);
+    for (uint32_t host : {0, 1}) Ready(host, client, 1);
+  }
+  proto::Control leave;
+  leave.mutable_disconnect_request()->set_request(2);
+  FromClient(1, leave);
+  EXPECT_THAT(Sent(), ::testing::Contains("stop to host1"));
+  const auto diagnose = [&] {
+    proto::Control control;
+    control.mutable_diagnose_request()->set_request(9);
+    FromClient(2, control);
+    return Sent();
+  };
+  for (int tick = 0; tick < 4; ++tick) {
+    EXPECT_THAT(diagnose(), ElementsAre("client2 9: "));
+    EXPECT_THAT(Advance(kTimeout / 4), ::testing::Contains("stop to host1"));
+  }
+  EXPECT_THAT(diagnose(), ElementsAre("query to host0", "query to host1"));
+}
+
 // Messages to a host are for its current epoch, and numbered from 1 again.
 // Messages of another epoch are ignored.
 TEST_F(ControllerTest, AHostThatLivesAgainBeginsAnew) {

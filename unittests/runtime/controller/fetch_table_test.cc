@@ -85,6 +85,17 @@ TEST_F(FetchTableTest, LastsAsLongAsItGoesOn) {
       ElementsAre("7: values were not fetched: no answer from host0 [PW4105]"));
 }
 
+TEST_F(FetchTableTest, IsRecentForTheTimeout) {
+  EXPECT_FALSE(table_.HasRecent(0));
+  table_.Add(10, {1, 7}, 5, {{0, 0}});
+  busy_.Insert(0);
+  Tick(90);
+  EXPECT_TRUE(table_.HasRecent(109));
+  EXPECT_FALSE(table_.HasRecent(110));
+  table_.HostGone(0);
+  EXPECT_FALSE(table_.HasRecent(20));
+}
+
 TEST_F(FetchTableTest, EndsWithTheHostsThatDidNotAnswer) {
   table_.Add(0, {1, 7}, 5, {{0, 0}, {2, 0}, {1, 0}});
   table_.Add(30, {2, 1}, 6, {{1, 0}});

@@ -371,6 +371,27 @@ TEST_F(ProgramTableTest, WhatBrokeWithoutARequestWaitsForItsHosts) {
   EXPECT_THAT(Tick(2000), IsEmpty());
 }
 
+TEST_F(ProgramTableTest, ARoundIsRecentForTheTimeout) {
+  EXPECT_FALSE(table_.HasRecent(now_));
+  Load();
+  EXPECT_TRUE(table_.HasRecent(99));
+  EXPECT_FALSE(table_.HasRecent(100));
+  now_ = 90;
+  AnswerAll(State::kLoading);
+  EXPECT_FALSE(table_.HasRecent(now_));
+  // A host that has something to run does not prolong it, nor does a request.
+  busy_.Insert(1);
+  table_.Break(now_, 0, absl::DeadlineExceededError("hangs"));
+  Tick(180);
+  EXPECT_TRUE(table_.Unload(now_, 1, {0, 2}, /*launches=*/0).ok());
+  EXPECT_TRUE(table_.HasRecent(189));
+  EXPECT_FALSE(table_.HasRecent(190));
+  // The next round is another one.
+  now_ = 200;
+  EXPECT_EQ(AnswerAll(State::kStopping).kind, ProgramNext::kAsk);
+  EXPECT_TRUE(table_.HasRecent(299));
+}
+
 TEST_F(ProgramTableTest, AHostThatHasSomethingToRunIsGivenTime) {
   Load();
   Answer(State::kLoading, 0);

@@ -239,6 +239,18 @@ TEST_F(StallDetectorTest, WhenNothingIsLeftToHappenOneIsEnded) {
   EXPECT_THAT(Finish(2), IsEmpty());  // it was said once
 }
 
+// The program before it has no launch any more.
+TEST_F(StallDetectorTest, WhenNothingIsLeftToHappenWhatIsBlockedSaysSo) {
+  Begin();
+  detector_.Force();
+  ReportBoth(0, 0, Stall::kBlocked, 7);
+  ReportBoth(1, 0, Stall::kBlocked, 0);
+  EXPECT_THAT(Finish(1), ElementsAre(0));
+  EXPECT_EQ(last_[0].text,
+            "'first' at step 0, shard 0 on island0/host0/device0 is behind "
+            "another program");
+}
+
 TEST_F(StallDetectorTest, AsksThoseAgainThatHaveNotAnswered) {
   Begin();
   EXPECT_THAT(detector_.Awaited(0), ElementsAre(0, 1));

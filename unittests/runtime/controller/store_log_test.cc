@@ -160,6 +160,22 @@ TEST_F(StoreLogTest, AnAnswerForALaunchSaysThatAllBeforeIsDone) {
   EXPECT_TRUE(log_.empty());
 }
 
+TEST_F(StoreLogTest, WhatALaunchWaitsForIsRecentForTheTimeout) {
+  Send(1, /*launch=*/0, "drop");
+  EXPECT_FALSE(log_.HasRecent(now_));
+  now_ = 10;
+  Send(1, /*launch=*/7, "prepare");
+  busy_.Insert(1);
+  Tick(100);
+  EXPECT_TRUE(log_.HasRecent(109));
+  EXPECT_FALSE(log_.HasRecent(110));
+  // It is done, but not answered.
+  log_.Settled(now_, 1, 2);
+  EXPECT_TRUE(log_.HasRecent(109));
+  log_.Answered(now_, 1, 7);
+  EXPECT_FALSE(log_.HasRecent(109));
+}
+
 TEST_F(StoreLogTest, AHostIsSilentWhenItWasNotHeardForTheTimeout) {
   Send(1, 7, "a");
   Send(2, 0, "b");
