@@ -310,8 +310,12 @@ LogicalResult GraphBuilder::addCall(CallOp call) {
   if (!kernel)
     return failure();
 
+  std::optional<StringRef> label = call.getLabel();
   ActionGraph::Action &gang = graph.addAction(
-      Kind::Gang, call.getCallee(), *slice, kernel->costNs, call.getLoc());
+      Kind::Gang,
+      label ? (call.getSlice().getValue() + "." + *label).str()
+            : call.getCallee().str(),
+      *slice, kernel->costNs, call.getLoc());
   gang.kernel = kernel;
   std::string name = gang.name;
   uint32_t number = graph.lastAction();

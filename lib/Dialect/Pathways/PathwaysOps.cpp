@@ -316,7 +316,7 @@ void CallOp::build(OpBuilder &builder, OperationState &state, TypeRange outputs,
                    StringRef callee, ValueRange inputs) {
   build(builder, state, outputs,
         FlatSymbolRefAttr::get(builder.getContext(), callee), inputs,
-        /*after=*/ValueRange());
+        /*after=*/ValueRange(), /*label=*/StringAttr());
 }
 
 /// Returns the operands themselves, so that the caller can change them.

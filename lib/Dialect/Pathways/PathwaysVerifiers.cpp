@@ -233,6 +233,9 @@ LogicalResult CallOp::verify() {
                            << (*this)->getAttr(getDonatedAttrName());
     previous = index;
   }
+  if (std::optional<StringRef> label = getLabel(); label && label->empty())
+    return emitOpError() << "of '" << getCallee() // (C12)
+                         << "' has an empty label; expected a name";
   return success();
 }
 

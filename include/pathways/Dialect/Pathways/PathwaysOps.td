@@ -259,7 +259,8 @@ def CallOp : Pathways_Op<"call", [
 
     `after` arrays are not read: the call starts when the operations that
     produce them have completed. `donate` is a permission, not an order: a result may
-    take the memory of that operand if no later use needs it.
+    take the memory of that operand if no later use needs it. With a `label`, the action
+    in the plan and in traces is named by the slice and the label, not by the callee.
 
     (C1) The callee is a `func.func` with a body of one block that returns; (C2)
     operand and result counts are those of the callee, and there is at least one
@@ -273,7 +274,7 @@ def CallOp : Pathways_Op<"call", [
     its shapes agree with their sizes; (C8) `donated` indices are those of operands,
     in increasing order; (C9) no dimension of an operand or result of a local-view
     callee is open; (C10) axes that a `pw.constrain` of a global-view callee names are
-    axes of the slice.
+    axes of the slice; (C12) `label` is not empty.
 
     ```mlir
     %h = pw.call @layer(%x, %w) after(%t : !pw.array<f32, @s, []>) donate(%x)
@@ -284,6 +285,7 @@ def CallOp : Pathways_Op<"call", [
   let arguments = (ins FlatSymbolRefAttr:$callee,
                        Variadic<PW_ArrayType>:$inputs,
                        Variadic<PW_ArrayType>:$after,
+                       OptionalAttr<StrAttr>:$label,
                        DefaultValuedOptionalAttr<DenseI64ArrayAttr, "{}">:$donated);
   let results = (outs Variadic<PW_ArrayType>:$outputs);
   let builders = [OpBuilder<(ins "::mlir::TypeRange":$outputs,

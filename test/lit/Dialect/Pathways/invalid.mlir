@@ -470,6 +470,14 @@ pw.program @call_c7_global(%x: !pw.array<4xf32, @s, [{}]>) {
 // -----
 pw.slice @s mesh <>
 func.func private @f(%x: tensor<f32>) -> tensor<f32> { return %x : tensor<f32> }
+pw.program @call_c12(%x: !pw.array<f32, @s, []>) {
+  // expected-error@+1 {{of 'f' has an empty label; expected a name}}
+  %0 = pw.call @f(%x) {label = ""} : (!pw.array<f32, @s, []>) -> !pw.array<f32, @s, []>
+  pw.return
+}
+// -----
+pw.slice @s mesh <>
+func.func private @f(%x: tensor<f32>) -> tensor<f32> { return %x : tensor<f32> }
 pw.program @call_c8(%x: !pw.array<f32, @s, []>) {
   // expected-error@+1 {{expected donated operands in increasing order, each from 0 to 0, got array<i64: 1>}}
   %0 = "pw.call"(%x) {callee = @f, donated = array<i64: 1>, operandSegmentSizes = array<i32: 1, 0>} : (!pw.array<f32, @s, []>) -> !pw.array<f32, @s, []>
