@@ -20,6 +20,7 @@ namespace pathways {
 // Returns the CRC-32 (as in zlib and gzip) of `bytes` appended to bytes whose
 // checksum is `crc`. `crc` is 0 if there are none.
 inline uint32_t Crc32(uint32_t crc, absl::string_view bytes) {
+  if (bytes.empty()) return crc;  // zlib starts anew if there is no memory
   return static_cast<uint32_t>(
       crc32_z(crc, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
 }

@@ -189,13 +189,18 @@ absl::StatusOr<OutputFile> OutputFile::Open(const std::string& path) {
   return file;
 }
 
+absl::Status OutputFile::Append(absl::string_view bytes) {
+  const int error = WriteAll(direct_ >= 0 ? direct_ : temporary_.fd(),
+                             {bytes.data(), bytes.size()});
+  return error == 0 ? absl::OkStatus() : FileError(path_, "write", error);
+}
+
 absl::Status OutputFile::Commit(absl::string_view bytes) {
-  const bool is_direct = direct_ >= 0;
-  int error = WriteAll(is_direct ? direct_ : temporary_.fd(),
-                       {bytes.data(), bytes.size()});
-  if (is_direct) {
-    if (close(std::exchange(direct_, -1)) != 0 && error == 0) error = errno;
-  } else if (error == 0) {
+  if (absl::Status status = Append(bytes); !status.ok()) return status;
+  int error = 0;
+  if (direct_ >= 0) {
+    if (close(std::exchange(direct_, -1)) != 0) error = errno;
+  } else {
     error = temporary_.Commit(target_);
   }
   return error == 0 ? absl::OkStatus() : FileError(path_, "write", error);

@@ -60,6 +60,8 @@ class OutputFile {
   // Returns InvalidArgument, with the path and the reason.
   static absl::StatusOr<OutputFile> Open(const std::string& path);
   absl::Status Commit(absl::string_view bytes);
+  // Writes a file in parts: appends bytes to what Commit() will write.
+  absl::Status Append(absl::string_view bytes);
 
   const std::string& path() const { return path_; }
 

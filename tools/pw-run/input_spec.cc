@@ -387,7 +387,10 @@ bool IsFolderSpec(absl::string_view spec) {
 
 absl::StatusOr<std::vector<Input>> MakeInputs(
     const std::vector<Port>& arguments, int64_t steps,
-    const std::vector<NamedSpec>& specs) {
+    const std::vector<NamedSpec>& specs, const Archives* archives) {
+  const auto is_in_archive = [archives](size_t argument) {
+    return archives != nullptr && archives->Has(argument);
+  };
   std::vector<const NamedSpec*> spec_of(arguments.size(), nullptr);
   for (const NamedSpec& spec : specs) {
     absl::StatusOr<size_t> index = FindPort(arguments, spec.name, "input");
@@ -396,7 +399,7 @@ absl::StatusOr<std::vector<Input>> MakeInputs(
   }
   std::string missing;
   for (size_t i = 0; i < arguments.size(); ++i) {
-    if (spec_of[i] != nullptr) continue;
+    if (spec_of[i] != nullptr || is_in_archive(i)) continue;
     absl::StrAppend(&missing, "\n  --input=", arguments[i].name, "=...  ",
                     arguments[i].TypeOver(steps));
   }
@@ -407,6 +410,12 @@ absl::StatusOr<std::vector<Input>> MakeInputs(
   std::vector<Input> inputs;
   for (size_t i = 0; i < arguments.size(); ++i) {
     const Port& port = arguments[i];
+    if (spec_of[i] == nullptr) {
+      absl::StatusOr<HostArray> array = archives->Read(i, steps);
+      if (!array.ok()) return array.status();
+      inputs.emplace_back(*std::move(array));
+      continue;
+    }
     const std::string& spec = spec_of[i]->spec;
     if (IsFolderSpec(spec)) {
       auto saved = OpenFolder(port, steps, spec);

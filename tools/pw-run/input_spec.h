@@ -34,6 +34,7 @@
 #include "absl/strings/string_view.h"
 #include "pathways/HostArray.h"
 #include "runtime/checkpoint/saved_array.h"
+#include "tools/pw-run/archives.h"
 #include "tools/pw-run/signature.h"
 
 namespace pathways::pw_run {
@@ -64,12 +65,13 @@ absl::StatusOr<HostArray> MakeArray(absl::string_view what, const Port& port,
                                     int64_t steps, absl::string_view spec);
 
 // Makes the arrays of all arguments, in their order; folders are checked, and
-// not read into memory. Returns errors of MakeArray, and InvalidArgument for a
-// name that is no argument and for missing arguments, all of which it lists
-// with their types.
+// not read into memory. An argument without a spec has its value in `archives`,
+// which may be null. Returns errors of MakeArray and Archives::Read, and
+// InvalidArgument for a name that is no argument and for missing arguments, all
+// of which it lists with their types.
 absl::StatusOr<std::vector<Input>> MakeInputs(
     const std::vector<Port>& arguments, int64_t steps,
-    const std::vector<NamedSpec>& specs);
+    const std::vector<NamedSpec>& specs, const Archives* archives = nullptr);
 
 }  // namespace pathways::pw_run
 

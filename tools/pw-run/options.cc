@@ -23,6 +23,7 @@
 #include "runtime/client/check_options.h"
 #include "runtime/plan/verify.h"
 #include "tools/flags/flag_table.h"
+#include "tools/pw-run/archives.h"
 #include "tools/pw-run/recovery_flags.h"
 
 namespace pathways::pw_run {
@@ -50,6 +51,8 @@ Values of --input and --expected:
   random:SEED:0.5 the same, times 0.5
   ramp            0, 1, 2, ...; starts over where the type stops being exact
 A stepped argument or result has one more, leading dimension: the steps.
+The keys of @FILE.npz, as numpy.savez writes it, are names, or positions such as
+0, arr_0, arg0 and result0. NAME=VALUE replaces a value of the file.
 
 Topologies: 2x1x4 is two islands of one host with four devices each; a file
 ending in .textproto, or @FILE, describes any cluster; the default is this
@@ -92,15 +95,20 @@ struct FlagTexts {
 std::vector<Flag> DataFlags(Options& o, FlagTexts& texts) {
   return {
       {"--input", "NAME=VALUE",
-       "Value of an argument; every argument needs one", Texts{&texts.inputs}},
+       "Value of an argument; every argument needs one. @FILE.npz without a "
+       "name has values of many",
+       Texts{&texts.inputs}},
       {"--output", "NAME=VALUE",
-       "Store a result: NAME=@y.npy, or NAME=- to print all of it",
+       "Store a result: NAME=@y.npy, or NAME=- to print all of it. @FILE.npz "
+       "without a name stores all results",
        Texts{&texts.outputs}},
       {"--save", "NAME=VALUE",
        "Save a result in a new folder, a file for each block of its shards: "
        "NAME=FOLDER",
        Texts{&texts.saves}},
-      {"--expected", "NAME=VALUE", "Compare a result with a value",
+      {"--expected", "NAME=VALUE",
+       "Compare a result with a value. @FILE.npz without a name has values of "
+       "many",
        Texts{&texts.expected}},
       {"--rtol", "NUMBER",
        "Floats differ when |got - expected| > atol + rtol * |expected|",
@@ -326,6 +334,31 @@ std::vector<Flag> InspectionFlags(Options& o, FlagTexts& texts) {
   };
 }
 
+// Takes values that are whole archives. Returns an error if there are several
+// to write.
+absl::Status TakeArchiveOptions(FlagTexts& texts, Options& o) {
+  o.input_archives = TakeArchives(&texts.inputs);
+  o.expected_archives = TakeArchives(&texts.expected);
+  const std::vector<std::string> outputs = TakeArchives(&texts.outputs);
+  if (outputs.size() > 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--output: all results are stored twice, in '@",
+                     outputs[0], "' and in '@", outputs[1], "'"));
+  }
+  if (!outputs.empty()) o.output_archive = outputs[0];
+  for (auto [option, values] :
+       {std::make_pair("--input", &texts.inputs),
+        std::make_pair("--output", &texts.outputs),
+        std::make_pair("--expected", &texts.expected)}) {
+    for (const std::string& value : *values) {
+      if (value[0] != '@' || value.find('=') != std::string::npos) continue;
+      return absl::InvalidArgumentError(absl::StrCat(
+          option, ": expected NAME=VALUE or @FILE.npz, got '", value, "'"));
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckTarget(absl::string_view option, const std::string& spec) {
   if (spec == "-" || (spec.size() > 1 && spec[0] == '@')) {
     return absl::OkStatus();
@@ -369,6 +402,7 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
   if (o.file.empty()) {
     return absl::InvalidArgumentError("no FILE is given; - is standard input");
   }
+  if (absl::Status s = TakeArchiveOptions(texts, o); !s.ok()) return s;
   for (auto [option, values, specs] :
        {std::make_tuple("--input", &texts.inputs, &o.inputs),
         std::make_tuple("--output", &texts.outputs, &o.outputs),
@@ -415,10 +449,13 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
           "--world=sim");
     }
     for (auto [name, given] :
-         {std::make_pair("--input", !o.inputs.empty()),
-          std::make_pair("--output", !o.outputs.empty()),
+         {std::make_pair("--input",
+                         !o.inputs.empty() || !o.input_archives.empty()),
+          std::make_pair("--output",
+                         !o.outputs.empty() || !o.output_archive.empty()),
           std::make_pair("--save", !o.saves.empty()),
-          std::make_pair("--expected", !o.expected.empty()),
+          std::make_pair("--expected",
+                         !o.expected.empty() || !o.expected_archives.empty()),
           std::make_pair("--recover and --checkpoint-dir",
                          o.recovery.has_value())}) {
       if (!given) continue;

@@ -49,6 +49,9 @@ struct Options {
   std::vector<NamedSpec> outputs;  // "-" or "@PATH"
   std::vector<NamedSpec> saves;    // folders
   std::vector<NamedSpec> expected;
+  // Paths of .npz files, of any number of arguments or results each.
+  std::vector<std::string> input_archives, expected_archives;
+  std::string output_archive;  // empty: none
   Tolerance tolerance;
 
   int64_t steps = 1;

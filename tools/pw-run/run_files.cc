@@ -46,6 +46,13 @@ FileClaims ClaimInputs(const Options& options) {
           is_folder ? WithoutSlash(input.spec) : input.spec.substr(1));
     }
   }
+  for (auto [option, paths] :
+       {std::make_pair("--input=@", &options.input_archives),
+        std::make_pair("--expected=@", &options.expected_archives)}) {
+    for (const std::string& path : *paths) {
+      claims.AddInput(absl::StrCat(option, path), path);
+    }
+  }
   claims.AddOutput("standard output", STDOUT_FILENO);
   claims.AddOutput("standard error", STDERR_FILENO);
   return claims;
@@ -94,6 +101,10 @@ absl::StatusOr<RunFiles> OpenRunFiles(const Options& options) {
     const NamedSpec& output = options.outputs[i];
     status = Open(absl::StrCat("--output=", output.name), PathOf(output.spec),
                   &claims, &files.outputs[i]);
+  }
+  if (status.ok()) {
+    status = Open(absl::StrCat("--output=@", options.output_archive),
+                  options.output_archive, &claims, &files.output_archive);
   }
   if (status.ok()) status = TrySaves(options, &claims);
   const struct {

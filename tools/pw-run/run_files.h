@@ -22,6 +22,7 @@ namespace pathways::pw_run {
 struct RunFiles {
   OutputFile plan, plan_text, graph, stats, trace, profile;
   std::vector<OutputFile> outputs;  // order of Options::outputs
+  OutputFile output_archive;
 };
 
 // Opens all files to write, before anything is computed. Makes the folders of

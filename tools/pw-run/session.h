@@ -71,6 +71,8 @@ class Session {
   // session_run.cc
   // Prepares inputs, expected values, and the memory for results.
   bool Prepare();
+  // Adds the values of archives for results that have no other expected value.
+  bool ReadExpectedArchives();
   // Opens a cluster of this process's own.
   bool OpenCluster();
   bool Execute();
@@ -95,6 +97,8 @@ class Session {
   bool WriteProfile();
   // Stores, prints and compares results.
   bool Finish();
+  // Writes all results that are not parts of checks.
+  absl::Status WriteArchive();
   // Compares the results that have expectations, and prints what fails.
   void CompareChecks();
   void PrintResult(size_t port, int64_t max_elements);

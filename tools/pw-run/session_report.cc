@@ -14,6 +14,7 @@
 #include "absl/strings/str_format.h"
 #include "runtime/base/error_codes.h"
 #include "runtime/checkpoint/npy.h"
+#include "runtime/checkpoint/npz.h"
 #include "runtime/plan/profile.h"
 #include "runtime/trace/summary.h"
 #include "tools/pw-run/checks.h"
@@ -78,12 +79,15 @@ bool Session::Finish() {
       return false;
     }
   }
+  if (!options_.output_archive.empty() && !Check(kUsageError, WriteArchive())) {
+    return false;
+  }
   for (const std::unique_ptr<SaveFolder>& folder : save_folders_) {
     if (!Check(kUsageError, folder->Commit())) return false;
   }
   if (options_.costs_only && !PrintCosts()) return false;
-  if (options_.outputs.empty() && options_.expected.empty() &&
-      options_.saves.empty() && !options_.costs_only) {
+  if (options_.outputs.empty() && options_.output_archive.empty() &&
+      expected_.empty() && options_.saves.empty() && !options_.costs_only) {
     for (size_t i = 0; i < results_.size(); ++i) {
       if (!of_checks_[i]) PrintResult(i, kMaxPrinted);
     }
@@ -114,6 +118,20 @@ bool Session::Finish() {
   Print(absl::StrCat("[SUCCESS] ", CountText(options_.steps, "step"), compared,
                      "\n"));
   return true;
+}
+
+absl::Status Session::WriteArchive() {
+  OutputFile& file = files_.output_archive;
+  NpzWriter writer(
+      [&file](absl::string_view bytes) { return file.Append(bytes); });
+  for (size_t i = 0; i < results_.size(); ++i) {
+    if (of_checks_[i]) continue;
+    const absl::Status added =
+        writer.Add(signature_.results[i].name, results_[i]);
+    if (!added.ok()) return added;
+  }
+  const absl::Status finished = writer.Finish();
+  return finished.ok() ? file.Commit("") : finished;
 }
 
 void Session::CompareChecks() {

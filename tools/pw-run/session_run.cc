@@ -6,6 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "runtime/checkpoint/saved_array.h"
 #include "runtime/client/combine.h"
@@ -79,10 +81,30 @@ bool Session::Prepare() {
     if (!array.ok()) return FailInput(array.status());
     expected_.emplace_back(*port, *std::move(array));
   }
-  absl::StatusOr<std::vector<Input>> inputs =
-      MakeInputs(signature_.arguments, options_.steps, options_.inputs);
+  if (!ReadExpectedArchives()) return false;
+  absl::StatusOr<Archives> archives = Archives::Open(
+      options_.input_archives, signature_.arguments, PortKind::kInput);
+  if (!archives.ok()) return FailInput(archives.status());
+  absl::StatusOr<std::vector<Input>> inputs = MakeInputs(
+      signature_.arguments, options_.steps, options_.inputs, &*archives);
   if (!inputs.ok()) return FailInput(inputs.status());
   inputs_ = *std::move(inputs);
+  return true;
+}
+
+bool Session::ReadExpectedArchives() {
+  absl::StatusOr<Archives> archives = Archives::Open(
+      options_.expected_archives, signature_.results, PortKind::kResult);
+  if (!archives.ok()) return FailInput(archives.status());
+  for (size_t i = 0; i < signature_.results.size(); ++i) {
+    const bool is_named =
+        std::any_of(expected_.begin(), expected_.end(),
+                    [i](const auto& expected) { return expected.first == i; });
+    if (is_named || !archives->Has(i)) continue;
+    absl::StatusOr<HostArray> array = archives->Read(i, options_.steps);
+    if (!array.ok()) return FailInput(array.status());
+    expected_.emplace_back(i, *std::move(array));
+  }
   return true;
 }
 
@@ -259,7 +281,10 @@ bool Session::RunToEnd(ProgramHandle program, LaunchArguments arguments) {
 }
 
 bool Session::IsWanted(size_t port) const {
-  if (save_ports_.empty() || of_checks_[port]) return true;
+  if (save_ports_.empty() || of_checks_[port] ||
+      !options_.output_archive.empty()) {
+    return true;
+  }
   for (size_t output : output_ports_) {
     if (output == port) return true;
   }

@@ -142,6 +142,13 @@ TEST(OptionsTest, Mistakes) {
   EXPECT_THAT(ErrorOf({"f", "--steps-in-flight=0"}),
               HasSubstr("--steps-in-flight"));
   EXPECT_THAT(ErrorOf({"f", "--input=x"}), HasSubstr("expected NAME=VALUE"));
+  EXPECT_EQ(ErrorOf({"f", "--expected=@x.npy"}),
+            "--expected: expected NAME=VALUE or @FILE.npz, got '@x.npy'");
+  EXPECT_EQ(ErrorOf({"f", "--output=@x.npz", "--output=@y.npz"}),
+            "--output: all results are stored twice, in '@x.npz' and in "
+            "'@y.npz'");
+  EXPECT_EQ(ErrorOf({"f", "--world=sim", "--costs-only", "--input=@x.npz"}),
+            "--input: a run with --costs-only has no values; leave it out");
   EXPECT_EQ(ErrorOf({"f", "--output=y=y.npy"}),
             "--output=y: expected @FILE or -, got 'y.npy'");
   EXPECT_EQ(ErrorOf({"f", "--output=y=@"}),
