@@ -36,6 +36,22 @@ struct Program {
 /// Reads a file; "-" is standard input. Errors: NotFound.
 Result<Program> readProgram(const std::string &path);
 
+/// Options for modules of StableHLO. docs/from-jax.md has examples.
+struct ImportOptions {
+  /// Results that arguments take in the next step: ARGUMENTS:RESULTS. Each side
+  /// is a position (0), positions (0-3), or the beginning of names ("state",
+  /// "[0]"), and both stand for equally many values of the same types. Further
+  /// pairs follow after commas. Empty or "none": no argument takes a result.
+  std::string carry = {};
+  /// Arguments and results that have one value for each step, in a leading
+  /// dimension: positions of arguments, or names. Further ones follow after
+  /// commas.
+  std::string stepped = {};
+  /// Values of constants that the text elides (`dense_resource<__elided__>`):
+  /// "zeros" or "random:SEED". Empty: such constants are an error.
+  std::string elided = {};
+};
+
 struct CompileOptions {
   /// The machines to place the program on, written as in SessionOptions.
   std::string topology = {};
@@ -68,6 +84,8 @@ struct CompileOptions {
   bool explain_reshards = false;
   /// Fill Compiled::imported.
   bool explain_import = false;
+  /// Options for a module of StableHLO; other programs take none.
+  ImportOptions import_options = {};
   /// Fill KernelCost::paths, and report, as remarks, which ops run as plain
   /// loops although vectors would be more than 4 times as fast.
   bool explain_kernels = false;
@@ -136,6 +154,18 @@ struct ImportedKind {
   std::vector<std::pair<std::string, int64_t>> became;
 };
 
+/// Arguments whose memory a result of the same step may take, so that another
+/// step needs other values for them.
+struct DonatedArguments {
+  /// Number of these arguments, and the position of the first one.
+  int64_t count = 0;
+  int64_t first = 0;
+  /// The value of ImportOptions::carry that `tf.aliasing_output` suggests.
+  /// Front ends match aliases by type, so it is only a hint. Empty: there are
+  /// no aliases.
+  std::string carry;
+};
+
 struct Compiled {
   Plan plan;
   /// Remarks and warnings, "file:line:column: remark: ...", in order.
@@ -149,6 +179,8 @@ struct Compiled {
   /// Filled with CompileOptions::explain_import for a module of StableHLO: the
   /// kinds of operations in it, the most frequent ones first.
   std::vector<ImportedKind> imported;
+  /// The donated arguments of a module of StableHLO.
+  DonatedArguments donated;
 };
 
 /// Places the program, lowers it and generates its code. Also accepts text of
@@ -159,14 +191,17 @@ struct Compiled {
 /// Errors: InvalidProgram; InvalidArgument, before anything is compiled, if
 /// CompileOptions::steps_in_flight is out of bounds, if CompileOptions::mesh,
 /// CompileOptions::profile or CompileOptions::explain_reshards is given for a
-/// plan, if CompileOptions::profile cannot be read or is of another program, or
-/// if CompileOptions::kernel_cache cannot be written.
+/// plan, if CompileOptions::import_options are given for another text than a
+/// module of StableHLO, if CompileOptions::profile cannot be read or is of
+/// another program, or if CompileOptions::kernel_cache cannot be written.
 Result<Compiled> compile(const Program &program, const CompileOptions &options);
 
 /// Returns the text, in the `pw` dialect, of the program that compile() makes
 /// of a module of StableHLO. A text that is no such module is returned as it
-/// is. Errors: InvalidProgram.
-Result<std::string> importStableHlo(const Program &program);
+/// is. Errors: InvalidProgram; InvalidArgument if there are options for a text
+/// that is no such module.
+Result<std::string> importStableHlo(const Program &program,
+                                    const ImportOptions &options = {});
 
 /// Returns the plan as text of the `plan` dialect, which compile() reads back.
 /// Deterministic. Errors: InvalidArgument.

@@ -14,6 +14,7 @@
 #include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
 #include "pathways/Codegen/CodeCache.h"
+#include "pathways/Import/DonatedArguments.h"
 #include "pathways/Import/ExplainImport.h"
 #include "pathways/Import/Passes.h"
 #include "pathways/Lowering/Passes.h"
@@ -206,6 +207,8 @@ private:
   /// Makes a program of a module of StableHLO; leaves any other module as it
   /// is.
   Status importModule();
+  /// Returns an error if there are options for modules of StableHLO.
+  Status checkImportOptions() const;
   Status lower();
   Result<Compiled> emit();
   Result<std::string> printImported();
@@ -223,18 +226,39 @@ private:
   std::vector<mlir::pathways::KernelCost> costs;
   std::vector<mlir::pathways::ReshardChoice> reshards;
   std::vector<mlir::pathways::ImportedKind> imported;
+  DonatedArguments donated;
   std::string step; ///< current step, for messages
   bool isBroken = false;
 };
 
 } // namespace
 
+Status Compilation::checkImportOptions() const {
+  const ImportOptions &imports = options.import_options;
+  for (auto [name, value] : {std::make_pair("carry", &imports.carry),
+                             std::make_pair("stepped", &imports.stepped),
+                             std::make_pair("elided", &imports.elided)})
+    if (!value->empty())
+      return Error{ErrorCode::kInvalidArgument,
+                   program.file_name + ": is no module of StableHLO, which " +
+                       name + " '" + *value + "' is for"};
+  return {};
+}
+
 Status Compilation::importModule() {
+  const ImportOptions &imports = options.import_options;
   if (!mlir::pathways::isStableHlo(*module))
-    return {};
+    return checkImportOptions();
+  mlir::pathways::DonatedArguments found =
+      mlir::pathways::findDonatedArguments(*module);
+  donated = {found.count, found.first, std::move(found.carry)};
   mlir::PassManager passes(&context);
   passes.addInstrumentation(std::make_unique<PassWatch>(step));
-  mlir::pathways::buildImportPipeline(passes);
+  mlir::pathways::ImportOptions importOptions;
+  importOptions.carry = imports.carry;
+  importOptions.stepped = imports.stepped;
+  importOptions.elided = imports.elided;
+  mlir::pathways::buildImportPipeline(passes, importOptions);
   if (options.explain_import)
     imported = mlir::pathways::markKinds(*module);
   if (mlir::failed(passes.run(*module)))
@@ -304,6 +328,8 @@ Result<Compiled> Compilation::emit() {
     return Error{ErrorCode::kInvalidArgument,
                  program.file_name + ": is a plan, whose meshes are fixed; '" +
                      options.mesh + "' is for programs"};
+  } else if (Status none = checkImportOptions(); !none) {
+    return none.error();
   } else if (!options.profile.empty()) {
     return Error{ErrorCode::kInvalidArgument,
                  program.file_name + ": is a plan, whose costs are fixed; '" +
@@ -329,13 +355,19 @@ Result<Compiled> Compilation::emit() {
     kinds.push_back({kind.op, kind.count, kind.became});
   return Compiled{makePlan(MakePlanData(std::move(exported->tables),
                                         {blobs, exported->blobs.size()})),
-                  std::move(diagnostics.remarks), std::move(kernels),
-                  convert(reshards), std::move(kinds)};
+                  std::move(diagnostics.remarks),
+                  std::move(kernels),
+                  convert(reshards),
+                  std::move(kinds),
+                  std::move(donated)};
 }
 
 Result<std::string> Compilation::printImported() {
-  if (!mlir::pathways::isStableHlo(*module))
+  if (!mlir::pathways::isStableHlo(*module)) {
+    if (Status none = checkImportOptions(); !none)
+      return none.error();
     return program.text;
+  }
   if (Status imported = importModule(); !imported)
     return imported.error();
   std::string text;
@@ -373,10 +405,13 @@ Result<std::string> Compilation::importText() {
   return runOnModule([&] { return printImported(); });
 }
 
-Result<std::string> pathways::importStableHlo(const Program &program) {
+Result<std::string> pathways::importStableHlo(const Program &program,
+                                              const ImportOptions &options) {
   mlir::pathways::TaskPool pool;
+  CompileOptions compileOptions;
+  compileOptions.import_options = options;
   auto compilation =
-      std::make_unique<Compilation>(program, CompileOptions(), pool);
+      std::make_unique<Compilation>(program, compileOptions, pool);
   Result<std::string> result = compilation->importText();
   if (compilation->hasCrashed())
     (void)compilation.release();

@@ -8,6 +8,7 @@
 
 #include "ProgramSegments.h"
 #include "Shardings.h"
+#include "StepValues.h"
 #include "pathways/Import/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -106,8 +107,10 @@ private:
 /// private function.
 class ProgramImporter {
 public:
-  explicit ProgramImporter(ModuleOp module)
-      : module(module), symbols(module), b(module.getContext()) {}
+  /// `carry` and `stepped` are the options of the pass.
+  ProgramImporter(ModuleOp module, StringRef carry, StringRef stepped)
+      : module(module), symbols(module), b(module.getContext()), carry(carry),
+        stepped(stepped) {}
 
   LogicalResult run();
 
@@ -127,6 +130,11 @@ private:
   FailureOr<Check> getCheck(Operation *op);
   LogicalResult checkTypes();
   LogicalResult makeProgram();
+  /// Sets the types of arguments, and those of results as far as the module or
+  /// an argument that takes the result determines them.
+  LogicalResult findTypes(const StepValues &steps, ArrayRef<Value> results,
+                          SmallVectorImpl<Type> &argumentTypes,
+                          SmallVectorImpl<Type> &wantedTypes);
   void makeBody(llvm::SetVector<Value> &values,
                 SmallVectorImpl<Value> &results);
   void removeForeignAttributes();
@@ -141,6 +149,7 @@ private:
   ModuleOp module;
   SymbolTable symbols;
   OpBuilder b;
+  StringRef carry, stepped;
   Shardings shardings;
   func::FuncOp entry;
   SmallVector<Check> checks;
@@ -464,6 +473,55 @@ void ProgramImporter::makeBody(llvm::SetVector<Value> &values,
   entry.removeResAttrsAttr();
 }
 
+LogicalResult ProgramImporter::findTypes(const StepValues &steps,
+                                         ArrayRef<Value> results,
+                                         SmallVectorImpl<Type> &argumentTypes,
+                                         SmallVectorImpl<Type> &wantedTypes) {
+  auto getWanted = [&](Location loc, Type type, Attribute sharding) {
+    return sharding ? getArrayType(loc, type,
+                                   cast<sdy::TensorShardingAttr>(sharding))
+                    : FailureOr<ArrayType>(ArrayType());
+  };
+  for (BlockArgument argument : entry.getArguments()) {
+    FailureOr<ArrayType> type =
+        getWanted(argument.getLoc(), argument.getType(),
+                  entry.getArgAttrOfType<sdy::TensorShardingAttr>(
+                      argument.getArgNumber(), sdy::kShardingAttrName));
+    if (failed(type))
+      return failure();
+    argumentTypes.push_back(*type);
+  }
+  // A result without a sharding of its own is returned as it was computed.
+  for (auto [index, result] : llvm::enumerate(results)) {
+    sdy::TensorShardingAttr sharding;
+    if (index < entry.getNumResults())
+      sharding = entry.getResultAttrOfType<sdy::TensorShardingAttr>(
+          index, sdy::kShardingAttrName);
+    FailureOr<ArrayType> type =
+        getWanted(entry.getLoc(), result.getType(), sharding);
+    if (failed(type))
+      return failure();
+    wantedTypes.push_back(*type);
+  }
+  if (failed(steps.unifyTypes(getPlace(), entry.getArgumentTypes(),
+                              entry.getResultTypes(), argumentTypes,
+                              wantedTypes)))
+    return failure();
+  for (BlockArgument argument : entry.getArguments()) {
+    Type &type = argumentTypes[argument.getArgNumber()];
+    if (type)
+      continue;
+    FailureOr<ArrayType> open =
+        getArrayType(argument.getLoc(), argument.getType(), nullptr);
+    if (failed(open))
+      return failure();
+    type = *open;
+    if (auto result = steps.getCarriedResult(argument.getArgNumber()))
+      wantedTypes[*result] = type;
+  }
+  return success();
+}
+
 LogicalResult ProgramImporter::makeProgram() {
   Operation *ret = entry.front().getTerminator();
   Location loc = entry.getLoc();
@@ -472,11 +530,20 @@ LogicalResult ProgramImporter::makeProgram() {
   llvm::SetVector<Value> values;
   SmallVector<Value> results(ret->getOperands());
   SmallVector<NamedAttrList> resultAttrs;
-  Names names("result");
+  Names names("result"), argumentNames("arg");
+  std::vector<std::string> namesOfResults, namesOfArguments;
+  for (unsigned i = 0, e = entry.getNumArguments(); i != e; ++i)
+    namesOfArguments.push_back(argumentNames.add(getArgumentName(i), i));
   for (unsigned i = 0, e = results.size(); i != e; ++i)
-    resultAttrs.emplace_back().set(
-        PathwaysDialect::kNameAttrName,
-        b.getStringAttr(names.add(getResultName(i), i)));
+    namesOfResults.push_back(names.add(getResultName(i), i));
+  StepValues steps(namesOfArguments, namesOfResults);
+  if (failed(steps.read(getPlace(), carry, stepped)))
+    return failure();
+  for (auto [index, name] : llvm::enumerate(namesOfResults)) {
+    NamedAttrList &attributes = resultAttrs.emplace_back();
+    attributes.set(PathwaysDialect::kNameAttrName, b.getStringAttr(name));
+    steps.addResultAttrs(b, index, attributes);
+  }
   for (auto [index, check] : llvm::enumerate(checks)) {
     std::string name = "check" + std::to_string(index);
     NamedAttrList got, want;
@@ -496,43 +563,21 @@ LogicalResult ProgramImporter::makeProgram() {
     check.op->erase();
   values.insert(results.begin(), results.end());
 
-  SmallVector<Type> argumentTypes, resultTypes;
+  SmallVector<Type> argumentTypes, wantedTypes, resultTypes;
+  if (failed(findTypes(steps, results, argumentTypes, wantedTypes)))
+    return failure();
   SmallVector<int64_t> donated;
   SmallVector<Attribute> argumentAttrs;
-  Names argumentNames("arg");
-  for (BlockArgument argument : entry.getArguments()) {
-    unsigned index = argument.getArgNumber();
-    FailureOr<ArrayType> type =
-        getArrayType(argument.getLoc(), argument.getType(),
-                     entry.getArgAttrOfType<sdy::TensorShardingAttr>(
-                         index, sdy::kShardingAttrName));
-    if (failed(type))
-      return failure();
-    argumentTypes.push_back(*type);
+  for (auto [index, name] : llvm::enumerate(namesOfArguments)) {
     NamedAttrList attributes;
-    attributes.set(
-        PathwaysDialect::kNameAttrName,
-        b.getStringAttr(argumentNames.add(getArgumentName(index), index)));
+    attributes.set(PathwaysDialect::kNameAttrName, b.getStringAttr(name));
+    steps.addArgumentAttrs(b, index, attributes);
     argumentAttrs.push_back(attributes.getDictionary(b.getContext()));
+    // A step has no use for the value that the next step replaces.
     if (entry.getArgAttr(index, "tf.aliasing_output") ||
-        entry.getArgAttr(index, "jax.buffer_donor"))
+        entry.getArgAttr(index, "jax.buffer_donor") ||
+        steps.getCarriedResult(index))
       donated.push_back(index);
-  }
-  // A result without a sharding of its own is returned as it was computed.
-  SmallVector<Type> wantedTypes;
-  for (auto [index, result] : llvm::enumerate(results)) {
-    sdy::TensorShardingAttr sharding;
-    if (index < entry.getNumResults())
-      sharding = entry.getResultAttrOfType<sdy::TensorShardingAttr>(
-          index, sdy::kShardingAttrName);
-    if (!sharding) {
-      wantedTypes.push_back(nullptr);
-      continue;
-    }
-    FailureOr<ArrayType> type = getArrayType(loc, result.getType(), sharding);
-    if (failed(type))
-      return failure();
-    wantedTypes.push_back(*type);
   }
   std::optional<ProgramSegments> segments;
   DenseMap<Value, Type> callTypeOf;
@@ -647,8 +692,9 @@ LogicalResult ProgramImporter::run() {
 namespace {
 struct ImportProgramPass
     : mlir::pathways::impl::ImportProgramBase<ImportProgramPass> {
+  using ImportProgramBase::ImportProgramBase;
   void runOnOperation() override {
-    if (failed(ProgramImporter(getOperation()).run()))
+    if (failed(ProgramImporter(getOperation(), carry, stepped).run()))
       signalPassFailure();
   }
 };

@@ -38,10 +38,17 @@ bool mlir::pathways::isStableHlo(ModuleOp module) {
       .wasInterrupted();
 }
 
-void mlir::pathways::buildImportPipeline(OpPassManager &pm) {
+void mlir::pathways::buildImportPipeline(OpPassManager &pm,
+                                         const ImportOptions &options) {
+  FillElidedOptions fillOptions;
+  fillOptions.values = options.elided;
+  pm.addPass(createFillElided(fillOptions));
   // The program keeps the signs of integers in the types of its arrays; the
   // passes after it drop them from bodies.
-  pm.addPass(createImportProgram());
+  ImportProgramOptions programOptions;
+  programOptions.carry = options.carry;
+  programOptions.stepped = options.stepped;
+  pm.addPass(createImportProgram(programOptions));
   // Functions with checks were inlined and may have no other uses.
   pm.addPass(createSymbolDCEPass());
   pm.addPass(createLowerChlo());
@@ -51,9 +58,11 @@ void mlir::pathways::buildImportPipeline(OpPassManager &pm) {
 
 void mlir::pathways::registerPathwaysImportPasses() {
   registerPathwaysSingleImportPasses();
-  PassPipelineRegistration<>(
+  PassPipelineRegistration<ImportOptions>(
       "pw-import-stablehlo", "Make a program of a module of StableHLO",
-      [](OpPassManager &pm) { buildImportPipeline(pm); });
+      [](OpPassManager &pm, const ImportOptions &options) {
+        buildImportPipeline(pm, options);
+      });
 }
 
 void mlir::pathways::registerPathwaysImportDialects(DialectRegistry &registry) {

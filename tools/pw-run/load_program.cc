@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "pathways/Compile.h"
+#include "runtime/base/error_codes.h"
 #include "runtime/plan/tables.h"
 #include "runtime/plan/verify.h"
 #include "tools/pw-run/files.h"
@@ -23,6 +24,29 @@ namespace {
 bool Fail(Failure* failure, ExitCode code, absl::string_view message) {
   *failure = {code, std::string(message)};
   return false;
+}
+
+// Returns an error if several steps would run with the same donated arguments,
+// of which each step needs new values, and the command line does not say which
+// results these are. Returns "" otherwise.
+std::string UndecidedText(const Options& options,
+                          const DonatedArguments& donated) {
+  if (options.steps == 1 || options.compile_only || !options.carry.empty() ||
+      donated.count == 0) {
+    return "";
+  }
+  return absl::StrCat(
+      "--steps=", options.steps, ": ",
+      donated.count == 1
+          ? absl::StrCat("argument ", donated.first, " is")
+          : absl::StrCat(donated.count, " arguments, the first of them ",
+                         donated.first, ", are"),
+      " donated, so the next step needs other values; give --carry=",
+      donated.carry.empty()
+          ? "ARGUMENTS:RESULTS"
+          : absl::StrCat(donated.carry, ", which tf.aliasing_output suggests"),
+      ", or --carry=none if no argument takes a result",
+      Tag(ErrorId::kStepValues));
 }
 
 bool Compile(const Options& options, std::string text,
@@ -40,6 +64,7 @@ bool Compile(const Options& options, std::string text,
   compile.explain_reshards = options.explain_reshard;
   compile.explain_import = options.explain_import;
   compile.explain_kernels = options.explain_kernels;
+  compile.import_options = {options.carry, options.stepped, options.elided};
   Result<Compiled> compiled =
       pathways::compile(Program{std::move(text), file_name}, compile);
   if (!compiled) {
@@ -50,6 +75,8 @@ bool Compile(const Options& options, std::string text,
                 compiled.error().message);
   }
   loaded->remarks = compiled->remarks;
+  const std::string undecided = UndecidedText(options, compiled->donated);
+  if (!undecided.empty()) return Fail(failure, kUsageError, undecided);
   for (const KernelCost& cost : compiled->kernels) {
     CodeOrigin& origin = loaded->kernels[cost.kernel];
     origin = {cost.is_cached, cost.seconds, {}};
@@ -99,6 +126,14 @@ bool LoadProgram(const Options& options, Loaded* loaded, Failure* failure) {
       return Fail(failure, kUsageError,
                   absl::StrCat("--profile: ", name,
                                " is a plan, whose costs are fixed"));
+    }
+    for (auto [flag, value] : {std::make_pair("--carry", &options.carry),
+                               std::make_pair("--stepped", &options.stepped),
+                               std::make_pair("--elided", &options.elided)}) {
+      if (value->empty()) continue;
+      return Fail(failure, kUsageError,
+                  absl::StrCat(flag, ": ", name,
+                               " is a plan; the flag is for StableHLO"));
     }
     if (options.explain_shardings) {
       return Fail(

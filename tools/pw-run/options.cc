@@ -147,6 +147,17 @@ std::vector<Flag> CompileFlags(Options& o) {
       {"--kernel-cache-bytes", "N",
        "Bytes to keep there, most recently used first; 0: no bound",
        Whole<uint64_t>{&o.kernel_cache_bytes, 0, kMaxBytes}},
+      {"--carry", "ARGUMENTS:RESULTS,...",
+       "For StableHLO: arguments that take a result in the next step, by "
+       "positions (0-3:0-3) or names (state:[0]); none: no argument does",
+       Text{&o.carry}},
+      {"--stepped", "NAME,...",
+       "For StableHLO: arguments and results with one value for each step, in "
+       "a leading dimension",
+       Text{&o.stepped}},
+      {"--elided", "zeros|random:SEED",
+       "For StableHLO: values of constants that the text leaves out",
+       Text{&o.elided}},
       {"--profile", "FILE",
        "File that --profile-out of another run wrote: measured costs replace "
        "estimates; results are the same",

@@ -11,6 +11,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassOptions.h"
 
 namespace mlir::pathways {
 
@@ -25,9 +26,25 @@ namespace mlir::pathways {
 /// programs.
 bool isStableHlo(ModuleOp module);
 
+/// Options of the import, which its passes document.
+struct ImportOptions : public PassPipelineOptions<ImportOptions> {
+  PassOptions::Option<std::string> carry{
+      *this, "carry",
+      llvm::cl::desc("ARGUMENTS:RESULTS,...: results that arguments take in "
+                     "the next step; none: no argument takes any")};
+  PassOptions::Option<std::string> stepped{
+      *this, "stepped",
+      llvm::cl::desc("NAME,...: arguments and results that have one value for "
+                     "each step")};
+  PassOptions::Option<std::string> elided{
+      *this, "elided",
+      llvm::cl::desc("zeros or random:SEED: values of constants that the text "
+                     "elides")};
+};
+
 /// Adds the passes from such a module to a module with a pw.program, whose
 /// bodies can be compiled.
-void buildImportPipeline(OpPassManager &pm);
+void buildImportPipeline(OpPassManager &pm, const ImportOptions &options);
 
 /// Registers the passes of the import by name, and the pipeline
 /// pw-import-stablehlo.

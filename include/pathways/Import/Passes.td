@@ -21,7 +21,12 @@ def ImportProgram : Pass<"pw-import-program", "::mlir::ModuleOp"> {
 
     Arguments are named by their locations, results by `jax.result_info`; an argument
     or result whose name is missing or taken is `arg` or `result` with its number.
-    Arguments with `tf.aliasing_output` or `jax.buffer_donor` are donated.
+    Arguments with `tf.aliasing_output` or `jax.buffer_donor` are donated, and so are
+    those that `carry` names: it gives them `pw.carried`, and the type of their result.
+    `stepped` gives `pw.stepped` to arguments, or to results if no argument has the name.
+    Positions count the arguments and results of `@main`. A name also stands for those
+    that continue it behind `[` or `.`, so `state` is `state['w']` as well. `[0]` is
+    `result[0]`, and `result` alone all results.
 
     Each check (an operation of `check`, or a custom call of `check.expect_eq`,
     `check.expect_close` or `check.expect_almost_eq`) becomes two results: the checked
@@ -47,9 +52,47 @@ def ImportProgram : Pass<"pw-import-program", "::mlir::ModuleOp"> {
     func.func private @main.body(%arg0: tensor<4xi32>) -> tensor<4xi32> { .. }
     ```
   }];
+  let options = [
+    Option<"carry", "carry", "std::string", /*default=*/"\"\"",
+           "ARGUMENTS:RESULTS,...: results that arguments take in the next step, by "
+           "positions such as 0 or 0-3, or by names; none: no argument takes any">,
+    Option<"stepped", "stepped", "std::string", /*default=*/"\"\"",
+           "NAME,...: arguments and results that have one value for each step">
+  ];
   let dependentDialects = ["::mlir::func::FuncDialect",
                            "::mlir::pathways::PathwaysDialect",
                            "::mlir::pathways::stablehlo::StableHloDialect"];
+}
+
+def FillElided : Pass<"pw-fill-elided", "::mlir::ModuleOp"> {
+  let summary = "Give values to constants that the text elides";
+  let description = [{
+    A text may have `dense_resource<__elided__>` in place of the values of large
+    constants. Each such constant gets values of its own: zeros, or random ones. They
+    depend on the seed and on the number of elided constants before it, not on the
+    machine. With random values a network stays finite:
+
+    * A matrix, a filter, or any other array with two or more dimensions above 1 has
+      values between -1/sqrt(n) and 1/sqrt(n), where n is the number of elements divided
+      by the last dimension: the inputs of each output.
+    * A vector has values from 0.5 to 1.5, which are factors or variances as well as
+      offsets.
+    * Integers and booleans are 0 or 1.
+
+    Fails with an error if a constant is elided and `values` is empty. The error is at
+    the first one, and has their number.
+
+    ```mlir
+    %0 = stablehlo.constant dense_resource<__elided__> : tensor<2xf32>
+    // becomes with values=zeros
+    %0 = stablehlo.constant dense<0.0> : tensor<2xf32>
+    ```
+  }];
+  let options = [
+    Option<"values", "values", "std::string", /*default=*/"\"\"",
+           "zeros or random:SEED">
+  ];
+  let dependentDialects = ["::mlir::pathways::stablehlo::StableHloDialect"];
 }
 
 def LowerChlo : Pass<"pw-lower-chlo", "::mlir::ModuleOp"> {

@@ -303,6 +303,46 @@ TEST(ApiTest, AModuleOfStableHloIsAProgram) {
   EXPECT_EQ(take(importStableHlo(Program{text})), text);
 }
 
+TEST(ApiTest, ModulesOfStableHloPassValuesFromStepToStep) {
+  Program module{R"mlir(
+func.func public @main(
+    %arg0: tensor<2xf32> {tf.aliasing_output = 1 : i32} loc("sum"),
+    %arg1: tensor<2xf32> loc("x"))
+    -> (tensor<2xf32> {jax.result_info = "result[0]"},
+        tensor<2xf32> {jax.result_info = "result[1]"}) {
+  %0 = stablehlo.add %arg0, %arg1 : tensor<2xf32>
+  return %arg1, %0 : tensor<2xf32>, tensor<2xf32>
+}
+)mlir"};
+  Compiled compiled = take(compile(
+      module, {.topology = "1x1x1",
+               .import_options = {.carry = "sum:[1]", .stepped = "x"}}));
+  EXPECT_EQ(compiled.donated.count, 1);
+  EXPECT_EQ(compiled.donated.first, 0);
+  EXPECT_EQ(compiled.donated.carry, "0:1");
+  auto session = take(Session::open({.topology = "1x1x1"}));
+  auto executable = take(session.load(compiled.plan));
+  auto run = take(executable.launch(
+      {{"sum", floats({2}, {1, 2})}, {"x", floats({2, 2}, {1, 1, 5, 7})}},
+      /*steps=*/2));
+  EXPECT_THAT(values(take(run.fetch("result[1]"))), ElementsAre(7, 10));
+
+  EXPECT_THAT(take(importStableHlo(module, {.carry = "0:1"})),
+              HasSubstr("pw.carried = 1"));
+  // A program has its own carried arguments.
+  Program program{take(importStableHlo(module))};
+  for (const ImportOptions &options :
+       {ImportOptions{.carry = "none"}, ImportOptions{.stepped = "x"},
+        ImportOptions{.elided = "zeros"}}) {
+    Result<std::string> text = importStableHlo(program, options);
+    ASSERT_FALSE(text);
+    EXPECT_EQ(text.error().code, ErrorCode::kInvalidArgument);
+    EXPECT_THAT(text.error().message, HasSubstr("is no module of StableHLO"));
+    EXPECT_FALSE(
+        compile(program, {.topology = "1x1x1", .import_options = options}));
+  }
+}
+
 TEST(ApiTest, KernelsAreCompiledOnce) {
   // The folder belongs to this process: other test processes use their own.
   std::string folder = ::testing::TempDir() + "/api_test_kernels_XXXXXX";
