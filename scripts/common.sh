@@ -17,7 +17,7 @@ packages=(
   libasio-dev libssl-dev libucx-dev
   # Tools and tests.
   libcli11-dev nlohmann-json3-dev libgtest-dev libgmock-dev libbenchmark-dev
-  g++ cmake ninja-build pkg-config git python3 python3-yaml iproute2
+  g++ cmake ninja-build pkg-config git python3 python3-numpy python3-yaml iproute2
 )
 
 say() { printf '==> %s\n' "$*"; }
