@@ -20,14 +20,20 @@ endif()
 if(PATHWAYS_COMPILER)
   list(APPEND pathways_libraries
     PathwaysSupport PathwaysDialect PathwaysPlanDialect PathwaysAnalysis PathwaysTransforms
-    PathwaysShardy PathwaysStableHlo PathwaysImport PathwaysCodegen PathwaysLowering PathwaysPlanFile PathwaysExecute PathwaysCompile)
+    PathwaysShardy PathwaysStableHlo PathwaysImport PathwaysCodegen PathwaysLowering PathwaysPlanFile PathwaysExecute PathwaysCompile pathways_proto_shared pathways_c)
   install(TARGETS pw-opt pw-run pw-translate)
+  # Nobody links it: libpathways.so opens it.
+  install(TARGETS pathways_c_compile
+          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} NAMELINK_SKIP)
+  configure_file(cmake/pathways.pc.in ${PROJECT_BINARY_DIR}/pathways.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/pathways.pc
+          DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endif()
 
 install(TARGETS ${pathways_libraries} EXPORT PathwaysTargets)
 install(EXPORT PathwaysTargets NAMESPACE pathways::
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Pathways)
-install(FILES include/pathways/Array.h include/pathways/Compile.h include/pathways/EventQueue.h
+install(FILES include/pathways/Array.h include/pathways/CApi.h include/pathways/Compile.h include/pathways/EventQueue.h
               include/pathways/Executable.h include/pathways/Execute.h
               include/pathways/HostArray.h include/pathways/Options.h
               include/pathways/Pathways.h include/pathways/Plan.h include/pathways/Result.h

@@ -49,6 +49,7 @@ COMPILER_TIERS = [
     ["Transforms", "Codegen", "Import"],
     ["Lowering", "Target"],
     ["API"],
+    ["CApi"],
     ["tools"],
 ]
 # What of the runtime the compiler may see; more for those who launch, and the
@@ -66,6 +67,8 @@ RUNTIME_USES_LLVM = {"kernel"}
 STANDARD_ONLY = {"layout"}
 # Installed headers that the runtime and the compiler share: values and options.
 SHARED = {"pathways/HostArray.h", "pathways/Options.h"}
+# Headers of the standard library under the names that C has for them.
+C_STANDARD = {"stddef.h", "stdint.h"}
 # How bytes are moved is known to the transport alone.
 TRANSPORT_LIBRARIES = ("asio/", "asio.hpp", "openssl/", "ucp/", "ucs/")
 HWLOC_USER = "runtime/topology/discovery.cc"
@@ -118,7 +121,7 @@ def may_include_runtime(user, used):
 
 
 def is_standard(header):
-    return "." not in header and "/" not in header
+    return header in C_STANDARD or "." not in header and "/" not in header
 
 
 def check_runtime(path, part, header, is_quoted):

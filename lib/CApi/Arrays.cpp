@@ -1,0 +1,172 @@
+//===- Arrays.cpp - Arrays of the C API -----------------------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Handles.h"
+
+#include <algorithm>
+#include <memory>
+
+using namespace pathways;
+using namespace pathways::capi;
+
+/// Reads the description of an array in the caller's memory.
+static pw_error *readTensor(const pw_tensor *given, pw_tensor &tensor) {
+  if (pw_error *error = readOptions(given, tensor, "pw_tensor"))
+    return error;
+  if (tensor.rank < 0)
+    return makeError(PW_INVALID_ARGUMENT, "pw_tensor: rank is " +
+                                              std::to_string(tensor.rank) +
+                                              ", expected at least 0");
+  if (tensor.rank > 0 && !tensor.shape)
+    return makeError(PW_INVALID_ARGUMENT, "pw_tensor: the shape is null");
+  if (tensor.bytes > 0 && !tensor.data)
+    return makeError(PW_INVALID_ARGUMENT, "pw_tensor: the data is null");
+  if (elementBytes(static_cast<ElementType>(tensor.element)) == 0 ||
+      tensor.element < 0 || tensor.element > PW_UI64)
+    return makeError(PW_INVALID_ARGUMENT,
+                     "pw_tensor: there is no element type " +
+                         std::to_string(tensor.element));
+  return nullptr;
+}
+
+static std::vector<int64_t> getShape(const pw_tensor &tensor) {
+  return {tensor.shape, tensor.shape + tensor.rank};
+}
+
+pw_error *pw_put(pw_session *session, const pw_tensor *values,
+                 pw_array **array) {
+  return guard([&]() -> pw_error * {
+    if (pw_error *error = requireAll(
+            {{"session", session}, {"values", values}, {"array", array}}))
+      return error;
+    pw_tensor tensor{};
+    if (pw_error *error = readTensor(values, tensor))
+      return error;
+    HostArray copy{
+        static_cast<ElementType>(tensor.element), getShape(tensor), {}};
+    const auto *bytes = static_cast<const char *>(tensor.data);
+    copy.data.assign(bytes, bytes + tensor.bytes);
+    return makeHandle(session->session.put(std::move(copy)), array);
+  });
+}
+
+pw_error *pw_borrow(pw_session *session, const pw_tensor *values,
+                    void (*done)(void *context), void *context,
+                    pw_array **array) {
+  // Whatever fails, `done` is called once, by the last owner of this.
+  std::shared_ptr<void> borrowed;
+  auto take = [&]() -> pw_error * {
+    borrowed.reset(static_cast<void *>(&borrowed), [done, context](void *) {
+      if (done)
+        done(context);
+    });
+    return nullptr;
+  };
+  if (pw_error *error = guard(take)) {
+    // shared_ptr::reset has called the deleter.
+    return error;
+  }
+  return guard([&]() -> pw_error * {
+    if (pw_error *error = requireAll(
+            {{"session", session}, {"values", values}, {"array", array}}))
+      return error;
+    pw_tensor tensor{};
+    if (pw_error *error = readTensor(values, tensor))
+      return error;
+    BorrowedArray memory{
+        static_cast<ElementType>(tensor.element), getShape(tensor),
+        static_cast<const char *>(tensor.data), tensor.bytes,
+        [owner = std::move(borrowed)]() mutable { owner.reset(); }};
+    return makeHandle(session->session.put(std::move(memory)), array);
+  });
+}
+
+pw_error *pw_restore(pw_session *session, const char *folder,
+                     pw_array **array) {
+  return guard([&]() -> pw_error * {
+    if (pw_error *error = requireAll(
+            {{"session", session}, {"folder", folder}, {"array", array}}))
+      return error;
+    return makeHandle(session->session.loadArray(folder), array);
+  });
+}
+
+pw_error *pw_array_type(const pw_array *array, int32_t *element, int32_t *rank,
+                        const int64_t **shape) {
+  if (pw_error *error = requireAll({{"array", array}}))
+    return error;
+  if (element)
+    *element = static_cast<int32_t>(array->array.element());
+  if (rank)
+    *rank = static_cast<int32_t>(array->array.shape().size());
+  if (shape)
+    *shape = array->array.shape().data();
+  return nullptr;
+}
+
+int pw_array_is_ready(const pw_array *array) {
+  return !array || array->array.isReady();
+}
+
+pw_error *pw_array_wait(const pw_array *array) {
+  return guard([&]() -> pw_error * {
+    if (pw_error *error = requireAll({{"array", array}}))
+      return error;
+    return toError(array->array.await());
+  });
+}
+
+pw_error *pw_array_get(const pw_array *array, const pw_tensor *into) {
+  return guard([&]() -> pw_error * {
+    if (pw_error *error = requireAll({{"array", array}, {"into", into}}))
+      return error;
+    pw_tensor tensor{};
+    if (pw_error *error = readTensor(into, tensor))
+      return error;
+    Result<HostArray> values = array->array.fetch();
+    if (!values)
+      return makeError(values.error());
+    const auto element = static_cast<ElementType>(tensor.element);
+    if (element != values->element || getShape(tensor) != values->shape ||
+        tensor.bytes != values->data.size())
+      return makeError(PW_INVALID_ARGUMENT,
+                       "the array is " +
+                           shapeString(values->element, values->shape) +
+                           " of " + std::to_string(values->data.size()) +
+                           " bytes, the memory for it is " +
+                           shapeString(element, getShape(tensor)) + " of " +
+                           std::to_string(tensor.bytes) + " bytes");
+    std::copy(values->data.begin(), values->data.end(),
+              static_cast<char *>(tensor.data));
+    return nullptr;
+  });
+}
+
+pw_error *pw_array_save(const pw_array *array, const char *folder) {
+  return guard([&]() -> pw_error * {
+    if (pw_error *error = requireAll({{"array", array}, {"folder", folder}}))
+      return error;
+    return toError(array->array.save(folder));
+  });
+}
+
+void pw_array_release(pw_array *array) {
+  if (array)
+    array->array.release();
+}
+
+pw_error *pw_array_retain(const pw_array *array, pw_array **copy) {
+  return guard([&]() -> pw_error * {
+    if (pw_error *error = requireAll({{"array", array}, {"copy", copy}}))
+      return error;
+    *copy = new pw_array(*array);
+    return nullptr;
+  });
+}
+
+void pw_array_free(pw_array *array) { delete array; }
