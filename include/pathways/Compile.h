@@ -50,6 +50,15 @@ struct ImportOptions {
   /// Values of constants that the text elides (`dense_resource<__elided__>`):
   /// "zeros" or "random:SEED". Empty: such constants are an error.
   std::string elided = {};
+  /// Slices on which named parts of the module run: NAME=SLICE or
+  /// NAME=SLICE:LABEL. NAME is a function that is called, or a named
+  /// computation or tensor of `mpmd`. Further ones follow after commas.
+  std::string assign = {};
+  /// The slices that operations may be marked with, in order: NAME, or
+  /// NAME:ISLAND. Slices with different numbers are on different islands, those
+  /// with the same number on the same. Further ones follow after commas. Empty:
+  /// any slice.
+  std::string slices = {};
 };
 
 struct CompileOptions {

@@ -237,7 +237,9 @@ Status Compilation::checkImportOptions() const {
   const ImportOptions &imports = options.import_options;
   for (auto [name, value] : {std::make_pair("carry", &imports.carry),
                              std::make_pair("stepped", &imports.stepped),
-                             std::make_pair("elided", &imports.elided)})
+                             std::make_pair("elided", &imports.elided),
+                             std::make_pair("assign", &imports.assign),
+                             std::make_pair("slices", &imports.slices)})
     if (!value->empty())
       return Error{ErrorCode::kInvalidArgument,
                    program.file_name + ": is no module of StableHLO, which " +
@@ -258,6 +260,8 @@ Status Compilation::importModule() {
   importOptions.carry = imports.carry;
   importOptions.stepped = imports.stepped;
   importOptions.elided = imports.elided;
+  importOptions.assign = imports.assign;
+  importOptions.slices = imports.slices;
   mlir::pathways::buildImportPipeline(passes, importOptions);
   if (options.explain_import)
     imported = mlir::pathways::markKinds(*module);

@@ -8,6 +8,7 @@
 
 #include "ProgramSegments.h"
 #include "Shardings.h"
+#include "Stages.h"
 #include "StepValues.h"
 #include "pathways/Import/Passes.h"
 
@@ -107,10 +108,13 @@ private:
 /// private function.
 class ProgramImporter {
 public:
-  /// `carry` and `stepped` are the options of the pass.
-  ProgramImporter(ModuleOp module, StringRef carry, StringRef stepped)
+  /// `carry`, `stepped`, `assign`, `slices` and `maxOps` are the options of the
+  /// pass.
+  ProgramImporter(ModuleOp module, StringRef carry, StringRef stepped,
+                  StringRef assign, StringRef slices, int64_t maxOps)
       : module(module), symbols(module), b(module.getContext()), carry(carry),
-        stepped(stepped) {}
+        stepped(stepped), assign(assign), slices(slices),
+        stageMarks(module, symbols, getPlace(), maxOps) {}
 
   LogicalResult run();
 
@@ -129,6 +133,9 @@ private:
   LogicalResult takeChecks();
   FailureOr<Check> getCheck(Operation *op);
   LogicalResult checkTypes();
+  /// Finds the calls of a module with stages, and the slices of its results.
+  /// Does nothing if there are no stages.
+  void findStages(const StepValues &steps, ArrayRef<Value> results);
   LogicalResult makeProgram();
   /// Sets the types of arguments, and those of results as far as the module or
   /// an argument that takes the result determines them.
@@ -142,14 +149,26 @@ private:
   /// Returns the type of the array for a tensor of `type`, cut as `sharding`,
   /// which is null if the module does not say. Fails with a diagnostic.
   FailureOr<ArrayType> getArrayType(Location loc, Type type,
-                                    sdy::TensorShardingAttr sharding);
+                                    sdy::TensorShardingAttr sharding,
+                                    StringRef slice = kSliceName);
+  /// Returns the slices of an argument and of a result.
+  StringRef getArgumentSlice(unsigned index) {
+    return stages ? stages->getArgumentSlice(index).getValue()
+                  : StringRef(kSliceName);
+  }
+  StringRef getResultSlice(unsigned index) const {
+    return stages ? resultSlices[index].getValue() : StringRef(kSliceName);
+  }
   std::string getArgumentName(unsigned index);
   std::string getResultName(unsigned index);
 
   ModuleOp module;
   SymbolTable symbols;
   OpBuilder b;
-  StringRef carry, stepped;
+  StringRef carry, stepped, assign, slices;
+  StageMarks stageMarks;
+  std::optional<Stages> stages; ///< none: the program has one slice
+  SmallVector<StringAttr> resultSlices;
   Shardings shardings;
   func::FuncOp entry;
   SmallVector<Check> checks;
@@ -395,7 +414,8 @@ LogicalResult ProgramImporter::takeChecks() {
 
 FailureOr<ArrayType>
 ProgramImporter::getArrayType(Location loc, Type type,
-                              sdy::TensorShardingAttr sharding) {
+                              sdy::TensorShardingAttr sharding,
+                              StringRef slice) {
   auto tensor = cast<RankedTensorType>(type);
   FailureOr<ShardingAttr> converted =
       shardings.convert(loc, sharding, tensor.getRank());
@@ -403,8 +423,8 @@ ProgramImporter::getArrayType(Location loc, Type type,
     return failure();
   ArrayType array = ArrayType::getChecked(
       [&] { return mlir::emitError(loc); }, tensor.getShape(),
-      tensor.getElementType(),
-      FlatSymbolRefAttr::get(b.getContext(), kSliceName), *converted);
+      tensor.getElementType(), FlatSymbolRefAttr::get(b.getContext(), slice),
+      *converted);
   if (!array)
     return failure();
   return array;
@@ -477,16 +497,19 @@ LogicalResult ProgramImporter::findTypes(const StepValues &steps,
                                          ArrayRef<Value> results,
                                          SmallVectorImpl<Type> &argumentTypes,
                                          SmallVectorImpl<Type> &wantedTypes) {
-  auto getWanted = [&](Location loc, Type type, Attribute sharding) {
-    return sharding ? getArrayType(loc, type,
-                                   cast<sdy::TensorShardingAttr>(sharding))
-                    : FailureOr<ArrayType>(ArrayType());
+  auto getWanted = [&](Location loc, Type type, Attribute sharding,
+                       StringRef slice) {
+    return sharding
+               ? getArrayType(loc, type,
+                              cast<sdy::TensorShardingAttr>(sharding), slice)
+               : FailureOr<ArrayType>(ArrayType());
   };
   for (BlockArgument argument : entry.getArguments()) {
     FailureOr<ArrayType> type =
         getWanted(argument.getLoc(), argument.getType(),
                   entry.getArgAttrOfType<sdy::TensorShardingAttr>(
-                      argument.getArgNumber(), sdy::kShardingAttrName));
+                      argument.getArgNumber(), sdy::kShardingAttrName),
+                  getArgumentSlice(argument.getArgNumber()));
     if (failed(type))
       return failure();
     argumentTypes.push_back(*type);
@@ -497,8 +520,8 @@ LogicalResult ProgramImporter::findTypes(const StepValues &steps,
     if (index < entry.getNumResults())
       sharding = entry.getResultAttrOfType<sdy::TensorShardingAttr>(
           index, sdy::kShardingAttrName);
-    FailureOr<ArrayType> type =
-        getWanted(entry.getLoc(), result.getType(), sharding);
+    FailureOr<ArrayType> type = getWanted(entry.getLoc(), result.getType(),
+                                          sharding, getResultSlice(index));
     if (failed(type))
       return failure();
     wantedTypes.push_back(*type);
@@ -512,7 +535,8 @@ LogicalResult ProgramImporter::findTypes(const StepValues &steps,
     if (type)
       continue;
     FailureOr<ArrayType> open =
-        getArrayType(argument.getLoc(), argument.getType(), nullptr);
+        getArrayType(argument.getLoc(), argument.getType(), nullptr,
+                     getArgumentSlice(argument.getArgNumber()));
     if (failed(open))
       return failure();
     type = *open;
@@ -520,6 +544,25 @@ LogicalResult ProgramImporter::findTypes(const StepValues &steps,
       wantedTypes[*result] = type;
   }
   return success();
+}
+
+void ProgramImporter::findStages(const StepValues &steps,
+                                 ArrayRef<Value> results) {
+  if (stageMarks.isEmpty())
+    return;
+  stages.emplace(entry, symbols, stageMarks, results);
+  stages->findCalls();
+  for (unsigned i = 0, e = results.size(); i != e; ++i)
+    resultSlices.push_back(stages->getResultSlice(i));
+  // The next value of an argument is where the argument is.
+  for (unsigned i = 0, e = entry.getNumArguments(); i != e; ++i) {
+    std::optional<unsigned> result = steps.getCarriedResult(i);
+    auto alias = entry.getArgAttrOfType<IntegerAttr>(i, "tf.aliasing_output");
+    if (!result && alias && alias.getValue().ult(entry.getNumResults()))
+      result = alias.getValue().getZExtValue();
+    if (result)
+      resultSlices[*result] = stages->getArgumentSlice(i);
+  }
 }
 
 LogicalResult ProgramImporter::makeProgram() {
@@ -563,6 +606,7 @@ LogicalResult ProgramImporter::makeProgram() {
     check.op->erase();
   values.insert(results.begin(), results.end());
 
+  findStages(steps, results);
   SmallVector<Type> argumentTypes, wantedTypes, resultTypes;
   if (failed(findTypes(steps, results, argumentTypes, wantedTypes)))
     return failure();
@@ -581,7 +625,13 @@ LogicalResult ProgramImporter::makeProgram() {
   }
   std::optional<ProgramSegments> segments;
   DenseMap<Value, Type> callTypeOf;
-  if (ProgramSegments::isNeededFor(entry)) {
+  if (stages) {
+    auto getOpenType = [&](Location loc, Type type, StringAttr slice) {
+      return getArrayType(loc, type, nullptr, slice);
+    };
+    if (failed(stages->findTypes(argumentTypes, wantedTypes, getOpenType)))
+      return failure();
+  } else if (ProgramSegments::isNeededFor(entry)) {
     segments.emplace(
         entry, symbols, shardings.getMesh(),
         [&](Location loc, Type type, sdy::TensorShardingAttr sharding) {
@@ -594,10 +644,13 @@ LogicalResult ProgramImporter::makeProgram() {
     if (wanted)
       callTypeOf.try_emplace(result, wanted);
   }
-  for (auto [result, wanted] : llvm::zip_equal(results, wantedTypes)) {
+  for (auto [index, result, wanted] : llvm::enumerate(results, wantedTypes)) {
     Type type = wanted;
     if (!type && segments)
       type = segments->getType(result);
+    if (!type && stages)
+      type = cast<ArrayType>(stages->getType(result))
+                 .withSlice(FlatSymbolRefAttr::get(resultSlices[index]));
     if (!type)
       type = callTypeOf.lookup(result);
     if (!type) {
@@ -616,13 +669,16 @@ LogicalResult ProgramImporter::makeProgram() {
   SymbolTable::setSymbolVisibility(entry, SymbolTable::Visibility::Private);
   if (failed(symbols.rename(entry, b.getStringAttr(kEntryName + ".body"))))
     return failure();
-  if (!segments)
+  if (!segments && !stages)
     makeBody(values, results);
   b.setInsertionPointToStart(module.getBody());
-  SliceOp::create(b, loc, b.getStringAttr(kSliceName),
-                  /*sym_visibility=*/nullptr, shardings.getMesh(),
-                  /*spans=*/nullptr, /*kind=*/nullptr, /*apart_from=*/nullptr,
-                  /*with=*/nullptr);
+  if (stages)
+    stages->emitSlices(b, loc, shardings.getMesh());
+  else
+    SliceOp::create(b, loc, b.getStringAttr(kSliceName),
+                    /*sym_visibility=*/nullptr, shardings.getMesh(),
+                    /*spans=*/nullptr, /*kind=*/nullptr, /*apart_from=*/nullptr,
+                    /*with=*/nullptr);
   auto program = ProgramOp::create(
       b, loc, kEntryName, b.getFunctionType(argumentTypes, resultTypes));
   program.setArgAttrsAttr(b.getArrayAttr(argumentAttrs));
@@ -633,7 +689,9 @@ LogicalResult ProgramImporter::makeProgram() {
   Block &block = program.getBody().front();
   b.setInsertionPointToStart(&block);
   SmallVector<Value> outputs;
-  if (segments) {
+  if (stages) {
+    outputs = stages->emit(b, block.getArguments(), donated, resultTypes);
+  } else if (segments) {
     outputs = segments->emit(b, block.getArguments(), results, resultTypes);
   } else if (!values.empty()) {
     auto call = CallOp::create(b, loc, callTypes, entry.getSymName(),
@@ -650,7 +708,7 @@ LogicalResult ProgramImporter::makeProgram() {
     }
   }
   mlir::pathways::ReturnOp::create(b, loc, outputs);
-  if (segments || values.empty())
+  if (segments || stages || values.empty())
     entry.erase();
   for (auto mesh : llvm::make_early_inc_range(module.getOps<sdy::MeshOp>()))
     mesh.erase();
@@ -682,8 +740,10 @@ void ProgramImporter::removeForeignAttributes() {
 
 LogicalResult ProgramImporter::run() {
   if (failed(findEntry()) || failed(checkModule()) || failed(checkTypes()) ||
+      failed(stageMarks.read(assign, slices)) ||
       failed(shardings.lowerConstraints(module)) || failed(inlineChecks()) ||
-      failed(takeChecks()) || failed(makeProgram()))
+      failed(stageMarks.flatten(entry)) || failed(takeChecks()) ||
+      failed(makeProgram()))
     return failure();
   removeForeignAttributes();
   return success();
@@ -694,7 +754,9 @@ struct ImportProgramPass
     : mlir::pathways::impl::ImportProgramBase<ImportProgramPass> {
   using ImportProgramBase::ImportProgramBase;
   void runOnOperation() override {
-    if (failed(ProgramImporter(getOperation(), carry, stepped).run()))
+    if (failed(ProgramImporter(getOperation(), carry, stepped, assign, slices,
+                               maxOps)
+                   .run()))
       signalPassFailure();
   }
 };

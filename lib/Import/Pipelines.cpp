@@ -48,6 +48,8 @@ void mlir::pathways::buildImportPipeline(OpPassManager &pm,
   ImportProgramOptions programOptions;
   programOptions.carry = options.carry;
   programOptions.stepped = options.stepped;
+  programOptions.assign = options.assign;
+  programOptions.slices = options.slices;
   pm.addPass(createImportProgram(programOptions));
   // Functions with checks were inlined and may have no other uses.
   pm.addPass(createSymbolDCEPass());

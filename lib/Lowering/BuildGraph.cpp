@@ -311,11 +311,11 @@ LogicalResult GraphBuilder::addCall(CallOp call) {
     return failure();
 
   std::optional<StringRef> label = call.getLabel();
-  ActionGraph::Action &gang = graph.addAction(
-      Kind::Gang,
-      label ? (call.getSlice().getValue() + "." + *label).str()
-            : call.getCallee().str(),
-      *slice, kernel->costNs, call.getLoc());
+  ActionGraph::Action &gang =
+      graph.addAction(Kind::Gang,
+                      label ? (call.getSlice().getValue() + "." + *label).str()
+                            : call.getCallee().str(),
+                      *slice, kernel->costNs, call.getLoc());
   gang.kernel = kernel;
   std::string name = gang.name;
   uint32_t number = graph.lastAction();

@@ -64,7 +64,9 @@ bool Compile(const Options& options, std::string text,
   compile.explain_reshards = options.explain_reshard;
   compile.explain_import = options.explain_import;
   compile.explain_kernels = options.explain_kernels;
-  compile.import_options = {options.carry, options.stepped, options.elided};
+  compile.import_options = {options.carry, options.stepped, options.elided,
+                            absl::StrJoin(options.assign, ","),
+                            absl::StrJoin(options.slices, ",")};
   Result<Compiled> compiled =
       pathways::compile(Program{std::move(text), file_name}, compile);
   if (!compiled) {
@@ -131,6 +133,13 @@ bool LoadProgram(const Options& options, Loaded* loaded, Failure* failure) {
                                std::make_pair("--stepped", &options.stepped),
                                std::make_pair("--elided", &options.elided)}) {
       if (value->empty()) continue;
+      return Fail(failure, kUsageError,
+                  absl::StrCat(flag, ": ", name,
+                               " is a plan; the flag is for StableHLO"));
+    }
+    for (auto [flag, values] : {std::make_pair("--assign", &options.assign),
+                                std::make_pair("--slices", &options.slices)}) {
+      if (values->empty()) continue;
       return Fail(failure, kUsageError,
                   absl::StrCat(flag, ": ", name,
                                " is a plan; the flag is for StableHLO"));

@@ -158,6 +158,15 @@ std::vector<Flag> CompileFlags(Options& o) {
       {"--elided", "zeros|random:SEED",
        "For StableHLO: values of constants that the text leaves out",
        Text{&o.elided}},
+      {"--assign", "NAME=SLICE,...",
+       "For StableHLO: where functions and named computations run; SLICE:LABEL "
+       "also names their calls",
+       Texts{&o.assign, ','}},
+      {"--slices", "NAME,...",
+       "For StableHLO: the slices that operations may be marked with; with "
+       "NAME:N, those of different N are on different islands, those of one N "
+       "on the same",
+       Texts{&o.slices, ','}},
       {"--profile", "FILE",
        "File that --profile-out of another run wrote: measured costs replace "
        "estimates; results are the same",

@@ -42,6 +42,7 @@ struct Options {
   std::vector<std::string> mesh;   // SLICE:AXIS=N,...
   int steps_in_flight = 2;
   std::string carry, stepped, elided;               // of StableHLO; "": none
+  std::vector<std::string> assign, slices;          // of StableHLO
   std::string profile;                              // path; empty: none
   std::string kernel_cache;                         // folder; empty: none
   uint64_t kernel_cache_bytes = uint64_t{1} << 30;  // 0: no bound

@@ -40,6 +40,14 @@ struct ImportOptions : public PassPipelineOptions<ImportOptions> {
       *this, "elided",
       llvm::cl::desc("zeros or random:SEED: values of constants that the text "
                      "elides")};
+  PassOptions::Option<std::string> assign{
+      *this, "assign",
+      llvm::cl::desc("NAME=SLICE[:LABEL],...: slices of functions, named "
+                     "computations and named tensors")};
+  PassOptions::Option<std::string> slices{
+      *this, "slices",
+      llvm::cl::desc("NAME[:ISLAND],...: the slices that operations may be "
+                     "marked with")};
 };
 
 /// Adds the passes from such a module to a module with a pw.program, whose

@@ -33,6 +33,25 @@ def ImportProgram : Pass<"pw-import-program", "::mlir::ModuleOp"> {
     value, with `pw.expect`, and the expected value. Functions with checks are inlined
     into `@main`. A check in a region is an error.
 
+    If operations are marked with a slice, the program has these slices, each with the mesh
+    of the module, in place of one. A mark is `pw_slice` and `pw_label` in
+    `mhlo.frontend_attributes` of an operation or a call. `assign` marks calls of functions,
+    and named computations and named tensors of `mpmd`: `f(1)` is the computation `f` that
+    was transposed once. Calls of functions with marks are inlined, and operations inside
+    take from the call what their own marks lack; `call_counter` of `mpmd.call` begins their
+    labels. A loop of several slices with a constant number of iterations is written out.
+
+    * An operation without a mark that is cheap (constant, iota, broadcast, reshape,
+      operation on scalars) is copied to each user. Any other one before a marked operation
+      goes to the stage of its first user, without a label if it reads arguments only. The
+      rest goes to the slice of most of the bytes that it reads.
+    * An argument is on the slice of its first user. A result is where it is computed, or on
+      the slice of the argument that it replaces.
+    * Operations of one slice and label form as few calls of functions `@main.SLICE.LABEL` as
+      possible; no call needs its own results. A remark names a label with several calls.
+
+    If `slices` is given, it lists all slices, and others are an error.
+
     Attributes of `mhlo`, `jax`, `tf` and `xla` are removed. Fails with an error if
     there is no `@main`, if another function is public and not called, if the module is
     for several partitions, or if an argument or result is not a tensor of static shape.
@@ -51,13 +70,34 @@ def ImportProgram : Pass<"pw-import-program", "::mlir::ModuleOp"> {
     }
     func.func private @main.body(%arg0: tensor<4xi32>) -> tensor<4xi32> { .. }
     ```
+
+    With stages:
+
+    ```mlir
+    %0 = stablehlo.sine %arg0 {mhlo.frontend_attributes = {pw_slice = "s0"}} : tensor<4xf32>
+    %1 = stablehlo.tanh %0 {mhlo.frontend_attributes = {pw_label = "0F", pw_slice = "s1"}} : tensor<4xf32>
+    // becomes
+    %0 = pw.call @main.s0(%x) : (!pw.array<4xf32, @s0, [{} ]>) -> !pw.array<4xf32, @s0, [{} ]>
+    %1 = pw.reshard %0 : !pw.array<4xf32, @s0, [{} ]> -> !pw.array<4xf32, @s1, [{} ]>
+    %2 = pw.call @main.s1.0F(%1) {label = "0F"}
+        : (!pw.array<4xf32, @s1, [{} ]>) -> !pw.array<4xf32, @s1, [{} ]>
+    ```
   }];
   let options = [
     Option<"carry", "carry", "std::string", /*default=*/"\"\"",
            "ARGUMENTS:RESULTS,...: results that arguments take in the next step, by "
            "positions such as 0 or 0-3, or by names; none: no argument takes any">,
     Option<"stepped", "stepped", "std::string", /*default=*/"\"\"",
-           "NAME,...: arguments and results that have one value for each step">
+           "NAME,...: arguments and results that have one value for each step">,
+    Option<"assign", "assign", "std::string", /*default=*/"\"\"",
+           "NAME=SLICE[:LABEL],...: slices of functions, named computations and named "
+           "tensors">,
+    Option<"slices", "slices", "std::string", /*default=*/"\"\"",
+           "NAME[:ISLAND],...: all slices that operations may be marked with; those "
+           "with different numbers are on different islands, those with one number on "
+           "the same">,
+    Option<"maxOps", "max-ops", "int64_t", /*default=*/"50000",
+           "largest number of operations that a loop over several slices may become">
   ];
   let dependentDialects = ["::mlir::func::FuncDialect",
                            "::mlir::pathways::PathwaysDialect",

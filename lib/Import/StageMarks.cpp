@@ -1,0 +1,520 @@
+//===- StageMarks.cpp - Marks of operations with stages -------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "StageMarks.h"
+#include "WriteOut.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/IRMapping.h"
+#include "pathways/Dialect/StableHlo/StableHlo.h"
+#include "runtime/base/error_codes.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace mlir::pathways;
+using ::pathways::ErrorId;
+using ::pathways::Tag;
+
+namespace {
+constexpr StringLiteral kFrontendAttributes = "mhlo.frontend_attributes";
+constexpr StringLiteral kSlice = "pw_slice", kLabel = "pw_label";
+/// Names of functions that JAX makes of named computations begin with this.
+constexpr StringLiteral kNamedCall = "partir_named_computation_call_";
+/// Attribute of calls: number of a micro-batch, which begins the labels of the
+/// operations inside.
+constexpr StringLiteral kCounter = "call_counter";
+
+/// Largest number of characters of a slice or a label.
+constexpr size_t kMaxName = 64;
+/// Largest number of operations of the entry after inlining.
+constexpr size_t kMaxInlined = 1 << 18;
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Marks
+//===----------------------------------------------------------------------===//
+
+StageMark mlir::pathways::getStageMark(Operation *op) {
+  auto attributes = op->getAttrOfType<DictionaryAttr>(kFrontendAttributes);
+  if (!attributes)
+    return {};
+  return {attributes.getAs<StringAttr>(kSlice),
+          attributes.getAs<StringAttr>(kLabel)};
+}
+
+void mlir::pathways::setStageMark(Operation *op, StageMark mark) {
+  NamedAttrList attributes(
+      op->getAttrOfType<DictionaryAttr>(kFrontendAttributes));
+  for (auto [name, value] :
+       {std::pair(kSlice, mark.slice), std::pair(kLabel, mark.label)}) {
+    if (value)
+      attributes.set(name, value);
+    else
+      attributes.erase(name);
+  }
+  if (attributes.empty())
+    op->removeAttr(kFrontendAttributes);
+  else
+    op->setAttr(kFrontendAttributes,
+                attributes.getDictionary(op->getContext()));
+}
+
+std::string mlir::pathways::describe(StageMark mark) {
+  std::string text = "slice '" + mark.slice.str() + "'";
+  if (mark.label)
+    text += " with label '" + mark.label.str() + "'";
+  return text;
+}
+
+/// Gives `op` what its own mark lacks from that of the computation around it.
+/// `counter` is the number of a call of that computation, or empty; its own
+/// label begins with it.
+static void inherit(Operation *op, StageMark outer, StringRef counter) {
+  StageMark mark = getStageMark(op);
+  if (!mark.slice)
+    mark.slice = outer.slice;
+  if (!mark.label && outer.label)
+    mark.label = outer.label;
+  else if (!counter.empty())
+    mark.label = StringAttr::get(
+        op->getContext(), counter + (mark.label ? mark.label.getValue() : ""));
+  setStageMark(op, mark);
+}
+
+/// Returns the number of a micro-batch that `call` has, or "".
+static std::string getCounter(func::CallOp call) {
+  auto number = call->getAttrOfType<IntegerAttr>(kCounter);
+  return number ? llvm::toString(number.getValue(), 10, /*Signed=*/false) : "";
+}
+
+/// Returns "; the nearest is 'x'" for the name that is most like `name`, or "".
+template <typename Names>
+static std::string getNearest(StringRef name, const Names &names) {
+  StringRef nearest;
+  unsigned least = ~0u;
+  for (StringRef candidate : names) {
+    unsigned distance = name.edit_distance(candidate);
+    if (distance < least) {
+      least = distance;
+      nearest = candidate;
+    }
+  }
+  return least == ~0u ? "" : "; the nearest is '" + nearest.str() + "'";
+}
+
+//===----------------------------------------------------------------------===//
+// Options
+//===----------------------------------------------------------------------===//
+
+LogicalResult StageMarks::checkName(Location loc, StringRef what,
+                                    StringRef name) {
+  bool isName = !name.empty() && name.size() <= kMaxName &&
+                llvm::all_of(name, [](char c) {
+                  return llvm::isAlnum(c) || c == '_' || c == '-' || c == '.';
+                });
+  if (isName)
+    return success();
+  return emitError(loc) << "expected " << what << " to have 1 to " << kMaxName
+                        << " letters, digits, '_', '-' or '.', got '" << name
+                        << "'" << Tag(ErrorId::kStages);
+}
+
+LogicalResult StageMarks::checkSlice(Location loc, StringAttr slice) {
+  if (declared.empty() ||
+      llvm::is_contained(
+          llvm::map_range(declared, [](Slice s) { return s.name; }), slice))
+    return success();
+  return emitError(loc)
+         << "slice '" << slice.getValue() << "' is not declared"
+         << getNearest(slice.getValue(),
+                       llvm::map_range(
+                           declared, [](Slice s) { return s.name.getValue(); }))
+         << Tag(ErrorId::kStages);
+}
+
+LogicalResult StageMarks::readSlices(StringRef text) {
+  SmallVector<StringRef> items;
+  text.split(items, ',', /*MaxSplit=*/-1, /*KeepEmpty=*/true);
+  for (StringRef item : items) {
+    auto [name, number] = item.split(':');
+    if (failed(checkName(place, "a slice in the option 'slices'", name)))
+      return failure();
+    Slice slice{StringAttr::get(module.getContext(), name), std::nullopt};
+    unsigned island = 0;
+    if (name.size() != item.size()) {
+      if (number.getAsInteger(10, island))
+        return emitError(place)
+               << "expected slice '" << name << "' in the option 'slices' to "
+               << "have the number of an island, got '" << number << "'"
+               << Tag(ErrorId::kStages);
+      slice.island = island;
+    }
+    if (llvm::is_contained(
+            llvm::map_range(declared, [](Slice s) { return s.name; }),
+            slice.name))
+      return emitError(place) << "slice '" << name << "' is declared twice"
+                              << Tag(ErrorId::kStages);
+    declared.push_back(slice);
+  }
+  return success();
+}
+
+LogicalResult StageMarks::readAssign(StringRef text) {
+  SmallVector<StringRef> items;
+  text.split(items, ',', /*MaxSplit=*/-1, /*KeepEmpty=*/true);
+  MLIRContext *context = module.getContext();
+  for (StringRef item : items) {
+    auto [name, stage] = item.split('=');
+    auto [slice, label] = stage.split(':');
+    bool hasLabel = slice.size() != stage.size();
+    if (name.empty() || slice.empty() || (hasLabel && label.empty()))
+      return emitError(place)
+             << "expected NAME=SLICE or NAME=SLICE:LABEL in the option "
+                "'assign', got '"
+             << item << "'" << Tag(ErrorId::kStages);
+    if (failed(checkName(place, "a slice in the option 'assign'", slice)) ||
+        (hasLabel &&
+         failed(checkName(place, "a label in the option 'assign'", label))))
+      return failure();
+    StageMark mark{StringAttr::get(context, slice),
+                   hasLabel ? StringAttr::get(context, label) : StringAttr()};
+    if (failed(checkSlice(place, mark.slice)))
+      return failure();
+    for (const Assignment &other : assignments)
+      if (other.name == name)
+        return emitError(place)
+               << "the option 'assign' has '" << name << "' twice, for "
+               << describe(other.mark) << " and " << describe(mark)
+               << Tag(ErrorId::kStages);
+    assignments.push_back({name.str(), mark});
+  }
+  return success();
+}
+
+LogicalResult StageMarks::checkMarks() {
+  WalkResult walked = module.walk([&](Operation *op) -> WalkResult {
+    auto attributes = op->getAttrOfType<DictionaryAttr>(kFrontendAttributes);
+    if (!attributes)
+      return WalkResult::advance();
+    for (NamedAttribute attribute : attributes) {
+      StringRef name = attribute.getName();
+      if (!name.starts_with("pw_"))
+        continue;
+      auto text = dyn_cast<StringAttr>(attribute.getValue());
+      if ((name != kSlice && name != kLabel) || !text)
+        return op->emitOpError("has the mark '")
+               << name << " = " << attribute.getValue()
+               << "'; expected 'pw_slice' or 'pw_label' with a string"
+               << Tag(ErrorId::kStages);
+      if (failed(checkName(op->getLoc(), "'" + name.str() + "'", text)) ||
+          (name == kSlice && failed(checkSlice(op->getLoc(), text))))
+        return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  return failure(walked.wasInterrupted());
+}
+
+void StageMarks::assign(Operation *op, ArrayRef<std::string> names) {
+  for (const std::string &name : names)
+    known.insert(StringAttr::get(op->getContext(), name));
+  // The first name is the most exact one.
+  for (const std::string &name : names)
+    for (Assignment &assignment : assignments) {
+      if (assignment.name != name)
+        continue;
+      assignment.isUsed = true;
+      setStageMark(op, assignment.mark);
+      return;
+    }
+}
+
+LogicalResult StageMarks::checkAssignments() {
+  for (const Assignment &assignment : assignments) {
+    if (assignment.isUsed ||
+        known.contains(StringAttr::get(module.getContext(), assignment.name)))
+      continue;
+    return emitError(place)
+           << "the option 'assign' names '" << assignment.name
+           << "', but no function that is called, named computation or named "
+              "tensor has this name"
+           << getNearest(
+                  assignment.name,
+                  llvm::map_range(
+                      known, [](StringAttr name) { return name.getValue(); }))
+           << Tag(ErrorId::kStages);
+  }
+  return success();
+}
+
+/// Returns the names of a function in the option `assign`: its own, and those
+/// without what JAX adds to it.
+static SmallVector<std::string> getNames(StringRef function) {
+  SmallVector<std::string> names = {function.str()};
+  StringRef name = function;
+  if (name.consume_front(kNamedCall))
+    names.push_back(name.str());
+  StringRef stem = name.rtrim("0123456789");
+  if (stem.size() != name.size() && stem.consume_back("_") && !stem.empty())
+    names.push_back(stem.str());
+  return names;
+}
+
+LogicalResult StageMarks::read(StringRef assign, StringRef slices) {
+  if ((!slices.empty() && failed(readSlices(slices))) ||
+      (!assign.empty() && failed(readAssign(assign))) || failed(checkMarks()))
+    return failure();
+  module.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (auto call = dyn_cast<func::CallOp>(op)) {
+      this->assign(call, getNames(call.getCallee()));
+    } else if (auto call = dyn_cast<mpmd::CallOp>(op)) {
+      this->assign(call, getNames(call.getCallee()));
+    } else if (auto tensor = dyn_cast<mpmd::NamedTensorOp>(op)) {
+      this->assign(tensor, tensor.getName().str());
+    } else if (auto computation = dyn_cast<mpmd::NamedComputationOp>(op)) {
+      std::string name = computation.getOrigin().getName().str();
+      int64_t count = computation.getOrigin().getTransposeCount();
+      if (count == 0)
+        this->assign(computation, name);
+      else
+        this->assign(computation,
+                     {name + "(" + std::to_string(count) + ")", name});
+    }
+  });
+  if (failed(checkAssignments()))
+    return failure();
+  return lowerMpmd();
+}
+
+//===----------------------------------------------------------------------===//
+// Operations of mpmd
+//===----------------------------------------------------------------------===//
+
+void StageMarks::inlineComputation(mpmd::NamedComputationOp op) {
+  Block &block = op.getRegion().front();
+  StageMark mark = getStageMark(op);
+  for (Operation &inner : block.without_terminator())
+    inherit(&inner, mark, "");
+  for (auto [argument, operand] :
+       llvm::zip_equal(block.getArguments(), op.getTensors()))
+    argument.replaceAllUsesWith(operand);
+  op.replaceAllUsesWith(block.getTerminator()->getOperands());
+  block.getTerminator()->erase();
+  op->getBlock()->getOperations().splice(op->getIterator(),
+                                         block.getOperations());
+  op.erase();
+}
+
+LogicalResult StageMarks::lowerMpmd() {
+  SmallVector<Operation *> ops;
+  module.walk([&](Operation *op) {
+    if (isa<mpmd::CallOp, mpmd::NamedComputationOp>(op))
+      ops.push_back(op);
+  });
+  // Inner computations come first.
+  for (Operation *op : ops) {
+    if (auto computation = dyn_cast<mpmd::NamedComputationOp>(op)) {
+      inlineComputation(computation);
+      continue;
+    }
+    auto call = cast<mpmd::CallOp>(op);
+    OpBuilder b(call);
+    auto made = func::CallOp::create(b, call.getLoc(), call.getCallee(),
+                                     call.getResultTypes(), call.getTensors());
+    made->setDiscardableAttrs(call->getDiscardableAttrDictionary());
+    if (StageMark mark = getStageMark(made); mark.slice || mark.label)
+      inherit(made, {}, getCounter(made));
+    call.replaceAllUsesWith(made);
+    call.erase();
+  }
+  return success();
+}
+
+void StageMarks::takeNamedTensors(func::FuncOp entry) {
+  SmallVector<mpmd::NamedTensorOp> tensors;
+  module.walk([&](mpmd::NamedTensorOp op) { tensors.push_back(op); });
+  for (mpmd::NamedTensorOp op : tensors) {
+    Value value = op.getTensor();
+    StageMark mark = getStageMark(op);
+    Operation *producer = value.getDefiningOp();
+    if (mark.slice && op->getBlock() == &entry.front()) {
+      if (!producer)
+        homes.try_emplace(value, mark.slice);
+      else if (!getStageMark(producer).slice)
+        setStageMark(producer, mark);
+    }
+    op.getResult().replaceAllUsesWith(value);
+    op.erase();
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Calls and regions
+//===----------------------------------------------------------------------===//
+
+const StageMarks::Marks &StageMarks::getMarks(func::FuncOp function) {
+  auto known = marksOf.find(function);
+  if (known != marksOf.end())
+    return known->second;
+  Marks marks;
+  for (Operation &op : function.getOps()) {
+    StageMark own = getStageMark(&op);
+    if (own.slice || own.label)
+      marks.insert({own.slice, own.label});
+    Marks inner = getInnerMarks(&op);
+    marks.insert_range(inner);
+    auto call = dyn_cast<func::CallOp>(op);
+    auto callee =
+        call ? symbols.lookup<func::FuncOp>(call.getCallee()) : func::FuncOp();
+    if (callee)
+      marks.insert_range(Marks(getMarks(callee)));
+  }
+  return marksOf[function] = std::move(marks);
+}
+
+StageMarks::Marks StageMarks::getInnerMarks(Operation *op) {
+  Marks marks;
+  for (Region &region : op->getRegions())
+    region.walk([&](Operation *inner) {
+      StageMark own = getStageMark(inner);
+      if (own.slice || own.label)
+        marks.insert({own.slice, own.label});
+      auto call = dyn_cast<func::CallOp>(inner);
+      auto callee = call ? symbols.lookup<func::FuncOp>(call.getCallee())
+                         : func::FuncOp();
+      if (callee)
+        marks.insert_range(Marks(getMarks(callee)));
+    });
+  return marks;
+}
+
+LogicalResult StageMarks::inlineCall(func::CallOp call, func::FuncOp callee) {
+  if (callee.isExternal() || !callee.getBody().hasOneBlock())
+    return call.emitOpError("calls '")
+           << call.getCallee() << "', which has no body of one block"
+           << Tag(ErrorId::kNotCompilable);
+  StageMark mark = getStageMark(call);
+  std::string counter = getCounter(call);
+  IRMapping mapping;
+  mapping.map(callee.getArguments(), call.getOperands());
+  OpBuilder builder(call);
+  for (Operation &op : callee.front().without_terminator())
+    inherit(builder.clone(op, mapping), mark, counter);
+  for (auto [result, value] : llvm::zip_equal(
+           call.getResults(), callee.front().getTerminator()->getOperands()))
+    result.replaceAllUsesWith(mapping.lookup(value));
+  call.erase();
+  return success();
+}
+
+/// Returns an error if `entry` has become too large.
+static LogicalResult checkSize(func::FuncOp entry) {
+  if (entry.front().getOperations().size() <= kMaxInlined)
+    return success();
+  return entry.emitOpError("has more than ")
+         << kMaxInlined << " operations after inlining functions with stages"
+         << Tag(ErrorId::kNotCompilable);
+}
+
+FailureOr<bool> StageMarks::inlineCalls(func::FuncOp entry) {
+  SmallVector<std::pair<func::CallOp, func::FuncOp>> calls;
+  for (auto call : entry.front().getOps<func::CallOp>()) {
+    auto callee = symbols.lookup<func::FuncOp>(call.getCallee());
+    if (callee && !getMarks(callee).empty())
+      calls.emplace_back(call, callee);
+  }
+  for (auto [call, callee] : calls)
+    if (failed(inlineCall(call, callee)) || failed(checkSize(entry)))
+      return failure();
+  return !calls.empty();
+}
+
+FailureOr<bool> StageMarks::resolveRegions(func::FuncOp entry) {
+  SmallVector<std::pair<stablehlo::WhileOp, int64_t>> loops;
+  for (Operation &op : entry.front()) {
+    Marks inner = getInnerMarks(&op);
+    if (inner.empty())
+      continue;
+    StageMark mark = getStageMark(&op);
+    llvm::SetVector<Attribute> slices, labels;
+    if (mark.slice)
+      slices.insert(mark.slice);
+    for (auto [slice, label] : inner) {
+      if (slice)
+        slices.insert(slice);
+      if (label)
+        labels.insert(label);
+    }
+    if (slices.size() <= 1) {
+      if (!slices.empty())
+        mark.slice = cast<StringAttr>(slices.front());
+      if (!mark.label && labels.size() == 1)
+        mark.label = cast<StringAttr>(labels.front());
+      setStageMark(&op, mark);
+      continue;
+    }
+    auto loop = dyn_cast<stablehlo::WhileOp>(op);
+    std::optional<int64_t> trips = loop ? getTripCount(loop) : std::nullopt;
+    if (!trips)
+      return op.emitOpError("contains operations on the slices ")
+             << slices[0] << " and " << slices[1]
+             << "; expected one slice, unless it is a loop with a constant "
+                "number of iterations"
+             << Tag(ErrorId::kStages);
+    if (int64_t size = getWrittenOutSize(loop, *trips); size > maxOps)
+      return op.emitOpError("contains operations on the slices ")
+             << slices[0] << " and " << slices[1] << ", and its " << *trips
+             << " iterations have " << size << " operations; expected at most "
+             << maxOps << " (max-ops)" << Tag(ErrorId::kStages);
+    loops.emplace_back(loop, *trips);
+  }
+  for (auto [loop, trips] : loops) {
+    StageMark mark = getStageMark(loop);
+    for (Operation *op : writeOut(loop, trips))
+      inherit(op, mark, "");
+    if (failed(checkSize(entry)))
+      return failure();
+  }
+  return !loops.empty();
+}
+
+LogicalResult StageMarks::flatten(func::FuncOp entry) {
+  // Inlined functions and written out loops may contain further ones.
+  for (bool isChanged = true; isChanged;) {
+    FailureOr<bool> inlined = inlineCalls(entry);
+    if (failed(inlined))
+      return failure();
+    isChanged = *inlined;
+    if (isChanged)
+      continue;
+    FailureOr<bool> written = resolveRegions(entry);
+    if (failed(written))
+      return failure();
+    isChanged = *written;
+  }
+  takeNamedTensors(entry);
+  module.walk([](func::CallOp call) { call->removeAttr(kCounter); });
+  for (Operation &op : entry.front())
+    if (StringAttr slice = getStageMark(&op).slice)
+      used.insert(slice);
+  for (BlockArgument argument : entry.getArguments())
+    if (StringAttr home = homes.lookup(argument))
+      used.insert(home);
+  return success();
+}
+
+SmallVector<StageMarks::Slice> StageMarks::getSlices() const {
+  SmallVector<Slice> slices;
+  for (const Slice &slice : declared)
+    if (used.contains(slice.name))
+      slices.push_back(slice);
+  if (declared.empty())
+    for (StringAttr name : used)
+      slices.push_back({name, std::nullopt});
+  return slices;
+}
