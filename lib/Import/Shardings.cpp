@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Shardings.h"
+#include "StageMarks.h"
 #include "Types.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -134,6 +135,7 @@ LogicalResult Shardings::lowerConstraint(sdy::ShardingConstraintOp op) const {
     input = UnrealizedConversionCastOp::create(b, loc, signless, input)
                 .getResult(0);
   Value constrained = ConstrainOp::create(b, loc, input, *sharding);
+  setStageMark(constrained.getDefiningOp(), getStageMark(op));
   if (hasSign)
     constrained = UnrealizedConversionCastOp::create(b, loc, type, constrained)
                       .getResult(0);
