@@ -61,6 +61,19 @@ struct ImportOptions {
   std::string slices = {};
 };
 
+/// How the code rounds floating-point numbers: docs/kernels.md, "Rounding".
+enum class Rounding {
+  /// Each op rounds its result to its type. Products and convolutions may round
+  /// each term together with its addition, and plain sums add in lanes.
+  kEachOp,
+  /// As kEachOp, and products, convolutions and sums round each term and add
+  /// term by term: no fused multiply-add, no matrix units, no lanes.
+  kStrict,
+  /// Roundings between ops may be dropped: a product may be rounded together
+  /// with the sum behind it, and numbers of 16 bits stay f32 inside a loop.
+  kExcess,
+};
+
 struct CompileOptions {
   /// The machines to place the program on, written as in SessionOptions.
   std::string topology = {};
@@ -89,6 +102,8 @@ struct CompileOptions {
   /// Bound on the bytes of the cache; the least recently used entries are
   /// evicted first. 0: no bound.
   uint64_t kernel_cache_bytes = uint64_t{1} << 30;
+  /// Part of the hash of each kernel. Plans of different rounding differ.
+  Rounding rounding = Rounding::kEachOp;
   /// Fill Compiled::reshards.
   bool explain_reshards = false;
   /// Fill Compiled::imported.
@@ -199,10 +214,11 @@ struct Compiled {
 /// that compilation leaks. Runs on as many threads as the system grants.
 /// Errors: InvalidProgram; InvalidArgument, before anything is compiled, if
 /// CompileOptions::steps_in_flight is out of bounds, if CompileOptions::mesh,
-/// CompileOptions::profile or CompileOptions::explain_reshards is given for a
-/// plan, if CompileOptions::import_options are given for another text than a
-/// module of StableHLO, if CompileOptions::profile cannot be read or is of
-/// another program, or if CompileOptions::kernel_cache cannot be written.
+/// CompileOptions::profile, CompileOptions::rounding or
+/// CompileOptions::explain_reshards is given for a plan, if
+/// CompileOptions::import_options are given for another text than a module of
+/// StableHLO, if CompileOptions::profile cannot be read or is of another
+/// program, or if CompileOptions::kernel_cache cannot be written.
 Result<Compiled> compile(const Program &program, const CompileOptions &options);
 
 /// Returns the text, in the `pw` dialect, of the program that compile() makes

@@ -295,6 +295,8 @@ Status Compilation::lower() {
   pipelineOptions.kernelCache = options.kernel_cache;
   pipelineOptions.kernelCacheBytes = options.kernel_cache_bytes;
   pipelineOptions.explainKernels = options.explain_kernels;
+  pipelineOptions.rounding =
+      static_cast<mlir::pathways::Rounding>(options.rounding);
   mlir::pathways::CompileReports reports{&costs, nullptr};
   if (options.explain_reshards)
     reports.reshards = &reshards;
@@ -338,6 +340,11 @@ Result<Compiled> Compilation::emit() {
     return Error{ErrorCode::kInvalidArgument,
                  program.file_name + ": is a plan, whose costs are fixed; '" +
                      options.profile + "' is for programs"};
+  } else if (options.rounding != Rounding::kEachOp) {
+    return Error{ErrorCode::kInvalidArgument,
+                 program.file_name +
+                     ": is a plan, whose code is already compiled; a rounding "
+                     "is for programs"};
   }
   step = "writing the plan";
   auto plan = mlir::pathways::getSingleProgram(*module);

@@ -269,14 +269,15 @@ FailureOr<int64_t> tileRowsOf(ArrayRef<Target> targets, Location loc) {
 /// share their code; without it, each loop stays in its place.
 LogicalResult lowerToBuffers(ModuleOp module, ArrayRef<func::FuncOp> functions,
                              MutableArrayRef<CompiledSegment> compiled,
-                             int64_t tileRows, bool outlines = true) {
+                             int64_t tileRows, Rounding rounding,
+                             bool outlines = true) {
   for (func::FuncOp function : functions) {
     if (failed(kernel::readResources(function)) ||
         failed(kernel::widenNarrowFloats(function)))
       return failure();
     kernel::removePoison(function);
   }
-  if (failed(kernel::normalizeTensors(module)))
+  if (failed(kernel::normalizeTensors(module, rounding)))
     return failure();
   struct Sharing {
     SmallVector<bool> isShared;
@@ -312,8 +313,10 @@ LogicalResult lowerToBuffers(ModuleOp module, ArrayRef<func::FuncOp> functions,
   return success();
 }
 
-kernel::MatmulTiles tilesOf(const llvm::TargetMachine &machine) {
+kernel::MatmulTiles tilesOf(const llvm::TargetMachine &machine,
+                            Rounding rounding) {
   kernel::MatmulTiles tiles = tilesFor(machine);
+  tiles.addsInOrder = rounding == Rounding::Strict;
   tiles.hasHalves = hasHalves(machine);
   tiles.hasByteDots = hasFeatures(machine, "+avx512vnni,+avx512bw");
   tiles.hasRanges = hasFeatures(machine, "+avx512dq");
@@ -353,14 +356,16 @@ bool hasOwnLoops(ModuleOp module) {
 /// Runs the stages for one target. Consumes `module`.
 FailureOr<std::string> lowerToObject(ModuleOp module, const Target &target,
                                      MutableArrayRef<CompiledSegment> compiled,
-                                     ArrayRef<func::FuncOp> originals) {
+                                     ArrayRef<func::FuncOp> originals,
+                                     Rounding rounding) {
   FailureOr<UsedWriter> writer = UsedWriter::get(target, module.getLoc());
   if (failed(writer))
     return failure();
   const llvm::TargetMachine &machine = writer->getMachine();
-  kernel::MatmulTiles tiles = tilesOf(machine);
+  kernel::MatmulTiles tiles = tilesOf(machine, rounding);
   bool hasPlainLoops = hasOwnLoops(module);
   lowerStructured(module, machine, tiles, /*log=*/nullptr);
+  kernel::fuseMarkedProducts(module, tiles, rounding);
   kernel::expandNarrowConversions(module, tiles.hasHalves);
   if (failed(kernel::lowerToLoops(module, tiles, hasPlainLoops)))
     return failure();
@@ -400,8 +405,9 @@ FailureOr<std::string> lowerToObject(ModuleOp module, const Target &target,
 /// Returns the hash of the kernel in the form that the loader will see.
 static FailureOr<std::string> hashOf(const CompiledKernel &kernel,
                                      ArrayRef<func::FuncOp> functions,
-                                     Location loc) {
+                                     Rounding rounding, Location loc) {
   ::pathways::proto::Kernel proto;
+  proto.set_rounding(static_cast<::pathways::proto::Rounding>(rounding));
   for (auto [i, segment] : llvm::enumerate(kernel.segments)) {
     ::pathways::proto::Segment *out = proto.add_segments();
     out->set_symbol(segment.symbol);
@@ -460,7 +466,7 @@ cloneSegments(ArrayRef<func::FuncOp> segments,
 
 static FailureOr<CompiledKernel>
 compileUnshielded(ArrayRef<func::FuncOp> segments, ArrayRef<Target> targets,
-                  CodeCache *cache) {
+                  CodeCache *cache, Rounding rounding) {
   CompiledKernel kernel;
   func::FuncOp first = segments.front();
   Location loc = first.getLoc();
@@ -480,7 +486,7 @@ compileUnshielded(ArrayRef<func::FuncOp> segments, ArrayRef<Target> targets,
 
   CodeCache::Keys keys;
   if (cache) {
-    keys = CodeCache::getKeys(segments, kernel.targets);
+    keys = CodeCache::getKeys(segments, kernel.targets, rounding);
     if (auto found = cache->find(keys, kernel.targets, loc))
       return std::move(*found);
   }
@@ -494,17 +500,18 @@ compileUnshielded(ArrayRef<func::FuncOp> segments, ArrayRef<Target> targets,
   OwningOpRef<ModuleOp> module = cloneSegments(segments, functions);
   FailureOr<int64_t> tileRows = tileRowsOf(kernel.targets, loc);
   if (failed(tileRows) ||
-      failed(lowerToBuffers(*module, functions, kernel.segments, *tileRows)))
+      failed(lowerToBuffers(*module, functions, kernel.segments, *tileRows,
+                            rounding)))
     return failure();
   for (const Target &target : kernel.targets) {
     OwningOpRef<ModuleOp> copy = module->clone();
     FailureOr<std::string> object =
-        lowerToObject(*copy, target, kernel.segments, segments);
+        lowerToObject(*copy, target, kernel.segments, segments, rounding);
     if (failed(object))
       return failure();
     kernel.objects.push_back(std::move(*object));
   }
-  FailureOr<std::string> hash = hashOf(kernel, segments, loc);
+  FailureOr<std::string> hash = hashOf(kernel, segments, rounding, loc);
   if (failed(hash))
     return failure();
   kernel.hash = *hash;
@@ -515,7 +522,8 @@ compileUnshielded(ArrayRef<func::FuncOp> segments, ArrayRef<Target> targets,
 
 FailureOr<CompiledKernel>
 mlir::pathways::compileKernel(ArrayRef<func::FuncOp> segments,
-                              ArrayRef<Target> targets, CodeCache *cache) {
+                              ArrayRef<Target> targets, CodeCache *cache,
+                              Rounding rounding) {
   if (segments.empty())
     return CompiledKernel();
   func::FuncOp first = segments.front();
@@ -534,7 +542,7 @@ mlir::pathways::compileKernel(ArrayRef<func::FuncOp> segments,
   // The stages work on a copy of the segments, which is lost in a crash.
   FailureOr<CompiledKernel> kernel = failure();
   auto crash = runWithCrashRecovery(
-      [&] { kernel = compileUnshielded(segments, targets, cache); });
+      [&] { kernel = compileUnshielded(segments, targets, cache, rounding); });
   if (crash) {
     kernel = emitError(first.getLoc(), "code generation failed: ")
              << crash->str();
@@ -546,7 +554,7 @@ mlir::pathways::compileKernel(ArrayRef<func::FuncOp> segments,
 
 FailureOr<std::vector<OpPath>>
 mlir::pathways::explainKernel(ArrayRef<func::FuncOp> segments,
-                              const Target &target) {
+                              const Target &target, Rounding rounding) {
   std::vector<OpPath> paths;
   if (segments.empty())
     return paths;
@@ -562,8 +570,8 @@ mlir::pathways::explainKernel(ArrayRef<func::FuncOp> segments,
   SmallVector<func::FuncOp> functions;
   OwningOpRef<ModuleOp> module = cloneSegments(segments, functions);
   std::vector<CompiledSegment> compiled(segments.size());
-  kernel::MatmulTiles tiles = tilesOf(machine);
-  if (failed(lowerToBuffers(*module, functions, compiled, tiles.rows,
+  kernel::MatmulTiles tiles = tilesOf(machine, rounding);
+  if (failed(lowerToBuffers(*module, functions, compiled, tiles.rows, rounding,
                             /*outlines=*/false)))
     return failure();
   kernel::PathLog log(tiles);

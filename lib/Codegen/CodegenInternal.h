@@ -46,6 +46,8 @@ struct MatmulTiles {
   int64_t rows = 4;         ///< rows of a register tile
   int64_t vectors = 2;      ///< registers per row of a register tile
   bool hasFma = false;
+  /// Floating-point terms are added one by one, in the order of the loops.
+  bool addsInOrder = false;
   bool hasHalves = false; ///< has conversions between f16 and f32
   /// The target has instructions on 64 bytes that add up four byte products at
   /// a time.
@@ -88,7 +90,17 @@ void removePoison(func::FuncOp func);
 void addGatherPatterns(RewritePatternSet &patterns);
 
 /// Reduces the bodies to linalg.generic, contractions, tensor and scf.
-LogicalResult normalizeTensors(ModuleOp module);
+LogicalResult normalizeTensors(ModuleOp module, Rounding rounding);
+
+/// Marks, in the bodies of ops of linalg that add up products of two operands,
+/// the products and sums: they may be rounded once together. Marks nothing if
+/// `rounding` is strict. Runs before any fusion. See mayRoundOnce().
+void markProducts(ModuleOp module, Rounding rounding);
+
+/// For Rounding::Excess, after fusion: marks all products, sums and
+/// differences, and removes roundings of scalars to f16 and bf16 whose results
+/// are widened again.
+void dropRoundings(ModuleOp module);
 
 /// Guards ops that could trap or read out of bounds by cf.assert, makes the
 /// guarded op harmless when the assert fails, and replaces the text of every
@@ -161,6 +173,12 @@ void lowerReductions(func::FuncOp func, const MatmulTiles &tiles, PathLog *log);
 /// Writes ops that change the order of elements as loops over tiles that use
 /// whole cache lines.
 void lowerTransposes(func::FuncOp func, const MatmulTiles &tiles, PathLog *log);
+
+/// With Rounding::Excess, writes marked products whose only user is a marked
+/// sum or difference as fused multiply-add if the target has it. Removes all
+/// marks, so that LLVM fuses nothing.
+void fuseMarkedProducts(ModuleOp module, const MatmulTiles &tiles,
+                        Rounding rounding);
 
 /// Writes maxima and minima of full vectors, which honor NaN and the sign of
 /// zeros, by the target's range instructions.

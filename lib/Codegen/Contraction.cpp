@@ -45,6 +45,12 @@ static int64_t channelsOf(AffineMap image) {
   return last.getPosition();
 }
 
+bool kernel::mayRoundOnce(linalg::LinalgOp op) {
+  for (auto product : op.getBlock()->getOps<arith::MulFOp>())
+    return mayRoundOnce(product, *product->user_begin());
+  return false;
+}
+
 int64_t kernel::dimOfSteps(linalg::LinalgOp op) {
   if (!isContraction(op))
     return -1;

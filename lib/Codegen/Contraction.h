@@ -27,6 +27,22 @@ inline bool isContraction(linalg::LinalgOp op) {
              });
 }
 
+/// Returns true if `product`, a multiplication of floats, and `sum`, the
+/// addition behind it, may be computed with one rounding. The flag `contract`
+/// of both marks this; the program's own flags were removed before.
+inline bool mayRoundOnce(arith::MulFOp product, Operation *sum) {
+  auto add = dyn_cast_or_null<arith::AddFOp>(sum);
+  auto allows = [](auto op) {
+    return arith::bitEnumContainsAll(op.getFastmath(),
+                                     arith::FastMathFlags::contract);
+  };
+  return product && add && allows(product) && allows(add);
+}
+
+/// Returns true if each product and the addition behind it in `op`, a
+/// contraction, may be computed with one rounding.
+bool mayRoundOnce(linalg::LinalgOp op);
+
 /// Returns true if `op` reads an operand at sums of dimensions, as a
 /// convolution does.
 inline bool isWindowed(linalg::LinalgOp op) {

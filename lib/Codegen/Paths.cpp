@@ -182,7 +182,8 @@ std::string LoopJudge::getObstacle() {
   for (Value yielded : op.getBlock()->getTerminator()->getOperands()) {
     Operation *combiner = yielded.getDefiningOp();
     bool isAnyOrder =
-        isa_and_nonnull<arith::AddFOp>(combiner) ||
+        (isa_and_nonnull<arith::AddFOp>(combiner) && !tiles.addsInOrder &&
+         !isWindowed(op)) ||
         (combiner && isa<arith::ArithDialect>(combiner->getDialect()) &&
          combiner->hasTrait<OpTrait::IsCommutative>() &&
          isa<IntegerType>(yielded.getType()));

@@ -149,6 +149,9 @@ void CompileKernels::addJobs(plan::ProgramOp program,
 void CompileKernels::finish(Job &job) {
   OpBuilder b(job.kernel.getContext());
   job.kernel.setHash(job.code.hash);
+  if (rounding != Rounding::EachOp)
+    job.kernel.setRounding(
+        static_cast<plan::Rounding>(static_cast<Rounding>(rounding)));
   for (auto [segment, code] : llvm::zip(
            job.kernel.getBody().getOps<plan::SegmentOp>(), job.code.segments)) {
     if (code.scratchBytes)
@@ -200,7 +203,7 @@ void CompileKernels::runOnOperation() {
   auto compile = [&](Job &job) {
     auto start = std::chrono::steady_clock::now();
     FailureOr<CompiledKernel> code =
-        compileKernel(job.functions, job.targets, cache.get());
+        compileKernel(job.functions, job.targets, cache.get(), rounding);
     if (failed(code))
       return;
     job.code = std::move(*code);
@@ -209,7 +212,7 @@ void CompileKernels::runOnOperation() {
             .count();
     if (explain) {
       // Explanations are not cached: the cache has no places in the source.
-      auto paths = explainKernel(job.functions, job.targets.front());
+      auto paths = explainKernel(job.functions, job.targets.front(), rounding);
       if (failed(paths))
         return;
       job.paths = std::move(*paths);

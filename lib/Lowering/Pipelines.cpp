@@ -80,6 +80,7 @@ void mlir::pathways::buildCompilePipeline(OpPassManager &pm,
   compile.kernelCache = options.kernelCache;
   compile.kernelCacheBytes = options.kernelCacheBytes;
   compile.explain = options.explainKernels;
+  compile.rounding = options.rounding;
   pm.addPass(createCompileKernels(compile, reports.kernels));
 }
 

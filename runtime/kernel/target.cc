@@ -257,6 +257,11 @@ absl::StatusOr<std::string> KernelHash(const proto::Kernel& kernel,
     hasher.update(llvm::ArrayRef<uint8_t>(blobs.data() + object.blob_offset(),
                                           object.blob_bytes()));
   }
+  // Kernels with the default rounding keep the hashes that they had before
+  // there were other ones.
+  if (kernel.rounding() != proto::ROUND_EACH_OP) {
+    add_number(static_cast<uint64_t>(kernel.rounding()));
+  }
   llvm::BLAKE3Result<16> result;
   hasher.final(result);
   return llvm::toHex(llvm::ArrayRef<uint8_t>(result), /*LowerCase=*/true);

@@ -244,6 +244,11 @@ class EntryChecker {
     CheckNames(plan_.kernels(), Subject::kKernel, "kernel");
     for (int i = 0; i < plan_.kernels_size() && !context_.full(); ++i) {
       const proto::Kernel& kernel = plan_.kernels(i);
+      if (!proto::Rounding_IsValid(kernel.rounding()))
+        context_.Add(kReferences, Subject::kKernel, i, "kernel ",
+                     Quoted(kernel.name()), " has rounding ",
+                     static_cast<int>(kernel.rounding()),
+                     ", which this version does not know");
       for (int k = 0; k < kernel.objects_size() && !context_.full(); ++k) {
         const proto::KernelObject& object = kernel.objects(k);
         if (object.blob_offset() % kBlobAlignment != 0)

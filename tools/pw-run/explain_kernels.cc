@@ -23,6 +23,15 @@ std::string Milliseconds(double seconds) {
   return absl::StrFormat("%.2f", seconds * 1e3);
 }
 
+// Names the rounding unless it is the default; all kernels have the same.
+std::string RoundingText(const proto::Plan& plan) {
+  for (const proto::Kernel& kernel : plan.kernels()) {
+    if (kernel.rounding() == proto::ROUND_STRICT) return "rounding: strict\n";
+    if (kernel.rounding() == proto::ROUND_EXCESS) return "rounding: excess\n";
+  }
+  return "";
+}
+
 std::string PathsText(const proto::Plan& plan,
                       const std::map<std::string, CodeOrigin>& origins) {
   std::vector<std::vector<std::string>> rows = {
@@ -82,7 +91,8 @@ std::string KernelsText(const proto::Plan& plan,
   rows.push_back({CountText(plan.kernels_size(), "kernel"),
                   absl::StrCat(all_calls), absl::StrCat(all_segments), "",
                   absl::StrCat(all_bytes), "", Milliseconds(all_seconds)});
-  return absl::StrCat(TableText(rows), PathsText(plan, origins));
+  return absl::StrCat(TableText(rows), RoundingText(plan),
+                      PathsText(plan, origins));
 }
 
 }  // namespace pathways::pw_run

@@ -64,6 +64,8 @@ bool Compile(const Options& options, std::string text,
   compile.explain_reshards = options.explain_reshard;
   compile.explain_import = options.explain_import;
   compile.explain_kernels = options.explain_kernels;
+  if (options.strict_rounding) compile.rounding = Rounding::kStrict;
+  if (options.excess_precision) compile.rounding = Rounding::kExcess;
   compile.import_options = {options.carry, options.stepped, options.elided,
                             absl::StrJoin(options.assign, ","),
                             absl::StrJoin(options.slices, ",")};
@@ -155,6 +157,12 @@ bool LoadProgram(const Options& options, Loaded* loaded, Failure* failure) {
           failure, kUsageError,
           absl::StrCat("--explain-reshard: ", name,
                        " is a plan, whose movements are already chosen"));
+    }
+    if (options.strict_rounding || options.excess_precision) {
+      return Fail(failure, kUsageError,
+                  absl::StrCat(options.strict_rounding ? "--strict-rounding: "
+                                                       : "--excess-precision: ",
+                               name, " is a plan, whose code is compiled"));
     }
     loaded->bytes = *std::move(bytes);
   } else if (bytes->find('\0') != std::string::npos) {

@@ -167,6 +167,15 @@ std::vector<Flag> CompileFlags(Options& o) {
        "NAME:N, those of different N are on different islands, those of one N "
        "on the same",
        Texts{&o.slices, ','}},
+      {"--strict-rounding", "",
+       "Round each term of products and sums and add term by term: no fused "
+       "multiply-add, no matrix units, no lanes",
+       Switch{&o.strict_rounding}},
+      {.name = "--excess-precision",
+       .type = "",
+       .help = "Drop roundings between ops where that is faster",
+       .to = Switch{&o.excess_precision},
+       .excludes = "--strict-rounding"},
       {"--profile", "FILE",
        "File that --profile-out of another run wrote: measured costs replace "
        "estimates; results are the same",

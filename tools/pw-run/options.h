@@ -46,6 +46,8 @@ struct Options {
   std::string profile;                              // path; empty: none
   std::string kernel_cache;                         // folder; empty: none
   uint64_t kernel_cache_bytes = uint64_t{1} << 30;  // 0: no bound
+  bool strict_rounding = false;                     // at most one of the two
+  bool excess_precision = false;
 
   std::vector<NamedSpec> inputs;
   std::vector<NamedSpec> outputs;  // "-" or "@PATH"

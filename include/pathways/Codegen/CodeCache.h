@@ -54,10 +54,11 @@ public:
   open(llvm::StringRef folder, uint64_t maxBytes = kDefaultBytes);
 
   /// Returns the keys of the kernel of `functions` for `targets`, which are
-  /// complete. They are equal in all processes with the same build of the code
-  /// generator and of LLVM.
+  /// complete, compiled with `rounding`. They are equal in all processes with
+  /// the same build of the code generator and of LLVM.
   static Keys getKeys(ArrayRef<func::FuncOp> functions,
-                      ArrayRef<::pathways::proto::Target> targets);
+                      ArrayRef<::pathways::proto::Target> targets,
+                      Rounding rounding = Rounding::EachOp);
 
   /// Returns the entry, or nullopt. An entry that cannot be used is reported at
   /// `loc`.

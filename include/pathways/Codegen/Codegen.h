@@ -32,6 +32,17 @@ void registerKernelDialects(DialectRegistry &registry);
 /// Loads these dialects. No other thread may use the context meanwhile.
 void loadKernelDialects(MLIRContext *context);
 
+/// How code rounds floating-point numbers: docs/kernels.md, "Rounding". The
+/// numbers are those of ::pathways::proto::Rounding.
+enum class Rounding {
+  EachOp, ///< Each op rounds its result; the terms of products need not be.
+  Strict, ///< Like EachOp, and terms are rounded and added one by one.
+  Excess, ///< Roundings between ops may be dropped.
+};
+
+/// Returns "each_op", "strict" or "excess".
+StringRef getRoundingName(Rounding rounding);
+
 /// Location and message that a failed check reports.
 struct CodeLocation {
   std::string where;   ///< "file:line:column", or "unknown"
@@ -49,7 +60,8 @@ struct CompiledKernel {
   std::vector<CompiledSegment> segments;          ///< one per function
   std::vector<::pathways::proto::Target> targets; ///< complete, none empty
   std::vector<std::string> objects;               ///< bytes, one per target
-  std::string hash;      ///< hash of everything above, hexadecimal
+  /// Hash of everything above and of the rounding, hexadecimal.
+  std::string hash;
   bool isCached = false; ///< true if it came from the cache
 };
 
@@ -70,7 +82,7 @@ bool isKernelOp(OperationName name);
 /// (fastmath, overflow, exact) are ignored: floating point follows IEEE 754
 /// without contraction or reassociation, except that a sum along the innermost
 /// dimension and the products of a contraction are added in an order fixed by
-/// shape and target.
+/// shape and target. `rounding` restricts or extends these exceptions.
 ///
 /// f16 and bf16 are storage formats: a segment computes with them in f32 and
 /// rounds a result once, to nearest even, when it stores it. An arith.truncf in
@@ -85,7 +97,7 @@ bool isKernelOp(OperationName name);
 FailureOr<CompiledKernel>
 compileKernel(ArrayRef<func::FuncOp> segments,
               ArrayRef<::pathways::proto::Target> targets,
-              CodeCache *cache = nullptr);
+              CodeCache *cache = nullptr, Rounding rounding = Rounding::EachOp);
 
 /// Implementation of one op of a kernel.
 struct OpPath {
@@ -103,7 +115,8 @@ struct OpPath {
 /// as with vectors.
 FailureOr<std::vector<OpPath>>
 explainKernel(ArrayRef<func::FuncOp> segments,
-              const ::pathways::proto::Target &target);
+              const ::pathways::proto::Target &target,
+              Rounding rounding = Rounding::EachOp);
 
 } // namespace pathways
 } // namespace mlir

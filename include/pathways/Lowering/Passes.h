@@ -22,6 +22,16 @@
 
 namespace mlir::pathways {
 
+/// Returns the values of options that choose a rounding.
+inline llvm::cl::ValuesClass getRoundingValues() {
+  return llvm::cl::values(
+      clEnumValN(Rounding::EachOp, "each_op", "each op rounds its result"),
+      clEnumValN(Rounding::Strict, "strict",
+                 "terms of products and sums too, one after the other"),
+      clEnumValN(Rounding::Excess, "excess",
+                 "roundings between ops may be dropped"));
+}
+
 #define GEN_PASS_DECL
 #include "pathways/Lowering/Passes.h.inc"
 
@@ -76,6 +86,9 @@ struct CompileOptions : public PassPipelineOptions<CompileOptions> {
       llvm::cl::desc(
           "Emit remarks that say which ops are left to plain loops, and why"),
       llvm::cl::init(false)};
+  PassOptions::Option<Rounding> rounding{
+      *this, "rounding", llvm::cl::desc("How floats are rounded"),
+      llvm::cl::init(Rounding::EachOp), getRoundingValues()};
 };
 
 /// Cost of compiling one kernel. It is no part of the plan, because it differs

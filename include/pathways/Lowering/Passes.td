@@ -84,6 +84,10 @@ def CompileKernels : Pass<"pw-compile-kernels", "::mlir::ModuleOp"> {
     With `explain`, a remark at each op that runs as a plain loop gives the reason, if
     vectors would be more than 4 times as fast.
 
+    `rounding` chooses how floats are [rounded](../kernels.md#rounding). It is part of
+    the hash of a kernel; the attribute `rounding` of the kernel names it unless it is
+    the default.
+
     Fails with an error at an op that cannot become code. Fails before anything is
     compiled if the folder cannot be written, or if users other than this one and root
     may write to it: files that they put there would run.
@@ -97,7 +101,11 @@ def CompileKernels : Pass<"pw-compile-kernels", "::mlir::ModuleOp"> {
            /*default=*/"uint64_t{1} << 30",
            "Bytes to keep there, what was used last first; 0: no bound">,
     Option<"explain", "explain", "bool", /*default=*/"false",
-           "Say which ops are left to plain loops, and why">
+           "Say which ops are left to plain loops, and why">,
+    Option<"rounding", "rounding", "::mlir::pathways::Rounding",
+           /*default=*/"::mlir::pathways::Rounding::EachOp",
+           "How floats are rounded",
+           "::mlir::pathways::getRoundingValues()">
   ];
   let dependentDialects = ["::mlir::pathways::plan::PlanDialect"];
 }

@@ -139,9 +139,10 @@ private:
   Lanes vectors; ///< vectors of C
   int64_t tileRows = 1, tileVectors = 1;
   bool turnsB = false, packsB = false, packsA = false;
-  bool usesQuads = false; ///< see Int8Dot.cpp
-  Value quads;            ///< packed B for byte products
-  Value corrections;      ///< by row of the block of A
+  bool roundsOnce = false; ///< multiplies and adds with one rounding
+  bool usesQuads = false;  ///< see Int8Dot.cpp
+  Value quads;             ///< packed B for byte products
+  Value corrections;       ///< by row of the block of A
   Value panels; ///< panels of B by panel, k, column; null if B is read in place
   Value panelBegin;           ///< first k of the panels; null stands for 0
   Value blockA;               ///< packed rows of A; null if A is read in place

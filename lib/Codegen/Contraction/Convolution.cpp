@@ -116,7 +116,7 @@ bool WindowWriter::matchBody() {
              arith::MinSIOp, arith::MaxUIOp, arith::MinUIOp>(each) ||
         each.getResult(0).getType() != element)
       return false;
-  isFused = tiles.hasFma && isProduct(*body);
+  isFused = tiles.hasFma && isProduct(*body) && mayRoundOnce(op);
   return true;
 }
 

@@ -128,7 +128,13 @@ bool ContractionWriter::match() {
   for (int64_t dim = 0, e = sizes.size(); dim < e; ++dim)
     if (dim != m && dim != n && dim != k)
       others.push_back(dim);
+  // Other sums run outside of that along k.
+  if (tiles.addsInOrder && llvm::any_of(others, [&](int64_t dim) {
+        return dim > k && sizes[dim] > 1 && !outMap.isFunctionOfDim(dim);
+      }))
+    return false;
   turnsB = !isDenseAlong(rhs, rhsMap, n);
+  roundsOnce = tiles.hasFma && mayRoundOnce(op);
   // A product with a single row is computed as sums in lanes instead.
   // Transposing costs as much as multiplying by one row. But a product of
   // several rows must give the same bits for any number of rows, even where one
@@ -261,7 +267,7 @@ void ContractionWriter::addTerms(Value kBegin, Value kEnd, ArrayRef<Value> rows,
         if (isa<IntegerType>(element))
           sum = arith::AddIOp::create(b, sum,
                                       arith::MulIOp::create(b, lanes, right));
-        else if (tiles.hasFma)
+        else if (roundsOnce)
           // vector.fma may become two roundings.
           sum = math::FmaOp::create(b, lanes, right, sum);
         else

@@ -66,7 +66,8 @@ bool TileWriter::matchBody() {
   Type sum = getElementTypeOrSelf(out.getType());
   const bool isFloat = sum.isF32();
   // two conversions, product, sum, terminator
-  if (!(isFloat ? unit.hasFloats : unit.hasBytes && sum.isInteger(32)) ||
+  if (!(isFloat ? unit.hasFloats && mayRoundOnce(op)
+                : unit.hasBytes && sum.isInteger(32)) ||
       !llvm::hasNItems(body->getOperations(), 5))
     return false;
   for (auto [i, operand] : {std::pair(0, &left), std::pair(1, &right)}) {

@@ -131,8 +131,9 @@ struct FillFlat : OpInterfaceRewritePattern<linalg::LinalgOp> {
 static void addInLanes(linalg::GenericOp op) {
   constexpr int64_t kLeastTerms = 256;
   auto iterators = op.getIteratorTypesArray();
+  // Windows add term by term.
   if (iterators.empty() || !linalg::isReductionIterator(iterators.back()) ||
-      op.getStaticLoopRanges().back() < kLeastTerms)
+      op.getStaticLoopRanges().back() < kLeastTerms || kernel::isWindowed(op))
     return;
   Block *body = op.getBody();
   for (auto [yielded, result] : llvm::zip_equal(
@@ -182,7 +183,8 @@ LogicalResult kernel::lowerToLoops(ModuleOp module, const MatmulTiles &tiles,
     return name == math::TanhOp::getOperationName();
   });
   applyPatternsToEnd(module, std::move(patterns));
-  module.walk(addInLanes);
+  if (!tiles.addsInOrder)
+    module.walk(addInLanes);
   if (hasOp(module, llvm::IsaPred<linalg::LinalgOp>)) {
     PassManager pm(context);
     pm.nest<func::FuncOp>().addPass(createConvertLinalgToLoopsPass());

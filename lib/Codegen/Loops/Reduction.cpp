@@ -113,7 +113,8 @@ bool ReductionWriter::matchBody() {
   BlockArgument before = op.getMatchingBlockArgument(op.getDpsInitOperand(0));
   combiner = result.getDefiningOp();
   if (!isCombiner(combiner) || combiner->getBlock() != body ||
-      !combiner->hasOneUse() || !before.hasOneUse())
+      !combiner->hasOneUse() || !before.hasOneUse() ||
+      (tiles.addsInOrder && isa<arith::AddFOp>(combiner)))
     return false;
   if (combiner->getOperand(0) == before)
     ofTerm = combiner->getOperand(1);
@@ -124,7 +125,7 @@ bool ReductionWriter::matchBody() {
   if (!canBeInLanes(*body, tiles.hasHalves))
     return false;
   auto product = ofTerm.getDefiningOp<arith::MulFOp>();
-  isFused = tiles.hasFma && isa<arith::AddFOp>(combiner) && product &&
+  isFused = tiles.hasFma && mayRoundOnce(product, combiner) &&
             product->getBlock() == body && product->hasOneUse();
   return true;
 }

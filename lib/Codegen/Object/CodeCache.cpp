@@ -69,7 +69,8 @@ private:
 } // namespace
 
 CodeCache::Keys CodeCache::getKeys(ArrayRef<func::FuncOp> functions,
-                                   ArrayRef<Target> targets) {
+                                   ArrayRef<Target> targets,
+                                   Rounding rounding) {
   // Use the version of the loaded library, which may differ from the one at
   // compile time.
   unsigned major = 0, minor = 0, patch = 0;
@@ -78,6 +79,7 @@ CodeCache::Keys CodeCache::getKeys(ArrayRef<func::FuncOp> functions,
   hasher.add(kMagic);
   hasher.add(kCodeVersion);
   hasher.add((Twine(major) + "." + Twine(minor) + "." + Twine(patch)).str());
+  hasher.add(getRoundingName(rounding));
   for (const Target &target : targets) {
     hasher.add(target.triple());
     hasher.add(target.cpu());

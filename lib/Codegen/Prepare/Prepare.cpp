@@ -326,15 +326,27 @@ static size_t countUpToMost(linalg::GenericOp op) {
   return count;
 }
 
+/// Returns true if `op` sums up floats.
+static bool addsFloats(linalg::GenericOp op) {
+  return op.getNumReductionLoops() > 0 &&
+         llvm::any_of(op.getBody()->getTerminator()->getOperands(),
+                      [](Value v) { return v.getDefiningOp<arith::AddFOp>(); });
+}
+
 /// Returns true if the producer of `operand` should be fused into its user.
 /// Fusion must not compute an element twice, and contractions are worth more as
-/// a whole.
-static bool shouldFuse(OpOperand *operand) {
+/// a whole. Strict sums have no lanes, which functions need.
+static bool shouldFuse(OpOperand *operand, Rounding rounding) {
   auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
   auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
   if (!producer || !consumer || !producer->hasOneUse())
     return false;
   if (kernel::isContraction(consumer))
+    return false;
+  if (rounding == Rounding::Strict && addsFloats(consumer) &&
+      llvm::any_of(producer.getBody()->getOperations(), [](Operation &each) {
+        return isa<math::MathDialect>(each.getDialect());
+      }))
     return false;
   return consumer.getMatchingIndexingMap(operand).isPermutation() &&
          countUpToMost(producer) + countUpToMost(consumer) <= kMostFused;
@@ -502,7 +514,7 @@ static void writeAsGeneric(ModuleOp module) {
   walkAndApplyPatterns(module, std::move(patterns));
 }
 
-LogicalResult kernel::normalizeTensors(ModuleOp module) {
+LogicalResult kernel::normalizeTensors(ModuleOp module, Rounding rounding) {
   MLIRContext *context = module.getContext();
   dropWhatIsEmpty(module);
   simplifySteps(module);
@@ -518,6 +530,7 @@ LogicalResult kernel::normalizeTensors(ModuleOp module) {
   if (failed(lowerAffine(module)))
     return failure();
   writeAsGeneric(module);
+  markProducts(module, rounding);
   simplify(module);
   // Runs before fusion, which may join a rounding to bf16 with the op that
   // widens it again.
@@ -525,12 +538,16 @@ LogicalResult kernel::normalizeTensors(ModuleOp module) {
   // Runs before splats become fills: fusion folds a splat into its user.
   auto fuse = [&] {
     RewritePatternSet patterns(context);
-    linalg::populateElementwiseOpsFusionPatterns(patterns, shouldFuse);
+    linalg::populateElementwiseOpsFusionPatterns(
+        patterns,
+        [&](OpOperand *operand) { return shouldFuse(operand, rounding); });
     applyPatternsToEnd(module, std::move(patterns));
   };
   fuse();
   unshareCheapOps(module);
   fuse();
+  if (rounding == Rounding::Excess)
+    dropRoundings(module);
   RewritePatternSet fills(context);
   fills.add<FillFromSplat>(context);
   applyPatternsToEnd(module, std::move(fills));

@@ -232,6 +232,9 @@ LogicalResult Importer::addKernel(const proto::Kernel &kernel) {
   llvm::StringSet<> symbols;
   for (const proto::Segment &segment : kernel.segments()) {
     if (!symbols.insert(segment.symbol()).second)
+    if (kernel.rounding() != proto::ROUND_EACH_OP)
+      p.rounding = RoundingAttr::get(b.getContext(),
+                                     static_cast<Rounding>(kernel.rounding()));
       return mlir::emitError(loc)
              << "kernel '" << kernel.name() << "' has two segments '"
              << segment.symbol() << "'";

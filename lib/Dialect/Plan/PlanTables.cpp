@@ -290,6 +290,8 @@ LogicalResult Exporter::add(KernelOp op) {
       return failure();
     segment->set_scratch_bytes(op.getScratch());
     for (Type type : op.getOperandTypes().getAsValueRange<TypeAttr>()) {
+  if (op.getRounding())
+    kernel->set_rounding(static_cast<proto::Rounding>(*op.getRounding()));
       auto tensor = cast<RankedTensorType>(type); // (C2) of the segment
       proto::KernelOperand *operand = segment->add_operands();
       proto::ElementType element = proto::ELEMENT_TYPE_UNSPECIFIED;

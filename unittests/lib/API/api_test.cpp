@@ -408,6 +408,26 @@ public:
   ~ProfileFile() { std::remove(path.c_str()); }
 
   const std::string path;
+TEST(ApiTest, TheRoundingBelongsToThePlan) {
+  std::vector<std::string> plans;
+  for (Rounding rounding :
+       {Rounding::kEachOp, Rounding::kStrict, Rounding::kExcess}) {
+    Compiled compiled = take(
+        compile(runningSum(), {.topology = "1x1x2", .rounding = rounding}));
+    plans.push_back(take(printPlan(compiled.plan)));
+  }
+  EXPECT_THAT(plans[0], Not(HasSubstr("rounding")));
+  EXPECT_THAT(plans[1], HasSubstr(" rounding strict {"));
+  EXPECT_THAT(plans[2], HasSubstr(" rounding excess {"));
+  EXPECT_TRUE(compile(Program{plans[1]}, {.topology = "1x1x2"}));
+  auto refused = compile(Program{plans[1]},
+                         {.topology = "1x1x2", .rounding = Rounding::kStrict});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kInvalidArgument);
+  EXPECT_THAT(refused.error().message,
+              HasSubstr("is a plan, whose code is already compiled"));
+}
+
 };
 
 TEST(ApiTest, ProfileOfARun) {

@@ -27,6 +27,10 @@ static thread_local View currentView = View::Local;
 
 void kernel_test::setView(View view) { currentView = view; }
 
+static thread_local Accuracy currentAccuracy = Accuracy::EachOp;
+
+void kernel_test::setAccuracy(Accuracy accuracy) { currentAccuracy = accuracy; }
+
 long double kernel_test::roundingOf(Element e) {
   if (isNarrow(e) && currentView == View::Global)
     return std::ldexp(1.0L, -formatOf(e).first - 1);
@@ -101,7 +105,8 @@ long double kernel_test::mostOf(Element e) {
 }
 
 bool kernel_test::isExact(Element e, std::initializer_list<Cell> operands) {
-  if (isNarrow(e) && currentView == View::Global)
+  if (currentAccuracy == Accuracy::Excess ||
+      (isNarrow(e) && currentView == View::Global))
     return false;
   return std::all_of(operands.begin(), operands.end(),
                      [](const Cell &cell) { return cell.error == 0; });
@@ -372,7 +377,7 @@ static bool mayBeSubnormal(Cell cell) {
 }
 
 Cell kernel_test::termOf(const BinaryOp &times, Element e, Cell a, Cell b) {
-  if (!isFloat(e))
+  if (!isFloat(e) || currentAccuracy == Accuracy::Strict)
     return times.apply(e, a, b);
   const bool isZero =
       (a.real == 0 && a.error == 0) || (b.real == 0 && b.error == 0);
@@ -454,11 +459,13 @@ static Cell productOfAll(Element e, const std::vector<Cell> &factors) {
 }
 
 Cell kernel_test::combine(const BinaryOp &op, Element e, Cell sum,
-                          const std::vector<Cell> &cells) {
+                          const std::vector<Cell> &cells,
+                          bool isOrderOfKernel) {
   const std::string name = op.name;
   if (cells.empty())
     return sum;
-  if (name == "arith.addf" || name == "arith.mulf") {
+  if (!(isOrderOfKernel && currentAccuracy == Accuracy::Strict) &&
+      (name == "arith.addf" || name == "arith.mulf")) {
     std::vector<Cell> all = cells;
     all.push_back(sum);
     return name == "arith.addf" ? sumOf(e, std::move(all))
@@ -512,13 +519,15 @@ const Cell &kernel_test::cellOf(const Tensor &from, const Map &map,
 
 void kernel_test::joinTerms(const BinaryOp &join, const Shape &loops,
                             const Map &out, const Tensor &init, Tensor &result,
-                            const std::function<Cell(const Shape &)> &term) {
+                            const std::function<Cell(const Shape &)> &term,
+                            bool isOrderOfKernel) {
   std::vector<std::vector<Cell>> terms(result.cells.size());
   forEach(loops, [&](const Shape &index) {
     terms[offsetOf(result.shape, select(out, index))].push_back(term(index));
   });
   for (size_t i = 0; i < terms.size(); ++i)
-    result.cells[i] = combine(join, result.element, init.cells[i], terms[i]);
+    result.cells[i] =
+        combine(join, result.element, init.cells[i], terms[i], isOrderOfKernel);
 }
 
 std::string kernel_test::list(const std::vector<int64_t> &values) {

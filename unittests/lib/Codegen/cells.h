@@ -51,6 +51,8 @@ long double leastOf(Element e);
 
 /// Sets the view whose errors are computed from now on, on this thread.
 void setView(View view);
+/// Sets the accuracy of errors that are computed from now on, on this thread.
+void setAccuracy(Accuracy accuracy);
 
 /// Returns `value` wrapped to the bits of an element.
 int64_t wrapped(Element e, uint64_t value);
@@ -126,13 +128,14 @@ int compare(Element e, Cell a, Cell b);
 long double specialNumber(Element e, bool isWild, uint64_t i);
 
 /// Returns the product of two operands as a term of a sum, which may be rounded
-/// only together with that sum.
+/// only together with that sum unless the accuracy is strict.
 Cell termOf(const BinaryOp &times, Element e, Cell a, Cell b);
 
-/// Combines cells that may be taken in any order. Sums take their number into
+/// Combines cells, in their order if the accuracy is strict and this order is
+/// that of the kernel, otherwise in any order. Sums take their number into
 /// account.
 Cell combine(const BinaryOp &op, Element e, Cell sum,
-             const std::vector<Cell> &cells);
+             const std::vector<Cell> &cells, bool isOrderOfKernel = true);
 
 //===----------------------------------------------------------------------===//
 // Shapes
@@ -153,10 +156,12 @@ Shape select(const Map &map, const Shape &loops);
 const Cell &cellOf(const Tensor &from, const Map &map, const Shape &index);
 /// Computes each element of `result` from that of `init` by joining it with a
 /// term of each iteration of `loops` that has this element at the subscripts
-/// `out`.
+/// `out`. `isOrderOfKernel` tells that the loops are in the order of those of
+/// the op.
 void joinTerms(const BinaryOp &join, const Shape &loops, const Map &out,
                const Tensor &init, Tensor &result,
-               const std::function<Cell(const Shape &)> &term);
+               const std::function<Cell(const Shape &)> &term,
+               bool isOrderOfKernel = true);
 
 /// Returns "1, 2, 3".
 std::string list(const std::vector<int64_t> &values);

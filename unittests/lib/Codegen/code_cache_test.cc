@@ -29,6 +29,7 @@
 using namespace kernel_test;
 using mlir::pathways::CodeCache;
 using mlir::pathways::CompiledKernel;
+using mlir::pathways::Rounding;
 using pathways::proto::Target;
 using testing::HasSubstr;
 using testing::StartsWith;
@@ -88,10 +89,11 @@ llvm::SmallVector<mlir::func::FuncOp> functionsOf(Kernel &kernel) {
 }
 
 CodeCache::Keys keysOf(const std::string &text,
-                       const Target &target = MakeTarget("znver4")) {
+                       const Target &target = MakeTarget("znver4"),
+                       Rounding rounding = Rounding::EachOp) {
   Kernel kernel;
   EXPECT_TRUE(kernel.parse(text)) << kernel.errors();
-  return CodeCache::getKeys(functionsOf(kernel), {target});
+  return CodeCache::getKeys(functionsOf(kernel), {target}, rounding);
 }
 
 std::string readFile(const fs::path &path) {
@@ -155,6 +157,13 @@ TEST_F(CodeCacheTest, KeysFollowWhatCodeFollowsFrom) {
   Target triple = MakeTarget("znver4");
   triple.set_triple("x86_64-unknown-freebsd");
   EXPECT_NE(keys.code, keysOf(kPlain, triple).code);
+  const auto rounded = [](Rounding rounding) {
+    return keysOf(kPlain, MakeTarget("znver4"), rounding).code;
+  };
+  EXPECT_EQ(keys.code, rounded(Rounding::EachOp));
+  EXPECT_NE(keys.code, rounded(Rounding::Strict));
+  EXPECT_NE(keys.code, rounded(Rounding::Excess));
+  EXPECT_NE(rounded(Rounding::Strict), rounded(Rounding::Excess));
 }
 
 TEST_F(CodeCacheTest, KeysFollowAttributesAndConstants) {

@@ -44,13 +44,15 @@ bool Kernel::compile(const std::string &text,
 
 bool Kernel::compile(llvm::ArrayRef<mlir::func::FuncOp> functions,
                      const std::vector<pathways::proto::Target> &targets) {
-  auto result = mlir::pathways::compileKernel(functions, targets);
+  auto result = mlir::pathways::compileKernel(functions, targets,
+                                              /*cache=*/nullptr, rounding);
   if (failed(result))
     return false;
   compiled = std::move(*result);
   kernel.Clear();
   kernel.set_name("test");
   kernel.set_hash(compiled.hash);
+  kernel.set_rounding(static_cast<pathways::proto::Rounding>(rounding));
   for (auto [i, segment] : llvm::enumerate(compiled.segments)) {
     auto *out = kernel.add_segments();
     out->set_symbol(segment.symbol);

@@ -74,6 +74,8 @@ public:
   /// Compiles existing functions in the same way.
   bool compile(llvm::ArrayRef<mlir::func::FuncOp> functions,
                const std::vector<pathways::proto::Target> &targets = {});
+  /// Makes later compilations round like this.
+  void setRounding(mlir::pathways::Rounding wanted) { rounding = wanted; }
   bool load(const pathways::proto::Target &wanted = {});
 
   /// Runs a segment with scratch memory of the declared size. Checks that
@@ -95,6 +97,7 @@ private:
   mlir::pathways::CompiledKernel compiled;
   pathways::proto::Kernel kernel;
   std::string blobBytes, errorText;
+  mlir::pathways::Rounding rounding = mlir::pathways::Rounding::EachOp;
   std::shared_ptr<const pathways::KernelLibrary> library;
 };
 

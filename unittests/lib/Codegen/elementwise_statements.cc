@@ -196,7 +196,8 @@ bool KernelGenerator::convert() {
                      in.error + std::ldexp(std::fabs(in.real), -fraction - 1) +
                          std::ldexp(1.0L, least - fraction - 1));
             // An exact number rounds to exactly one number.
-            if (in.error == 0)
+            if (isExact(from, {in}) ||
+                (in.error == 0 && (in.real == 0 || !std::isfinite(in.real))))
               out = real(narrowed(target, in.real), 0);
             else if (std::isinf(
                          narrowed(target, std::fabs(in.real) + in.error)))

@@ -15,10 +15,13 @@
 using namespace kernel_test;
 
 RandomKernel kernel_test::makeRandomKernel(const std::string &name,
-                                           uint64_t seed, View view, Mix mix) {
+                                           uint64_t seed, View view, Mix mix,
+                                           Accuracy accuracy) {
   setView(view);
+  setAccuracy(accuracy);
   RandomKernel kernel = KernelGenerator(name, seed, view, mix).run();
   setView(View::Local);
+  setAccuracy(Accuracy::EachOp);
   return kernel;
 }
 

@@ -60,9 +60,18 @@ enum class View { Local, Global };
 /// zeros of both signs, subnormals, infinities and NaN among its operands.
 enum class Mix { Usual, Layers };
 
+/// The rounding of which the results know the errors. EachOp: terms of sums may
+/// be added in any order, and products of a sum need not be rounded. Strict:
+/// terms are rounded and added in the order of the loops, so sums of exact
+/// terms are exact. Excess: any op may leave its result unrounded.
+enum class Accuracy { EachOp, Strict, Excess };
+
 /// Returns a random kernel. Equal seeds give equal kernels on every machine.
+/// Kernels of one seed may differ between accuracies: they have no statements
+/// of whose results nothing is known.
 RandomKernel makeRandomKernel(const std::string &name, uint64_t seed,
-                              View view = View::Local, Mix mix = Mix::Usual);
+                              View view = View::Local, Mix mix = Mix::Usual,
+                              Accuracy accuracy = Accuracy::EachOp);
 
 /// Describes an element of `bytes` that differs from `expected`, or returns "".
 std::string difference(const Tensor &expected,

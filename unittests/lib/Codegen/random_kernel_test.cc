@@ -110,8 +110,19 @@ kernel::RowLimits limitsOf(uint64_t group) {
       .leastBytes = 1, .leastBlock = rows, .mostBlock = rows, .fewRows = rows};
 }
 
+mlir::pathways::Rounding roundingOf(Accuracy accuracy) {
+  switch (accuracy) {
+  case Accuracy::EachOp:
+    return mlir::pathways::Rounding::EachOp;
+  case Accuracy::Strict:
+    return mlir::pathways::Rounding::Strict;
+  case Accuracy::Excess:
+    return mlir::pathways::Rounding::Excess;
+  }
+}
+
 /// Compiles, runs and compares `count` kernels and prints their seeds.
-void checkMany(Mix mix, uint64_t usual) {
+void checkMany(Mix mix, uint64_t usual, Accuracy accuracy = Accuracy::EachOp) {
   const uint64_t seed = TestSeed(20260701);
   const uint64_t count = FromEnvironment("PATHWAYS_TEST_KERNELS", usual);
   constexpr uint64_t kTogether = 10; // segments of one kernel
@@ -122,18 +133,20 @@ void checkMany(Mix mix, uint64_t usual) {
     std::string text;
     for (uint64_t i = first; i < std::min(first + kTogether, count); ++i) {
       randoms.push_back(makeRandomKernel("k" + std::to_string(i - first),
-                                         seed + i, View::Local, mix));
+                                         seed + i, View::Local, mix, accuracy));
       text += randoms.back().text;
     }
     const Target target = targetOf(first / kTogether);
     kernel::rowLimits() = limitsOf(first / kTogether);
     Kernel together;
+    together.setRounding(roundingOf(accuracy));
     bool areGood = together.compile(text, {target}) && together.load(target);
     for (auto [i, random] : llvm::enumerate(randoms)) {
       SCOPED_TRACE(testing::Message() << "seed " << seed + first + i << " for "
                                       << target.cpu() << "\n"
                                       << random.text);
       Kernel alone;
+      alone.setRounding(roundingOf(accuracy));
       if (!areGood &&
           !(alone.compile(random.text, {target}) && alone.load(target))) {
         ADD_FAILURE() << alone.errors();
@@ -183,6 +196,17 @@ TEST(RandomKernels, AgreeWithPlainCode) {
 
 TEST(RandomKernels, LayersAgreeWithPlainCode) {
   checkMany(Mix::Layers, SampleSize(120, 500));
+}
+
+/// Sums of exact terms are compared bit by bit.
+TEST(RandomKernels, StrictRoundingAgreesWithPlainCode) {
+  checkMany(Mix::Usual, SampleSize(60, 300), Accuracy::Strict);
+  checkMany(Mix::Layers, SampleSize(60, 300), Accuracy::Strict);
+}
+
+TEST(RandomKernels, ExcessPrecisionAgreesWithPlainCode) {
+  checkMany(Mix::Usual, SampleSize(40, 200), Accuracy::Excess);
+  checkMany(Mix::Layers, SampleSize(40, 200), Accuracy::Excess);
 }
 
 /// Runs each kernel without row loops, and with everything cut into rows that

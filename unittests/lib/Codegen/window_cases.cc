@@ -228,6 +228,7 @@ void kernel_test::check(const Layout &layout, const Sizes &sizes,
   std::string text = textOf(layout, sizes, w);
   SCOPED_TRACE(text);
   Kernel kernel;
+  kernel.setRounding(w.rounding);
   ASSERT_TRUE(kernel.compile(text, {target})) << kernel.errors();
   if (!kernel.load(target)) {
     ASSERT_NE(target.cpu(), "") << kernel.errors();

@@ -59,6 +59,7 @@ struct Window {
   bool hasTail = false; ///< bias and activation after it
   float init = 0, padding = 0;
   bool isFused = hasFma(); ///< a product and its sum are rounded once
+  mlir::pathways::Rounding rounding = mlir::pathways::Rounding::EachOp;
 };
 
 /// Returns the elements that a window reads along y (axis 0) or x, including

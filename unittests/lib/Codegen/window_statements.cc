@@ -271,16 +271,16 @@ bool KernelGenerator::window() {
   return emit(text, {r}, [=, &times, &join](Env &env) {
     for (const Evaluation &each : before)
       each(env);
-    joinTerms(join, windows.loops, windows.outMap, env[init], env[r],
-              [&](const Shape &index) {
-                auto [isInside, at] = windows.placeOf(index);
-                Cell value = isInside
-                                 ? env[x].cells[offsetOf(windows.image, at)]
-                                 : Cell();
-                return isPooling
-                           ? value
+    joinTerms(
+        join, windows.loops, windows.outMap, env[init], env[r],
+        [&](const Shape &index) {
+          auto [isInside, at] = windows.placeOf(index);
+          Cell value =
+              isInside ? env[x].cells[offsetOf(windows.image, at)] : Cell();
+          return isPooling ? value
                            : termOf(times, e, value,
                                     cellOf(env[w], windows.filterMap, index));
-              });
+        },
+        /*isOrderOfKernel=*/false);
   });
 }

@@ -34,6 +34,13 @@ const std::vector<Fault>& FlowFaults() {
        1,
        {"kernel 0 has no name"},
        [](Edit& e) { e.plan->mutable_kernels(0)->clear_name(); }},
+      {"rounding_of_a_kernel",
+       1,
+       {"kernel 'layer0' has rounding 7"},
+       [](Edit& e) {
+         e.plan->mutable_kernels(0)->set_rounding(
+             static_cast<proto::Rounding>(7));
+       }},
       {"argument_name_twice",
        1,
        {"arguments 0 and 1", "'w'"},

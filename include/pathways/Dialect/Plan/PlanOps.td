@@ -75,6 +75,12 @@ def Plan_Relation : I32EnumAttr<"Relation", "which shards an edge joins", [
   let cppNamespace = "::mlir::pathways::plan";
 }
 
+def Plan_Rounding : I32EnumAttr<"Rounding", "how the code of a kernel rounds", [
+    I32EnumAttrCase<"EachOp", 0, "each_op">, I32EnumAttrCase<"Strict", 1, "strict">,
+    I32EnumAttrCase<"Excess", 2, "excess">]> {
+  let cppNamespace = "::mlir::pathways::plan";
+}
+
 def Plan_ExpectKind : I32EnumAttr<"ExpectKind", "how a result is compared", [
     I32EnumAttrCase<"Eq", 1, "eq">, I32EnumAttrCase<"Close", 2, "close">,
     I32EnumAttrCase<"AlmostEq", 3, "almost_eq">]> {
@@ -214,7 +220,9 @@ def Plan_KernelOp : Plan_Entry<"kernel", [
     operands that are read, its results those that are written, in order. Code
     generation replaces the functions by one `plan.object` per target.
     `coordinates` is the number of mesh axes whose coordinates the code takes. `hash`
-    identifies the code by its content.
+    identifies the code by its content. `rounding` is `strict` or `excess` if the code
+    was compiled with that [rounding](../kernels.md#rounding), and absent for the
+    default, `each_op`.
 
     Constraints: (C1) segments have distinct names; (C2) a kernel has either
     objects or functions for its segments; (C3) the function of a segment has the
@@ -229,10 +237,12 @@ def Plan_KernelOp : Plan_Entry<"kernel", [
     }
     ```
   }];
-  let arguments = (ins SymbolNameAttr:$id, Plan_Count:$coordinates, Plan_Text:$hash);
+  let arguments = (ins SymbolNameAttr:$id, Plan_Count:$coordinates, Plan_Text:$hash,
+                       OptionalAttr<Plan_Rounding>:$rounding);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $id (`coordinates` $coordinates^)? (`hash` $hash^)? attr-dict-with-keyword $body
+    $id (`coordinates` $coordinates^)? (`hash` $hash^)? (`rounding` $rounding^)?
+    attr-dict-with-keyword $body
   }];
   let hasRegionVerifier = 1;
   let extraClassDeclaration = [{

@@ -21,13 +21,13 @@ plan.program @all source "all.mlir" producer "pathways 0.1.0" fingerprint "01234
   plan.layout 1 tensor<4xf32> [{}] partial add {"d"}
   plan.layout 2 tensor<4xf32> [{}]
   plan.layout 3 tensor<4x2xf32> [{"m", "d"}, {}]
-  // CHECK-NEXT: plan.kernel @sum coordinates 2 hash "0a" {
+  // CHECK-NEXT: plan.kernel @sum coordinates 2 hash "0a" rounding strict {
   // CHECK-NEXT:   plan.segment @main (tensor<4xf32>, out tensor<4xf32>) scratch 128 locations {{\[\[}}"a.mlir:3:5", "division by zero"]]
   // CHECK-NEXT:   plan.segment @last (tensor<4xf32>, out tensor<4xf32>)
   // CHECK-NEXT:   plan.object target "x86_64-unknown-linux-gnu" cpu "znver4" features ["+avx2"] code dense_resource<sum.0> : tensor<4xi8>
   // CHECK-NEXT:   plan.object code dense_resource<sum.1> : tensor<3xi8>
   // CHECK-NEXT: }
-  plan.kernel @sum coordinates 2 hash "0a" {
+  plan.kernel @sum coordinates 2 hash "0a" rounding strict {
     plan.segment @main (tensor<4xf32>, out tensor<4xf32>) scratch 128 locations [["a.mlir:3:5", "division by zero"]]
     plan.segment @last (tensor<4xf32>, out tensor<4xf32>)
     plan.object target "x86_64-unknown-linux-gnu" cpu "znver4" features ["+avx2"] code dense_resource<sum.0> : tensor<4xi8>
