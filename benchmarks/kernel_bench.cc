@@ -11,7 +11,8 @@
 // reference; all benchmarks, or those whose names begin with one of NAME.
 // vs_openblas, vs_onednn and vs_parts are relative speed: above 1 the generated
 // code is faster. vs_memcpy (of the largest operand or result), vs_matmul and
-// vs_f32 are relative time. Results are compared, too.
+// vs_f32 are relative time. strict and excess are the speed of code with this
+// rounding over that of the default. Results are compared, too.
 //
 //===----------------------------------------------------------------------===//
 
@@ -93,8 +94,8 @@ int64_t Array::count() const {
 int64_t Array::bytes() const { return count() * BytesOf(element); }
 
 Kernel::Kernel(const std::vector<Array>& operands, const Array& result,
-               const std::string& statements) {
-  Load(operands, {result}, {"%r"}, statements);
+               const std::string& statements, Rounding rounding) {
+  Load(operands, {result}, {"%r"}, statements, rounding);
 }
 
 Kernel::Kernel(const std::vector<Array>& operands,
@@ -104,13 +105,13 @@ Kernel::Kernel(const std::vector<Array>& operands,
   for (size_t i = 0; i < results.size(); ++i) {
     names.push_back("%r" + std::to_string(i));
   }
-  Load(operands, results, names, statements);
+  Load(operands, results, names, statements, Rounding::kEachOp);
 }
 
 void Kernel::Load(const std::vector<Array>& operands,
                   const std::vector<Array>& results,
                   const std::vector<std::string>& names,
-                  const std::string& statements) {
+                  const std::string& statements, Rounding rounding) {
   ProgramBuilder b("bench");
   b.slice("s", {{"x", 1}});
   auto type = [&](const Array& array) {
@@ -140,6 +141,7 @@ void Kernel::Load(const std::vector<Array>& operands,
   }
   CompileOptions options;
   options.topology = "1x1x1";
+  options.rounding = rounding;
   Result<Compiled> compiled = compile(b.build(), options);
   if (!compiled) Die(compiled.error().message);
   const PlanData plan = Must(ParsePlan(compiled->plan.bytes()));
@@ -249,6 +251,7 @@ static int Main(int argc, char** argv) {
   append(Products());
   append(MemoryBound());
   append(Attentions());
+  append(Roundings());
 #ifdef PATHWAYS_HAS_ONEDNN
   if (!UseOneThread()) Die("oneDNN cannot be told to use one thread");
   append(NarrowProducts());

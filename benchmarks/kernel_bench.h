@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "benchmarks/bench.h"
+#include "pathways/Compile.h"
 #include "runtime/kernel/kernel_library.h"
 
 namespace pathways::bench {
@@ -51,7 +52,7 @@ class Kernel {
   // `statements` define the result %r from the operands %a0, %a1, ..., which
   // they use in this order.
   Kernel(const std::vector<Array>& operands, const Array& result,
-         const std::string& statements);
+         const std::string& statements, Rounding rounding = Rounding::kEachOp);
   // Takes statements that define several results %r0, %r1, ...
   Kernel(const std::vector<Array>& operands, const std::vector<Array>& results,
          const std::string& statements);
@@ -68,7 +69,7 @@ class Kernel {
   void Load(const std::vector<Array>& operands,
             const std::vector<Array>& results,
             const std::vector<std::string>& names,
-            const std::string& statements);
+            const std::string& statements, Rounding rounding);
 
   size_t operands_ = 0;
   int64_t scratch_bytes_ = 0;
@@ -80,6 +81,9 @@ class Kernel {
 // Converts `count` numbers of a 16-bit type to f32.
 void Widen(const std::string& element, const void* narrow, float* wide,
            int64_t count);
+
+// Statements on rows of 1024x1024 numbers, %a0; they use %row, %full and %zero.
+extern const char kSoftmax[], kLayerNorm[];
 
 // Both return statements that define a tensor of that name: empty, or filled
 // with `value`.
@@ -107,6 +111,7 @@ using KernelBenchmarks = std::vector<KernelBenchmark>;
 KernelBenchmarks Products();
 KernelBenchmarks MemoryBound();
 KernelBenchmarks Attentions();
+KernelBenchmarks Roundings();
 // The next three need oneDNN.
 KernelBenchmarks Convolutions();
 KernelBenchmarks NarrowProducts();

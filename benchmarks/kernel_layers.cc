@@ -118,44 +118,6 @@ void Rows(
   Figure("kernel." + name + ".vs_memcpy", ours_s / copy_s, "x");
 }
 
-const char kSoftmax[] = R"(
-  %lowest = arith.constant 0xFF800000 : f32
-  %max_init = linalg.fill ins(%lowest : f32) outs(%row : tensor<1024xf32>) -> tensor<1024xf32>
-  %max = linalg.reduce { arith.maximumf } ins(%a0 : tensor<1024x1024xf32>)
-      outs(%max_init : tensor<1024xf32>) dimensions = [1]
-  %maxes = linalg.broadcast ins(%max : tensor<1024xf32>)
-      outs(%full : tensor<1024x1024xf32>) dimensions = [1]
-  %shifted = arith.subf %a0, %maxes : tensor<1024x1024xf32>
-  %e = math.exp %shifted : tensor<1024x1024xf32>
-  %sum_init = linalg.fill ins(%zero : f32) outs(%row : tensor<1024xf32>) -> tensor<1024xf32>
-  %sum = linalg.reduce { arith.addf } ins(%e : tensor<1024x1024xf32>)
-      outs(%sum_init : tensor<1024xf32>) dimensions = [1]
-  %sums = linalg.broadcast ins(%sum : tensor<1024xf32>)
-      outs(%full : tensor<1024x1024xf32>) dimensions = [1]
-  %r = arith.divf %e, %sums : tensor<1024x1024xf32>
-)";
-
-const char kLayerNorm[] = R"(
-  %scale = arith.constant dense<9.765625e-04> : tensor<1024xf32>
-  %epsilon = arith.constant dense<1.0e-05> : tensor<1024xf32>
-  %init = linalg.fill ins(%zero : f32) outs(%row : tensor<1024xf32>) -> tensor<1024xf32>
-  %sum = linalg.reduce { arith.addf } ins(%a0 : tensor<1024x1024xf32>)
-      outs(%init : tensor<1024xf32>) dimensions = [1]
-  %mean = arith.mulf %sum, %scale : tensor<1024xf32>
-  %means = linalg.broadcast ins(%mean : tensor<1024xf32>)
-      outs(%full : tensor<1024x1024xf32>) dimensions = [1]
-  %centred = arith.subf %a0, %means : tensor<1024x1024xf32>
-  %squares = arith.mulf %centred, %centred : tensor<1024x1024xf32>
-  %total = linalg.reduce { arith.addf } ins(%squares : tensor<1024x1024xf32>)
-      outs(%init : tensor<1024xf32>) dimensions = [1]
-  %variance = arith.mulf %total, %scale : tensor<1024xf32>
-  %safe = arith.addf %variance, %epsilon : tensor<1024xf32>
-  %inverse = math.rsqrt %safe : tensor<1024xf32>
-  %inverses = linalg.broadcast ins(%inverse : tensor<1024xf32>)
-      outs(%full : tensor<1024x1024xf32>) dimensions = [1]
-  %r = arith.mulf %centred, %inverses : tensor<1024x1024xf32>
-)";
-
 const char kGelu[] = R"(
   %half = arith.constant dense<0.5> : tensor<1024x1024xf32>
   %one = arith.constant dense<1.0> : tensor<1024x1024xf32>
