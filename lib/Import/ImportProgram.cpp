@@ -228,7 +228,7 @@ LogicalResult ProgramImporter::findEntry() {
 }
 
 LogicalResult ProgramImporter::checkModule() {
-  if (failed(shardings.read(module, getPlace())))
+  if (failed(shardings.read(module)))
     return failure();
   for (Operation &op : *module.getBody())
     if (!isa<func::FuncOp, sdy::MeshOp>(op))

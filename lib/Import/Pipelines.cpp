@@ -43,6 +43,10 @@ void mlir::pathways::buildImportPipeline(OpPassManager &pm,
   FillElidedOptions fillOptions;
   fillOptions.values = options.elided;
   pm.addPass(createFillElided(fillOptions));
+  pm.addPass(createUnifyShardings());
+  WriteOutLoopsOptions loopOptions;
+  loopOptions.maxOps = options.maxWrittenOut;
+  pm.addPass(createWriteOutLoops(loopOptions));
   // The program keeps the signs of integers in the types of its arrays; the
   // passes after it drop them from bodies.
   ImportProgramOptions programOptions;
@@ -50,6 +54,7 @@ void mlir::pathways::buildImportPipeline(OpPassManager &pm,
   programOptions.stepped = options.stepped;
   programOptions.assign = options.assign;
   programOptions.slices = options.slices;
+  programOptions.maxOps = options.maxWrittenOut;
   pm.addPass(createImportProgram(programOptions));
   // Functions with checks were inlined and may have no other uses.
   pm.addPass(createSymbolDCEPass());

@@ -9,6 +9,7 @@
 #include "Shardings.h"
 #include "StageMarks.h"
 #include "Types.h"
+#include "UnifyShardings.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
@@ -19,67 +20,32 @@ using namespace mlir::pathways;
 using ::pathways::ErrorId;
 using ::pathways::Tag;
 
-LogicalResult Shardings::read(ModuleOp module, Location place) {
+LogicalResult Shardings::read(ModuleOp module) {
+  if (failed(unifyShardings(module)))
+    return failure();
   MLIRContext *context = module.getContext();
-  sdy::MeshOp first;
-  for (auto op : module.getOps<sdy::MeshOp>()) {
-    // A mesh of one device says where a value is, and the program has one
-    // place.
-    if (op.getMesh().getAxes().empty())
-      continue;
-    if (!first) {
-      first = op;
-      continue;
-    }
-    if (op.getMesh().getAxes() == first.getMesh().getAxes())
-      continue;
-    InFlightDiagnostic error = op.emitOpError("has other axes than mesh '")
-                               << first.getSymName()
-                               << "'; expected one mesh in a module"
-                               << Tag(ErrorId::kPartitioned);
-    error.attachNote(first.getLoc()) << "the other mesh is here";
-    return error;
-  }
   SmallVector<StringAttr> names;
   SmallVector<int64_t> sizes;
-  int64_t devices = 1;
-  if (first) {
-    for (sdy::MeshAxisAttr axis : first.getMesh().getAxes()) {
+  for (auto op : module.getOps<sdy::MeshOp>())
+    for (sdy::MeshAxisAttr axis : op.getMesh().getAxes()) {
       names.push_back(StringAttr::get(context, axis.getName()));
       sizes.push_back(axis.getSize());
     }
-    devices = first.getMesh().getNumDevices();
-  }
   mesh = MeshAttr::get(context, names, sizes);
-  for (StringRef name : {"mhlo.num_partitions", "mhlo.num_replicas"}) {
-    auto count = module->getAttrOfType<IntegerAttr>(name);
-    int64_t expected = name == "mhlo.num_partitions" ? devices : 1;
-    if (count && count.getInt() > 1 && count.getInt() != expected)
-      return emitError(place)
-             << "the module is partitioned: '" << name << "' is "
-             << count.getInt() << ", expected " << expected
-             << (first ? ", the devices of its mesh" : "")
-             << Tag(ErrorId::kPartitioned);
-  }
   return success();
 }
 
-FailureOr<ArrayAttr> Shardings::getAxes(Location loc,
-                                        ArrayRef<sdy::AxisRefAttr> axes) const {
-  SmallVector<Attribute> names;
+FailureOr<SmallVector<StringAttr>>
+Shardings::getNames(Location loc, ArrayRef<sdy::AxisRefAttr> axes) const {
+  SmallVector<StringAttr> names;
   for (sdy::AxisRefAttr axis : axes) {
-    auto name = StringAttr::get(mesh.getContext(), axis.getName());
-    if (mesh.getAxisIndex(axis.getName()) < 0)
+    if (mesh.getAxisIndex(axis.getName()) < 0 || !axis.isWholeAxis())
       return emitError(loc)
              << "a sharding names axis '" << axis.getName()
              << "', which the mesh does not have" << Tag(ErrorId::kPartitioned);
-    if (!axis.isWholeAxis())
-      return emitError(loc)
-             << "a sharding names a part of axis '" << axis.getName()
-             << "'; expected whole axes" << Tag(ErrorId::kPartitioned);
-    names.push_back(name);
+    names.push_back(StringAttr::get(mesh.getContext(), axis.getName()));
   }
-  return ArrayAttr::get(mesh.getContext(), names);
+  return names;
 }
 
 FailureOr<ShardingAttr> Shardings::convert(Location loc,
@@ -91,28 +57,33 @@ FailureOr<ShardingAttr> Shardings::convert(Location loc,
         context, SmallVector<ArrayAttr>(rank, ArrayAttr::get(context, {})));
   if (!sharding)
     return ShardingAttr::getOpen(context, rank);
-  if (!sharding.getUnreducedAxes().empty())
-    return emitError(loc) << "a sharding is unreduced; expected the sum"
-                          << Tag(ErrorId::kPartitioned);
   if (sharding.getRank() != rank)
     return emitError(loc) << "a sharding has " << sharding.getRank()
                           << " dimensions, but its tensor has " << rank
                           << Tag(ErrorId::kPartitioned);
-  // Open dimensions must not take axes that are to hold copies.
-  bool mayOpen = sharding.getReplicatedAxes().empty();
+  FailureOr<SmallVector<StringAttr>> partial =
+      getNames(loc, sharding.getUnreducedAxes());
+  if (failed(partial))
+    return failure();
+  // Open dimensions must not take axes that are to hold copies or
+  // contributions.
+  bool mayOpen = sharding.getReplicatedAxes().empty() && partial->empty();
   SmallVector<ArrayAttr> dims;
   SmallVector<bool> open;
   for (sdy::DimensionShardingAttr dim : sharding.getDimShardings()) {
-    FailureOr<ArrayAttr> axes = getAxes(loc, dim.getAxes());
-    if (failed(axes))
+    FailureOr<SmallVector<StringAttr>> names = getNames(loc, dim.getAxes());
+    if (failed(names))
       return failure();
-    dims.push_back(*axes);
+    dims.push_back(ArrayAttr::get(
+        context, SmallVector<Attribute>(names->begin(), names->end())));
     open.push_back(mayOpen && !dim.getIsClosed());
   }
   if (!llvm::is_contained(open, true))
     open.clear();
-  return ShardingAttr::get(context, dims, ReductionKindAttr(),
-                           ArrayRef<StringAttr>(), open);
+  auto kind = partial->empty()
+                  ? ReductionKindAttr()
+                  : ReductionKindAttr::get(context, ReductionKind::Add);
+  return ShardingAttr::get(context, dims, kind, *partial, open);
 }
 
 LogicalResult Shardings::lowerConstraint(sdy::ShardingConstraintOp op) const {
@@ -125,6 +96,12 @@ LogicalResult Shardings::lowerConstraint(sdy::ShardingConstraintOp op) const {
       convert(op.getLoc(), op.getSharding(), type.getRank());
   if (failed(sharding))
     return failure();
+  // The compiler decides where contributions are added up.
+  if (sharding->isPartial()) {
+    op.replaceAllUsesWith(input);
+    op.erase();
+    return success();
+  }
   OpBuilder b(op);
   Location loc = op.getLoc();
   auto signless = cast<RankedTensorType>(

@@ -18,18 +18,17 @@ namespace mlir::pathways {
 /// The mesh of a module and its shardings, as those of pw.
 class Shardings {
 public:
-  /// Reads the meshes of `module`. Fails, with a diagnostic, if there are
-  /// several that differ, or if the module is for another number of devices.
-  /// `place` is the location of errors about the whole module.
-  LogicalResult read(ModuleOp module, Location place);
+  /// Brings all shardings of `module` to one mesh of sdy, and reads that mesh.
+  /// Fails, with a diagnostic, if there is none such.
+  LogicalResult read(ModuleOp module);
 
   /// Returns the mesh: without axes for one device.
   MeshAttr getMesh() const { return mesh; }
 
   /// Returns `sharding`, of a tensor of `rank` dimensions, as one of pw. If it
   /// is null, all dimensions are open, which on one device means not cut.
-  /// Fails, with a diagnostic at `loc`, if it cuts by a part of an axis or is
-  /// unreduced.
+  /// Unreduced axes hold contributions to a sum. Fails, with a diagnostic at
+  /// `loc`, if it has another rank or names an axis that the mesh lacks.
   FailureOr<ShardingAttr>
   convert(Location loc, sdy::TensorShardingAttr sharding, int64_t rank) const;
 
@@ -40,8 +39,8 @@ public:
   LogicalResult lowerConstraints(ModuleOp module) const;
 
 private:
-  FailureOr<ArrayAttr> getAxes(Location loc,
-                               ArrayRef<sdy::AxisRefAttr> axes) const;
+  FailureOr<SmallVector<StringAttr>>
+  getNames(Location loc, ArrayRef<sdy::AxisRefAttr> axes) const;
   LogicalResult lowerConstraint(sdy::ShardingConstraintOp op) const;
 
   MeshAttr mesh;

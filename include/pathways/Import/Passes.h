@@ -40,6 +40,11 @@ struct ImportOptions : public PassPipelineOptions<ImportOptions> {
       *this, "elided",
       llvm::cl::desc("zeros or random:SEED: values of constants that the text "
                      "elides")};
+  PassOptions::Option<int64_t> maxWrittenOut{
+      *this, "max-written-out",
+      llvm::cl::desc("largest number of operations that a loop which "
+                     "communicates may become"),
+      llvm::cl::init(50000)};
   PassOptions::Option<std::string> assign{
       *this, "assign",
       llvm::cl::desc("NAME=SLICE[:LABEL],...: slices of functions, named "

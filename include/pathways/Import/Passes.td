@@ -11,6 +11,78 @@
 
 include "mlir/Pass/PassBase.td"
 
+def UnifyShardings : Pass<"pw-unify-shardings", "::mlir::ModuleOp"> {
+  let summary = "Bring all shardings of a module to one mesh";
+  let description = [{
+    Replaces all meshes by one, with the name of the first. Each axis of the others, each
+    part of an axis, each tiling in the text of XLA and each group of partitions of a
+    collective consists of whole axes of it. An axis `x` that is divided becomes `x.0`,
+    `x.1` and so on, major first; axes of a module without a mesh of Shardy are `d0`, `d1`.
+    `pw-import-program` does this first.
+
+    | form | becomes |
+    | --- | --- |
+    | `mhlo.sharding = "{devices=[2,4]<=[8]}"` of an argument or result of `@main` | `sdy.sharding` |
+    | `@Sharding` | `sdy.sharding_constraint` |
+    | operations between `@SPMDFullToShardShape` and `@SPMDShardToFullShape` | `sdy.manual_computation` |
+    | `xla.sdy.meshes` and `xla.sdy.sharding` in `mhlo.frontend_attributes` | `sdy.mesh`, `sdy.sharding`, `sdy.sharding_constraint` |
+    | operations between `@xla.sdy.GlobalToLocalShape` and `@xla.sdy.LocalToGlobalShape` | `sdy.manual_computation` |
+    | `sdy.named_computation`, `sdy.reshard` | the operations inside, `sdy.sharding_constraint` |
+
+    Where a sharding of sdy stands beside one of XLA, the former counts. Shardings of a
+    single device are dropped, and so are those of operations that are not constraints.
+    On one device the operations of a manual computation take its place.
+
+    A mesh with `device_ids` counts the same partitions in another order. Fails with an
+    error if meshes have different numbers of devices, or if no mesh has all these axes,
+    parts, tilings and groups as whole axes.
+
+    ```mlir
+    sdy.mesh @a = <["x"=8]>
+    sdy.mesh @b = <["y"=2, "z"=4]>
+    // #sdy.sharding<@a, [{"x"} ]>, #sdy.sharding<@b, [{"z"} ]>
+    // becomes
+    sdy.mesh @a = <["x.0"=2, "x.1"=4]>
+    // #sdy.sharding<@a, [{"x.0", "x.1"} ]>, #sdy.sharding<@a, [{"x.1"} ]>
+    ```
+  }];
+  let dependentDialects = ["::mlir::pathways::sdy::SdyDialect",
+                           "::mlir::pathways::stablehlo::StableHloDialect"];
+}
+
+def WriteOutLoops : Pass<"pw-write-out-loops", "::mlir::ModuleOp"> {
+  let summary = "Write out counted loops that communicate";
+  let description = [{
+    Replaces a loop at the top level of a function by the operations of its iterations,
+    with the counter as a constant, if the loop communicates: if it contains, or calls, a
+    manual computation or a collective. A loop with constraints of shardings and more than
+    64 iterations is written out as well, unless it has too many operations. Does nothing
+    in a module without a mesh of several devices.
+
+    Fails with an error if such a loop communicates and has more than `max-ops`
+    operations, or if the number of its iterations is not a constant.
+
+    ```mlir
+    %1:2 = stablehlo.while(%i = %c0, %x = %0) : tensor<i32>, tensor<4xf32> cond {
+      %p = stablehlo.compare LT, %i, %c2 : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %p : tensor<i1>
+    } do {
+      %j = stablehlo.add %i, %c1 : tensor<i32>
+      %y = func.call @shard_map(%x) : (tensor<4xf32>) -> tensor<4xf32>
+      stablehlo.return %j, %y : tensor<i32>, tensor<4xf32>
+    }
+    // becomes
+    %1 = func.call @shard_map(%0) : (tensor<4xf32>) -> tensor<4xf32>
+    %2 = func.call @shard_map(%1) : (tensor<4xf32>) -> tensor<4xf32>
+    ```
+  }];
+  let options = [
+    Option<"maxOps", "max-ops", "int64_t", /*default=*/"50000",
+           "largest number of operations that a loop may become">
+  ];
+  let dependentDialects = ["::mlir::pathways::stablehlo::StableHloDialect"];
+}
+
 def ImportProgram : Pass<"pw-import-program", "::mlir::ModuleOp"> {
   let summary = "Make a program of the function @main of a module of StableHLO";
   let description = [{

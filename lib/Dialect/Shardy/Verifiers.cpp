@@ -18,9 +18,8 @@ using namespace mlir::pathways::sdy;
 // Shardings
 //===----------------------------------------------------------------------===//
 
-/// Verifies that `sharding` names a mesh and fits it and `type`.
-static LogicalResult verifySharding(Operation *op, TensorShardingAttr sharding,
-                                    Type type) {
+LogicalResult sdy::verifySharding(Operation *op, TensorShardingAttr sharding,
+                                  Type type) {
   MeshAttr mesh = sharding.getMesh(op);
   if (!mesh)
     return op->emitError("expected a mesh named ") << sharding.getMeshOrRef();

@@ -26,8 +26,8 @@ func.func @main() -> !stablehlo.token {
   return %0 : !stablehlo.token
 }
 // -----
-// expected-error@+1 {{the module is partitioned: 'mhlo.num_partitions' is 8, expected 1 [PW1303]}}
-module attributes {mhlo.num_partitions = 8 : i32} {
+// expected-error@+1 {{the module is partitioned: 'mhlo.num_replicas' is 8, expected 1 [PW1303]}}
+module attributes {mhlo.num_replicas = 8 : i32} {
   func.func @main() { return }
 }
 // -----

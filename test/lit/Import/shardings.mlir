@@ -5,7 +5,7 @@
 // CHECK: pw.slice @devices mesh <"x" = 2, "y" = 4>
 // CHECK-NOT: sdy.
 sdy.mesh @mesh = <["x"=2, "y"=4]>
-sdy.mesh @other_order = <["x"=2, "y"=4], device_ids=[7, 6, 5, 4, 3, 2, 1, 0]>
+sdy.mesh @other_order = <["y"=4, "x"=2], device_ids=[0, 4, 1, 5, 2, 6, 3, 7]>
 sdy.mesh @first = <[], device_ids=[0]>
 
 // Without a sharding all dimensions are open. A replicated axis closes them.

@@ -44,6 +44,11 @@ namespace mlir::pathways::sdy {
 /// shardings.
 inline constexpr llvm::StringLiteral kShardingAttrName = "sdy.sharding";
 
+/// Verifies that `sharding` names a mesh, which is looked up from `op`, and
+/// fits it and `type`. Diagnostics are at `op`.
+LogicalResult verifySharding(Operation *op, TensorShardingAttr sharding,
+                             Type type);
+
 /// Adds `sdy` and `mpmd`.
 void registerShardyDialects(DialectRegistry &registry);
 
