@@ -61,13 +61,13 @@ struct ImportOptions {
   std::string slices = {};
 };
 
-/// How the code rounds floating-point numbers: docs/kernels.md, "Rounding".
+/// Rounding of floating-point numbers: docs/kernels.md, "Rounding".
 enum class Rounding {
   /// Each op rounds its result to its type. Products and convolutions may round
   /// each term together with its addition, and plain sums add in lanes.
   kEachOp,
-  /// As kEachOp, and products, convolutions and sums round each term and add
-  /// term by term: no fused multiply-add, no matrix units, no lanes.
+  /// Products, convolutions and sums also round each term and add term by term:
+  /// no fused multiply-add, no matrix units, no lanes.
   kStrict,
   /// Roundings between ops may be dropped: a product may be rounded together
   /// with the sum behind it, and numbers of 16 bits stay f32 inside a loop.

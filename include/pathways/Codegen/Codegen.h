@@ -32,8 +32,8 @@ void registerKernelDialects(DialectRegistry &registry);
 /// Loads these dialects. No other thread may use the context meanwhile.
 void loadKernelDialects(MLIRContext *context);
 
-/// How code rounds floating-point numbers: docs/kernels.md, "Rounding". The
-/// numbers are those of ::pathways::proto::Rounding.
+/// Rounding of floating-point numbers: docs/kernels.md, "Rounding". The numbers
+/// are those of ::pathways::proto::Rounding.
 enum class Rounding {
   EachOp, ///< Each op rounds its result; the terms of products need not be.
   Strict, ///< Like EachOp, and terms are rounded and added one by one.
