@@ -165,6 +165,11 @@ static StringRef getHint(Operation *op) {
   return llvm::StringSwitch<StringRef>(op->getName().stripDialect())
       .Cases({"infeed", "outfeed", "send", "recv"},
              "pass data as arguments and results")
+      .Case("rng", "its numbers depend on a hidden state; use "
+                   "rng_bit_generator, whose numbers depend on a key")
+      .Case("fft", "its values are complex")
+      .Cases({"async_start", "async_done"},
+             "lower without asynchronous operations")
       .Default("");
 }
 

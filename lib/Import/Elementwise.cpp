@@ -683,6 +683,21 @@ public:
   }
 };
 
+/// A program has one replica.
+class LowerReplicaId : public OpConversionPattern<stablehlo::ReplicaIdOp> {
+public:
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult
+  matchAndRewrite(stablehlo::ReplicaIdOp op, OpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Type type = getTypeConverter()->convertType(op.getResult().getType());
+    rewriter.replaceOp(
+        op, createConstant(rewriter, op.getLoc(), type, APInt(32, 0)));
+    return success();
+  }
+};
+
 class LowerIota : public OpConversionPattern<stablehlo::IotaOp> {
 public:
   using OpConversionPattern::OpConversionPattern;
@@ -839,6 +854,6 @@ private:
 
 void mlir::pathways::populateElementwisePatterns(const TypeConverter &types,
                                                  RewritePatternSet &patterns) {
-  patterns.add<LowerElementwise, LowerConstant, LowerIota, LowerBitcast>(
-      types, patterns.getContext());
+  patterns.add<LowerElementwise, LowerConstant, LowerReplicaId, LowerIota,
+               LowerBitcast>(types, patterns.getContext());
 }

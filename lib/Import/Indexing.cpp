@@ -138,14 +138,20 @@ LowerGather::matchAndRewrite(stablehlo::GatherOp op, OpAdaptor adaptor,
     SmallVector<int64_t> shape;
     for (int64_t dim : batchDims)
       shape.push_back(type.getDimSize(dim));
-    SmallVector<int64_t> indexShape(shape);
+    SmallVector<int64_t> indexShape(shape), rowsShape(shape);
     indexShape.push_back(1);
+    // A row has all dimensions but the one that indices move. The operation may
+    // drop others, and keep that one, where the size is 1.
+    for (int64_t dim = 0; dim < rank; ++dim)
+      if (!indices.moves(dim))
+        rowsShape.push_back(sizes[dim]);
     for (int64_t dim : keptDims)
       shape.push_back(sizes[dim]);
     Value rows = tensor::GatherOp::create(
-        rewriter, loc, RankedTensorType::get(shape, type.getElementType()),
+        rewriter, loc, RankedTensorType::get(rowsShape, type.getElementType()),
         operand, emitReshape(rewriter, loc, starts.front(), indexShape),
         indices.map);
+    rows = emitReshape(rewriter, loc, rows, shape);
     SmallVector<int64_t> permutation;
     for (int64_t dim = 0, batch = 0, offset = batchRank; dim < resultRank;
          ++dim)

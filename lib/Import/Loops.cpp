@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Loops.h"
+#include "Shape.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -102,6 +103,17 @@ static SmallVector<OpFoldResult> getAttributes(OpBuilder &b,
   });
 }
 
+/// Returns true if canonicalization keeps a slice of `sizes` with `type`. It
+/// gives slices whose offsets become constants a type without the first
+/// dimensions of size 1, and casts that to the type before, which may have
+/// another shape.
+static bool isCanonicalSlice(RankedTensorType type, Value tensor,
+                             ArrayRef<int64_t> sizes) {
+  return tensor::ExtractSliceOp::inferCanonicalRankReducedResultType(
+             type.getRank(), cast<RankedTensorType>(tensor.getType()), sizes) ==
+         type;
+}
+
 Value mlir::pathways::emitSlice(OpBuilder &b, Location loc, Value tensor,
                                 ArrayRef<OpFoldResult> offsets,
                                 ArrayRef<int64_t> sizes,
@@ -109,18 +121,26 @@ Value mlir::pathways::emitSlice(OpBuilder &b, Location loc, Value tensor,
   SmallVector<int64_t> shape;
   for (int64_t dim : kept)
     shape.push_back(sizes[dim]);
-  auto type = RankedTensorType::get(
-      shape, cast<RankedTensorType>(tensor.getType()).getElementType());
-  return tensor::ExtractSliceOp::create(
-      b, loc, type, tensor, offsets, getAttributes(b, sizes),
-      SmallVector<OpFoldResult>(sizes.size(), b.getIndexAttr(1)));
+  auto whole = cast<RankedTensorType>(tensor.getType()).clone(sizes);
+  auto type = whole.clone(shape);
+  SmallVector<OpFoldResult> attributes = getAttributes(b, sizes),
+                            steps(sizes.size(), b.getIndexAttr(1));
+  if (isCanonicalSlice(type, tensor, sizes))
+    return tensor::ExtractSliceOp::create(b, loc, type, tensor, offsets,
+                                          attributes, steps);
+  Value slice = tensor::ExtractSliceOp::create(b, loc, whole, tensor, offsets,
+                                               attributes, steps);
+  return emitReshape(b, loc, slice, shape);
 }
 
 Value mlir::pathways::emitInsertSlice(OpBuilder &b, Location loc, Value slice,
                                       Value tensor,
                                       ArrayRef<OpFoldResult> offsets,
                                       ArrayRef<int64_t> sizes) {
-  return tensor::InsertSliceOp::create(
-      b, loc, slice, tensor, offsets, getAttributes(b, sizes),
-      SmallVector<OpFoldResult>(sizes.size(), b.getIndexAttr(1)));
+  SmallVector<OpFoldResult> attributes = getAttributes(b, sizes),
+                            steps(sizes.size(), b.getIndexAttr(1));
+  if (!isCanonicalSlice(cast<RankedTensorType>(slice.getType()), tensor, sizes))
+    slice = emitReshape(b, loc, slice, sizes);
+  return tensor::InsertSliceOp::create(b, loc, slice, tensor, offsets,
+                                       attributes, steps);
 }

@@ -14,6 +14,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Window.h"
+#include "Loops.h"
 #include "Reduction.h"
 #include "Shape.h"
 #include "Types.h"
@@ -233,16 +234,14 @@ ScanWriter::writeRows(ValueRange inputs, ValueRange inits, int64_t dim) {
   scf::ForOp loop = startLoop(size, carried, place);
   ValueRange before = loop.getRegionIterArgs();
 
-  SmallVector<OpFoldResult> offsets(rank, b.getIndexAttr(0)),
-      steps(rank, b.getIndexAttr(1)), sizes;
+  SmallVector<OpFoldResult> offsets(rank, b.getIndexAttr(0));
   offsets[dim] = place;
   shape[dim] = 1;
-  sizes = getAsIndexOpFoldResult(b.getContext(), shape);
+  auto kept = llvm::to_vector(llvm::seq<int64_t>(rank));
+  kept.erase(kept.begin() + dim);
   SmallVector<Value> rows;
   for (Value input : inputs)
-    rows.push_back(tensor::ExtractSliceOp::create(
-        b, loc, getTensorType(input).clone(rowShape), input, offsets, sizes,
-        steps));
+    rows.push_back(emitSlice(b, loc, input, offsets, shape, kept));
   SmallVector<AffineMap> maps(2 * count, b.getMultiDimIdentityMap(rank - 1));
   linalg::GenericOp generic;
   {
@@ -257,8 +256,7 @@ ScanWriter::writeRows(ValueRange inputs, ValueRange inits, int64_t dim) {
   SmallVector<Value> next(generic->getResults());
   for (auto [sum, result] :
        llvm::zip_equal(generic->getResults(), before.drop_front(count)))
-    next.push_back(tensor::InsertSliceOp::create(b, loc, sum, result, offsets,
-                                                 sizes, steps));
+    next.push_back(emitInsertSlice(b, loc, sum, result, offsets, shape));
   scf::YieldOp::create(b, loc, next);
   return SmallVector<Value>(loop.getResults().drop_front(count));
 }

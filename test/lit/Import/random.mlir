@@ -36,8 +36,16 @@ func.func @philox(%s: tensor<3xui64>) -> (tensor<3xui64>, tensor<7xui32>) {
 // -----
 
 func.func @rng(%a: tensor<f32>, %b: tensor<f32>, %s: tensor<1xi64>) -> tensor<4xf32> {
-  // expected-error @+2 {{is not supported, because its numbers depend on a hidden state: use stablehlo.rng_bit_generator, whose numbers depend on a key and a counter}}
-  // expected-error @+1 {{stablehlo.rng cannot be compiled}}
+  // expected-error @+1 {{stablehlo.rng cannot be compiled: its numbers depend on a hidden state; use rng_bit_generator, whose numbers depend on a key}}
   %0 = stablehlo.rng %a, %b, %s, distribution = UNIFORM : (tensor<f32>, tensor<f32>, tensor<1xi64>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func @replica
+// CHECK: arith.constant dense<0> : tensor<i32>
+func.func @replica() -> tensor<ui32> {
+  %0 = stablehlo.replica_id : tensor<ui32>
+  return %0 : tensor<ui32>
 }

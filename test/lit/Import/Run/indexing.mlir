@@ -1,6 +1,6 @@
 // Scatter, gather and sort, with indices that are out of range.
 // RUN: pw-run %s --topology=1x1x1 | FileCheck %s
-// CHECK: [SUCCESS] 1 step, 6 checks
+// CHECK: [SUCCESS] 1 step, 10 checks
 
 module @m {
   func.func public @main() {
@@ -43,6 +43,21 @@ module @m {
       stablehlo.return %p : tensor<i1>
     }) : (tensor<1000000xi32>) -> tensor<1000000xi32>
     stablehlo.custom_call @check.expect_eq(%4, %ordered) {has_side_effect = true} : (tensor<1000000xi32>, tensor<1000000xi32>) -> ()
+    // Dimensions of size 1 that are left out are not the first ones.
+    %c = stablehlo.iota dim = 2 : tensor<1x3x6x4xi32>
+    %at = stablehlo.constant dense<[7, 6, 3]> : tensor<3xui8>
+    %5 = "stablehlo.gather"(%c, %at) <{dimension_numbers = #stablehlo.gather<offset_dims = [0, 1, 2], collapsed_slice_dims = [3], start_index_map = [1, 2, 0]>, slice_sizes = array<i64: 1, 2, 1, 1>}> : (tensor<1x3x6x4xi32>, tensor<3xui8>) -> tensor<1x2x1xi32>
+    check.expect_eq_const %5, dense<5> : tensor<1x2x1xi32>
+    // Rows have another dimension of size 1 that the result leaves out, or the one
+    // that indices move.
+    %r = stablehlo.constant dense<[[[1, 2]], [[3, 4]]]> : tensor<2x1x2xi32>
+    %k = stablehlo.constant dense<[[1], [0], [5]]> : tensor<3x1xi32>
+    %6 = "stablehlo.gather"(%r, %k) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0, 1], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1, 1, 2>}> : (tensor<2x1x2xi32>, tensor<3x1xi32>) -> tensor<3x2xi32>
+    check.expect_eq_const %6, dense<[[3, 4], [1, 2], [3, 4]]> : tensor<3x2xi32>
+    %7 = "stablehlo.gather"(%r, %k) <{dimension_numbers = #stablehlo.gather<offset_dims = [1, 2, 3], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1, 1, 2>}> : (tensor<2x1x2xi32>, tensor<3x1xi32>) -> tensor<3x1x1x2xi32>
+    check.expect_eq_const %7, dense<[[[[3, 4]]], [[[1, 2]]], [[[3, 4]]]]> : tensor<3x1x1x2xi32>
+    %8 = "stablehlo.gather"(%r, %k) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0, 1], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1, 1, 1>}> : (tensor<2x1x2xi32>, tensor<3x1xi32>) -> tensor<3x1xi32>
+    check.expect_eq_const %8, dense<[[3], [1], [3]]> : tensor<3x1xi32>
     return
   }
 }
