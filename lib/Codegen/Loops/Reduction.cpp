@@ -73,6 +73,7 @@ private:
   /// Adds the terms from `at` on to `sum`; a null `sum` begins with them.
   Value addTerms(Value sum, Value at, int64_t width);
   Value combine(Value sum, Value with);
+  Value addIntegers(Value sum, int64_t at);
   Value addRow();
 
   linalg::LinalgOp op;
@@ -247,6 +248,24 @@ Value ReductionWriter::addTerms(Value sum, Value at, int64_t width) {
   return math::FmaOp::create(b, left, right, sum);
 }
 
+/// Adds the lanes of `sum` and the terms from `at` to the end of a row.
+/// Integers may be added in any order. LLVM 22 compiles sums of lanes by ever
+/// narrower shuffles, as addRow has them, wrongly where it uses vpdpbusd: the
+/// instruction adds four products, and the sum of its results is missing.
+Value ReductionWriter::addIntegers(Value sum, int64_t at) {
+  auto addLanes = [&](Value values) -> Value {
+    return vector::ReductionOp::create(b, vector::CombiningKind::ADD, values);
+  };
+  Value total = addLanes(sum);
+  for (int64_t width = lanes / 2; width > 0; width /= 2)
+    if (sizes[row] - at >= width) {
+      Value terms = addLanes(addTerms({}, index(at), width));
+      total = arith::AddIOp::create(b, total, terms);
+      at += width;
+    }
+  return total;
+}
+
 /// Adds all terms of one row.
 Value ReductionWriter::addRow() {
   int64_t vectors = sizes[row] / lanes, step = sums * lanes;
@@ -272,6 +291,8 @@ Value ReductionWriter::addRow() {
       partial[i] = combine(partial[i], partial[i + count]);
   Value sum = partial.front();
   int64_t at = vectors * lanes;
+  if (isa<arith::AddIOp>(combiner))
+    return addIntegers(sum, at);
   for (int64_t width = lanes;; width /= 2) {
     if (width < lanes && sizes[row] - at >= width) {
       sum = addTerms(sum, index(at), width);

@@ -24,6 +24,39 @@ using namespace kernel_test;
 
 namespace {
 
+// The sum of products of bytes may be an instruction that adds four products.
+TEST(KernelReduce, ProductsOfBytes) {
+  Kernel kernel;
+  ASSERT_TRUE(kernel.compile(R"(
+    func.func @f(%x: tensor<17xi8>, %y: tensor<4xf32>) -> (tensor<i32>, tensor<4xf32>) {
+      %w = arith.constant dense<[1, 0, 3, 0, 3, 0, 1, 0, 2, 0, 1, 2, 2, 1, 2, 2, 2]> : tensor<17xi8>
+      %z = arith.constant dense<0> : tensor<i32>
+      %r = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>, affine_map<(d0) -> ()>],
+          iterator_types = ["reduction"]} ins(%x, %w : tensor<17xi8>, tensor<17xi8>) outs(%z : tensor<i32>) {
+      ^bb0(%a: i8, %b: i8, %c: i32):
+        %d = arith.extui %a : i8 to i32
+        %e = arith.extui %b : i8 to i32
+        %f = arith.muli %d, %e : i32
+        %g = arith.addi %c, %f : i32
+        linalg.yield %g : i32
+      } -> tensor<i32>
+      %s = arith.addf %y, %y : tensor<4xf32>
+      return %r, %s : tensor<i32>, tensor<4xf32>
+    })"))
+      << kernel.errors();
+  std::vector<int8_t> xs(17);
+  for (int i = 0; i < 17; ++i)
+    xs[i] = int8_t(i + 1);
+  auto ys = numbers<float>(4, 1);
+  Buffer x = Buffer::of(xs), y = Buffer::of(ys), sum(4), twice(16);
+  ASSERT_EQ(kernel.run(0, {&x, &y, &sum, &twice}), 0);
+  const int weights[] = {1, 0, 3, 0, 3, 0, 1, 0, 2, 0, 1, 2, 2, 1, 2, 2, 2};
+  int want = 0;
+  for (int i = 0; i < 17; ++i)
+    want += weights[i] * (i + 1);
+  EXPECT_EQ(sum.as<int32_t>()[0], want);
+}
+
 TEST(KernelReduce, RowsColumnsAll) {
   Kernel kernel;
   ASSERT_TRUE(kernel.compile(R"(
