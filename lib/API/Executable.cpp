@@ -42,6 +42,8 @@ makeArguments(const Plan &plan,
   LaunchArguments values;
   size_t used = 0;
   for (const proto::Argument &argument : interface.arguments()) {
+    if (argument.has_constant())
+      continue;
     auto it = arguments.find(argument.name());
     if (it == arguments.end())
       return Error{ErrorCode::kInvalidArgument,
@@ -65,7 +67,7 @@ makeArguments(const Plan &plan,
     for (const auto &[name, value] : arguments) {
       bool known = false;
       for (const proto::Argument &argument : interface.arguments())
-        known |= argument.name() == name;
+        known |= argument.name() == name && !argument.has_constant();
       if (!known)
         return Error{ErrorCode::kInvalidArgument,
                      "the program has no argument '" + name + "'"};
@@ -77,8 +79,15 @@ makeArguments(const Plan &plan,
 /// Launches with the values in the order of the program's arguments.
 static Result<Run> makeRun(Executable::State &state, LaunchArguments values,
                            int64_t steps, const LaunchOptions &options) {
+  if (values.size() != state.constants.num_arguments())
+    return Error{
+        ErrorCode::kInvalidArgument,
+        "program '" + state.plan.getState()->data.tables.header().program() +
+            "' takes " + std::to_string(state.constants.num_arguments()) +
+            " arguments, got " + std::to_string(values.size())};
   absl::StatusOr<RunHandle> run = state.session->client->Launch(
-      state.program, std::move(values), steps, options);
+      state.program, state.constants.Complete(std::move(values)), steps,
+      options);
   if (absl::IsNotFound(run.status())) // the array was released
     return makeError(ErrorCode::kInvalidArgument, run.status());
   if (!run.ok())
@@ -143,7 +152,8 @@ Executable::runToEnd(const std::map<std::string, Argument> &arguments,
   if (!values)
     return values.error();
   absl::StatusOr<RecoveredResults> results = state->session->client->RunToEnd(
-      state->program, std::move(*values), steps, recovery, options);
+      state->program, state->constants.Complete(*std::move(values)), steps,
+      recovery, options);
   if (!results.ok())
     return makeRunError(results.status());
   FinishedRun finished;
@@ -195,11 +205,15 @@ static PortInfo makePort(const std::string &name, bool stepped,
 
 Result<std::vector<PortInfo>> Executable::arguments() const {
   return describePlan<std::vector<PortInfo>>(
-      state.get(), [](const PreparedPlan &plan, const Topology &topology) {
-        const proto::Interface &interface = plan.plan().interface();
+      state.get(), [this](const PreparedPlan &plan, const Topology &topology) {
+        // Only the plan of the caller says which arguments are constants.
+        const proto::Interface &interface =
+            state->plan.getState()->data.tables.interface();
         std::vector<PortInfo> ports;
         for (int i = 0; i < interface.arguments_size(); ++i) {
           const proto::Argument &argument = interface.arguments(i);
+          if (argument.has_constant())
+            continue;
           ports.push_back(makePort(argument.name(), argument.stepped(),
                                    *plan.argument_placement(i), topology));
           if (argument.carried())

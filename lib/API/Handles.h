@@ -18,6 +18,7 @@
 #include "pathways/Array.h"
 #include "pathways/Executable.h"
 #include "pathways/Session.h"
+#include "runtime/client/program_constants.h"
 #include "runtime/cluster/cluster.h"
 
 namespace pathways {
@@ -32,11 +33,15 @@ struct Executable::State {
         ProgramHandle program)
       : session(std::move(session)), plan(std::move(plan)), program(program) {}
   State(const State &) = delete;
-  ~State() { (void)session->client->Discard(program); }
+  ~State() {
+    constants.Release(session->client.get());
+    (void)session->client->Discard(program);
+  }
 
   std::shared_ptr<Session::State> session;
   Plan plan;
   ProgramHandle program;
+  ProgramConstants constants; ///< values that callers do not pass
 };
 
 struct Run::State {

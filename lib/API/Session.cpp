@@ -277,6 +277,20 @@ Session::loadArrays(const std::string &folder) {
   return arrays;
 }
 
+/// Makes the executable of a loaded program, and puts the constants of its
+/// plan.
+static Result<Executable>
+makeExecutable(const std::shared_ptr<Session::State> &session, const Plan &plan,
+               ProgramHandle program) {
+  auto state = std::make_shared<Executable::State>(session, plan, program);
+  absl::StatusOr<ProgramConstants> constants =
+      ProgramConstants::Put(session->client.get(), plan.getState()->data);
+  if (!constants.ok())
+    return makeError(constants.status());
+  state->constants = *std::move(constants);
+  return Executable(std::move(state));
+}
+
 Result<Executable> Session::load(const Plan &plan, const LoadOptions &options) {
   if (!state)
     return makeEmptyError("session");
@@ -289,7 +303,7 @@ Result<Executable> Session::load(const Plan &plan, const LoadOptions &options) {
                            "its tables");
   if (!program.ok())
     return makeError(program.status());
-  return Executable(std::make_shared<Executable::State>(state, plan, *program));
+  return makeExecutable(state, plan, *program);
 }
 
 Status Session::suspend(const std::string &folder) {
@@ -352,9 +366,12 @@ Result<std::vector<Executable>> Session::load(const std::vector<Plan> &plans,
   if (!programs.ok())
     return makeError(programs.status());
   std::vector<Executable> executables;
-  for (size_t i = 0; i != plans.size(); ++i)
-    executables.emplace_back(
-        std::make_shared<Executable::State>(state, plans[i], (*programs)[i]));
+  for (size_t i = 0; i != plans.size(); ++i) {
+    Result<Executable> made = makeExecutable(state, plans[i], (*programs)[i]);
+    if (!made)
+      return made.error();
+    executables.push_back(*made);
+  }
   return executables;
 }
 
@@ -397,7 +414,7 @@ Result<Executable> Session::load(const Plan &plan, const Slice &slice,
                            "its tables");
   if (!program.ok())
     return makeError(program.status());
-  return Executable(std::make_shared<Executable::State>(state, plan, *program));
+  return makeExecutable(state, plan, *program);
 }
 
 Status Session::writeTrace(std::ostream &out) {

@@ -75,17 +75,22 @@ std::optional<unsigned> BodySharding::lookup(Value value) const {
   return it == numbers.end() ? std::nullopt : std::optional(it->second);
 }
 
+/// Returns the numbers of those `axes` that have a size above 1.
+AxisList BodySharding::getNumbers(ArrayAttr axes) const {
+  AxisList list;
+  for (auto axis : axes.getAsRange<StringAttr>())
+    if (unsigned index = mesh.getAxisIndex(axis); mesh.getSizes()[index] > 1)
+      list.push_back(index);
+  return list;
+}
+
 void BodySharding::write(unsigned number, ShardingAttr sharding,
                          Origin origin) {
   Tensor &tensor = tensors[number];
   tensor.origin = origin;
   for (auto [dim, axes] : llvm::enumerate(sharding.getDims())) {
     tensor.isOpen[dim] = sharding.isOpen(dim);
-    AxisList list;
-    for (auto axis : axes.getAsRange<StringAttr>())
-      if (unsigned index = mesh.getAxisIndex(axis); mesh.getSizes()[index] > 1)
-        list.push_back(index);
-    tensor.dims[dim] = list;
+    tensor.dims[dim] = getNumbers(axes);
   }
 }
 
@@ -126,7 +131,8 @@ BodySharding::findOrigin(unsigned number, StringAttr name) const {
       number = source->second.first;
       continue;
     }
-    if (llvm::none_of(tensor.dims, [&](const AxisList &axes) {
+    // The region of a `pw.manual` gives its operands axes that it lacks itself.
+    if (!through && llvm::none_of(tensor.dims, [&](const AxisList &axes) {
           return llvm::is_contained(axes, axis);
         }))
       break;
@@ -146,6 +152,56 @@ BodySharding::getOrigin(Value value, StringAttr axis) const {
 std::optional<BodySharding::Origin>
 BodySharding::getResultOrigin(unsigned index, StringAttr axis) const {
   return findOrigin(resultTensors[index], axis);
+}
+
+ShardingAttr mlir::pathways::getInsideSharding(ManualOp op, MeshAttr mesh,
+                                               RankedTensorType local,
+                                               ShardingAttr sharding) {
+  MLIRContext *context = mesh.getContext();
+  SmallVector<ArrayAttr> dims;
+  for (auto [dim, axes] : llvm::enumerate(sharding.getDims())) {
+    ArrayRef<Attribute> others = axes.getValue().drop_while(
+        [&](Attribute axis) { return op.isManual(axis); });
+    others =
+        others.take_until([&](Attribute axis) { return op.isManual(axis); });
+    auto isUneven = [&] {
+      return local.getDimSize(dim) %
+                 *mesh.getGroupSize(ArrayAttr::get(context, others)) !=
+             0;
+    };
+    bool isCutOutside = !axes.empty() && op.isManual(axes[0]);
+    while (isCutOutside && isUneven())
+      others = others.drop_back();
+    dims.push_back(ArrayAttr::get(context, others));
+  }
+  return ShardingAttr::get(context, dims, ReductionKindAttr(),
+                           ArrayRef<StringAttr>(), sharding.getOpenDims());
+}
+
+ShardingAttr mlir::pathways::getOutsideSharding(ManualOp op,
+                                                ShardingAttr sharding,
+                                                ShardingAttr inside) {
+  MLIRContext *context = op.getContext();
+  SmallVector<ArrayAttr> dims;
+  for (auto [axes, others] :
+       llvm::zip_equal(sharding.getDims(), inside.getDims())) {
+    SmallVector<Attribute> all(axes.getValue().take_while(
+        [&](Attribute axis) { return op.isManual(axis); }));
+    llvm::append_range(all, others);
+    dims.push_back(ArrayAttr::get(context, all));
+  }
+  return ShardingAttr::get(context, dims, sharding.getPartialKind(),
+                           sharding.getPartialAxes());
+}
+
+bool mlir::pathways::containsManual(Operation *op) {
+  return op
+      ->walk([](Operation *inner) {
+        return isa<ManualOp, CollectiveOpInterface>(inner)
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
 }
 
 std::string mlir::pathways::describe(const BodySharding::Origin &origin) {
@@ -220,6 +276,50 @@ void BodySharding::addIdentity(Operation *op, Value a, unsigned b) {
     addIdentity(op, *number, b);
 }
 
+/// Links `inside`, a tensor in the region of `op`, to `outside`, the operand or
+/// result that is cut as `sharding`.
+void BodySharding::addManualLink(ManualOp op, ShardingAttr sharding,
+                                 Value outside, Value inside) {
+  std::optional<unsigned> out = lookup(outside), in = lookup(inside);
+  if (!out || !in || tensors[*out].isFree || tensors[*in].isFree)
+    return;
+  Link link{op, ShardingRound::Alike, {}, {}};
+  ArrayRef<int64_t> shape = tensors[*out].type.getShape();
+  for (auto [size, axes] : llvm::zip_equal(shape, sharding.getDims())) {
+    AxisList manual;
+    for (unsigned axis : getNumbers(axes))
+      if (op.isManual(mesh.getNames()[axis]))
+        manual.push_back(axis);
+    // Blocks are the same inside and outside if they are equal.
+    link.factors.push_back({size, /*isCuttable=*/true,
+                            /*allowsPadding=*/manual.empty()});
+    link.manual.push_back(manual);
+  }
+  link.barred = getNumbers(op.getAxes());
+  auto dims = llvm::to_vector(llvm::seq<int64_t>(0, shape.size()));
+  link.tensors = {{*out, dims}, {*in, dims}};
+  link.isIdentity = true;
+  addLink(std::move(link));
+}
+
+void BodySharding::addManual(ManualOp op) {
+  Block &block = op.getBody().front();
+  for (auto [index, argument] : llvm::enumerate(block.getArguments())) {
+    auto type = cast<RankedTensorType>(argument.getType());
+    unsigned number = numbers[argument] = addTensor(type);
+    write(number, getInsideSharding(op, mesh, type, op.getInSharding(index)),
+          {Origin::Constraint, 0, op, nullptr});
+    addManualLink(op, op.getInSharding(index), op.getInputs()[index], argument);
+  }
+  addBlock(block);
+  for (auto [index, result] : llvm::enumerate(op.getOutputs())) {
+    write(numbers[result], op.getOutSharding(index),
+          {Origin::Constraint, 0, op, nullptr});
+    addManualLink(op, op.getOutSharding(index), result,
+                  op.getYield().getValues()[index]);
+  }
+}
+
 void BodySharding::addBlock(Block &block) {
   for (Operation &op : block.without_terminator())
     addOp(op);
@@ -267,6 +367,14 @@ void BodySharding::addOp(Operation &op) {
     }
     return;
   }
+  if (auto manual = dyn_cast<ManualOp>(op))
+    return addManual(manual);
+  if (isa<scf::IndexSwitchOp, scf::WhileOp>(op) && containsManual(&op)) {
+    // The results of these operations stay whole.
+    for (Region &region : op.getRegions())
+      addBlock(region.front());
+    return;
+  }
   std::optional<ShardingRule> rule;
   if (!isMadeAnywhere(&op))
     rule = getShardingRule(&op);
@@ -289,6 +397,17 @@ void BodySharding::addOp(Operation &op) {
 // Propagation
 //===----------------------------------------------------------------------===//
 
+/// Returns the axes that cut dimension `dim` of the tensor with this index in
+/// `link`, as the first of its tensors has them.
+AxisList BodySharding::getAxes(const Link &link, unsigned index,
+                               unsigned dim) const {
+  AxisList axes;
+  if (index == 1 && !link.manual.empty())
+    axes = link.manual[dim];
+  llvm::append_range(axes, tensors[link.tensors[index].first].dims[dim]);
+  return axes;
+}
+
 /// Returns the axes of each factor, preferring those for which the fewest bytes
 /// have another layout.
 SmallVector<AxisList> BodySharding::chooseCut(const Link &link) const {
@@ -299,13 +418,11 @@ SmallVector<AxisList> BodySharding::chooseCut(const Link &link) const {
   };
   SmallVector<Candidate, 8> candidates;
   auto forEachDim = [&](auto visit) {
-    for (auto &[number, dims] : link.tensors) {
-      const Tensor &tensor = tensors[number];
-      for (auto [dim, factor] : llvm::enumerate(dims))
-        if (factor != ShardingRule::kWhole && link.factors[factor].isCuttable &&
-            !tensor.dims[dim].empty())
-          visit(tensor, static_cast<unsigned>(factor), tensor.dims[dim]);
-    }
+    for (auto [index, entry] : llvm::enumerate(link.tensors))
+      for (auto [dim, factor] : llvm::enumerate(entry.second))
+        if (factor != ShardingRule::kWhole && link.factors[factor].isCuttable)
+          if (AxisList axes = getAxes(link, index, dim); !axes.empty())
+            visit(tensors[entry.first], static_cast<unsigned>(factor), axes);
   };
   forEachDim([&](const Tensor &, unsigned factor, const AxisList &axes) {
     const ShardingRule::Factor &cut = link.factors[factor];
@@ -349,19 +466,30 @@ SmallVector<AxisList> BodySharding::chooseCut(const Link &link) const {
 void BodySharding::update(unsigned number) {
   Link &link = links[number];
   SmallVector<AxisList> cut = chooseCut(link);
-  for (auto &[target, dims] : link.tensors) {
+  for (unsigned index = 0; index < link.tensors.size(); ++index) {
+    unsigned target = link.tensors[index].first;
+    bool isInside = index == 1 && !link.manual.empty();
+    ArrayRef<int64_t> dims = link.tensors[index].second;
     Tensor &tensor = tensors[target];
     bool hasChanged = false;
     for (auto [dim, factor] : llvm::enumerate(dims)) {
       if (factor == ShardingRule::kWhole || !tensor.isOpen[dim])
         continue;
-      AxisList &axes = tensor.dims[dim];
+      AxisList axes = getAxes(link, index, dim);
       ArrayRef<unsigned> goal = cut[factor];
       if (goal.size() <= axes.size() ||
-          goal.take_front(axes.size()) != ArrayRef(axes) ||
-          countEmptyBlocks(tensor.type.getDimSize(dim), getNumBlocks(goal)) > 0)
+          goal.take_front(axes.size()) != ArrayRef(axes))
         continue;
       ArrayRef<unsigned> more = goal.drop_front(axes.size());
+      if (isInside)
+        more = more.take_until([&](unsigned axis) {
+          return llvm::is_contained(link.barred, axis);
+        });
+      AxisList goalHere = tensor.dims[dim];
+      llvm::append_range(goalHere, more);
+      if (more.empty() || countEmptyBlocks(tensor.type.getDimSize(dim),
+                                           getNumBlocks(goalHere)) > 0)
+        continue;
       // A tensor names each axis at most once.
       if (llvm::any_of(tensor.dims, [&](const AxisList &others) {
             return llvm::any_of(more, [&](unsigned axis) {
@@ -369,7 +497,11 @@ void BodySharding::update(unsigned number) {
             });
           }))
         continue;
-      for (unsigned axis : more)
+      for (unsigned axis : more) {
+        // A manual axis comes from the `pw.manual`, as does the tensor inside.
+        if (!isInside && !link.manual.empty() &&
+            llvm::is_contained(link.manual[dim], axis))
+          tensor.sources.try_emplace(axis, link.tensors[1].first, number);
         for (auto &[source, sourceDims] : link.tensors)
           if (source != target &&
               llvm::any_of(llvm::enumerate(sourceDims), [&](auto entry) {
@@ -380,7 +512,8 @@ void BodySharding::update(unsigned number) {
             tensor.sources.try_emplace(axis, source, number);
             break;
           }
-      axes.append(more.begin(), more.end());
+      }
+      tensor.dims[dim] = goalHere;
       hasChanged = true;
     }
     if (!hasChanged)

@@ -319,6 +319,32 @@ SmallVector<Value> mlir::pathways::getCapturedTensors(Operation *op) {
   }));
 }
 
+/// Dimensions that a collective in a `pw.manual` neither joins nor splits are
+/// independent of each other: the shards along the other axes communicate in
+/// groups of their own.
+static ShardingRule getCollectiveRule(CollectiveOpInterface op) {
+  ShardingRule rule = makeWholeRule(op);
+  auto used = llvm::TypeSwitch<Operation *, SmallVector<int64_t>>(op)
+                  .Case<AllGatherOp, ReduceScatterOp>([](auto concrete) {
+                    return SmallVector<int64_t>{
+                        static_cast<int64_t>(concrete.getDim())};
+                  })
+                  .Case([](AllToAllOp exchange) {
+                    return SmallVector<int64_t>{
+                        static_cast<int64_t>(exchange.getSplit()),
+                        static_cast<int64_t>(exchange.getConcat())};
+                  })
+                  .Default([](Operation *) { return SmallVector<int64_t>(); });
+  for (auto [dim, size] :
+       llvm::enumerate(op.getSource().getType().getShape())) {
+    if (llvm::is_contained(used, dim))
+      continue;
+    rule.operands[0][dim] = rule.results[0][dim] = rule.factors.size();
+    rule.factors.push_back({size, /*isCuttable=*/true, /*allowsPadding=*/true});
+  }
+  return rule;
+}
+
 static std::optional<ShardingRule> findShardingRule(Operation *op) {
   if (op->getNumResults() == 0 ||
       !llvm::all_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>) ||
@@ -328,6 +354,8 @@ static std::optional<ShardingRule> findShardingRule(Operation *op) {
     return shardable.getShardingRule();
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
     return getLinalgRule(linalgOp);
+  if (auto collective = dyn_cast<CollectiveOpInterface>(op))
+    return getCollectiveRule(collective);
   if (OpTrait::hasElementwiseMappableTraits(op) && op->getNumRegions() == 0)
     return getElementwiseRule(op);
   return std::nullopt;

@@ -36,6 +36,8 @@ static pw_error *makePlanHandle(Result<Plan> plan, pw_plan **handle) {
   auto made = std::make_unique<pw_plan>(*std::move(plan));
   const proto::Plan &tables = made->plan.getState()->data.tables;
   for (const proto::Argument &argument : tables.interface().arguments()) {
+    if (argument.has_constant())
+      continue; // callers do not pass it
     made->arguments.push_back(describePort(
         tables, argument.name(), tables.actions(argument.action()).results(0),
         argument.stepped()));

@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "MeshRefinement.h"
 #include "Patterns.h"
 #include "Types.h"
 
@@ -20,11 +21,11 @@
 #include "pathways/Dialect/Pathways/Pathways.h"
 #include "llvm/ADT/TypeSwitch.h"
 
+#include <map>
+#include <set>
+
 using namespace mlir;
 using namespace mlir::pathways;
-
-/// Largest number of axes of a mesh whose subsets are tried.
-static constexpr size_t kMaxAxes = 8;
 
 //===----------------------------------------------------------------------===//
 // Groups
@@ -75,23 +76,39 @@ static bool areGroups(MeshAttr mesh, ArrayRef<int64_t> groups, int64_t size,
   return true;
 }
 
-/// Extends `axes` by axes that are not in it until they make up `groups`.
-/// Returns false if no order of axes does.
-static bool findAxes(MeshAttr mesh, ArrayRef<int64_t> groups, int64_t size,
-                     int64_t product, SmallVector<unsigned> &axes) {
-  if (product == size && areGroups(mesh, groups, size, axes))
-    return true;
-  for (unsigned axis = 0; axis < mesh.getSizes().size(); ++axis) {
-    int64_t extent = mesh.getSizes()[axis];
-    if (extent == 1 || llvm::is_contained(axes, axis) ||
-        size % (product * extent) != 0)
-      continue;
-    axes.push_back(axis);
-    if (findAxes(mesh, groups, size, product * extent, axes))
-      return true;
-    axes.pop_back();
+/// Returns the axes that make up `groups`, with rows of `size`. Returns nothing
+/// if there are none such.
+static std::optional<SmallVector<unsigned>>
+findAxes(MeshAttr mesh, ArrayRef<int64_t> groups, int64_t size) {
+  SmallVector<int64_t> group(groups.take_front(size));
+  for (int64_t &number : group) {
+    if (number < 0 || number >= mesh.getNumShards())
+      return std::nullopt;
+    number -= groups.front();
   }
-  return false;
+  std::optional<Digits> digits = findDigits(group);
+  if (!digits)
+    return std::nullopt;
+  SmallVector<unsigned> axes;
+  for (Digit digit : *digits) {
+    int64_t stride = mesh.getNumShards();
+    for (auto [axis, extent] : llvm::enumerate(mesh.getSizes())) {
+      stride /= extent;
+      if (extent > 1 && stride >= digit.stride &&
+          stride < digit.stride * digit.size)
+        axes.push_back(axis);
+    }
+  }
+  if (!areGroups(mesh, groups, size, axes))
+    return std::nullopt;
+  return axes;
+}
+
+static ArrayAttr getNames(MeshAttr mesh, ArrayRef<unsigned> axes) {
+  SmallVector<Attribute> names;
+  for (unsigned axis : axes)
+    names.push_back(mesh.getNames()[axis]);
+  return ArrayAttr::get(mesh.getContext(), names);
 }
 
 /// Returns the axes over which a collective with `groups` communicates: none if
@@ -101,8 +118,8 @@ static FailureOr<ArrayAttr> getAxes(Operation *op, DenseIntElementsAttr groups,
                                     stablehlo::ChannelHandleAttr channel) {
   MLIRContext *context = op->getContext();
   MeshAttr mesh = getMesh(op);
-  if (!mesh || mesh.getSizes().size() > kMaxAxes)
-    return op->emitOpError("needs a mesh of at most ") << kMaxAxes << " axes";
+  if (!mesh)
+    return op->emitOpError("needs a mesh");
   // Groups are of replicas if there is no channel, and there is one replica.
   if (!channel || channel.getHandle() <= 0) {
     if (groups && groups.getNumElements() <= 1)
@@ -122,14 +139,57 @@ static FailureOr<ArrayAttr> getAxes(Operation *op, DenseIntElementsAttr groups,
     for (unsigned axis = 0; axis < mesh.getSizes().size(); ++axis)
       if (mesh.getSizes()[axis] > 1)
         axes.push_back(axis);
-  } else if (static_cast<int64_t>(numbers.size()) != mesh.getNumShards() ||
-             !findAxes(mesh, numbers, size, 1, axes)) {
-    return op->emitOpError("has groups that are no axes of the mesh");
+  } else {
+    std::optional<SmallVector<unsigned>> found;
+    if (static_cast<int64_t>(numbers.size()) == mesh.getNumShards())
+      found = findAxes(mesh, numbers, size);
+    if (!found)
+      return op->emitOpError("has groups that are no axes of the mesh");
+    axes = std::move(*found);
   }
-  SmallVector<Attribute> names;
+  return getNames(mesh, axes);
+}
+
+/// Returns the axes of the manual computations that contain `op`, in the order
+/// of `mesh`: all axes if there is none.
+static SmallVector<unsigned> getManualAxes(Operation *op, MeshAttr mesh) {
+  SmallVector<unsigned> axes;
+  bool isInside = op->getParentOfType<ManualOp>() != nullptr;
+  for (auto [axis, name] : llvm::enumerate(mesh.getNames()))
+    if (!isInside || ManualOp::isManualAt(op, name))
+      axes.push_back(axis);
+  return axes;
+}
+
+/// Returns pairs of ranks along `axes` for `pairs` of partitions, if partitions
+/// send in groups along these axes, and in each group the same way.
+static std::optional<SmallVector<int64_t>>
+getRankPairs(MeshAttr mesh, ArrayRef<int64_t> pairs, ArrayRef<unsigned> axes) {
+  // Sender and receiver, by the first partition of their group.
+  std::map<int64_t, std::set<std::pair<int64_t, int64_t>>> groups;
+  int64_t size = 1;
   for (unsigned axis : axes)
-    names.push_back(mesh.getNames()[axis]);
-  return ArrayAttr::get(context, names);
+    size *= mesh.getSizes()[axis];
+  for (size_t i = 0; i + 1 < pairs.size(); i += 2) {
+    int64_t from = pairs[i], to = pairs[i + 1];
+    if (std::min(from, to) < 0 || std::max(from, to) >= mesh.getNumShards())
+      return std::nullopt;
+    SmallVector<int64_t> members = getMembers(mesh, from, axes);
+    auto *receiver = llvm::find(members, to);
+    if (receiver == members.end())
+      return std::nullopt;
+    groups[members.front()].insert({llvm::find(members, from) - members.begin(),
+                                    receiver - members.begin()});
+  }
+  if (static_cast<int64_t>(groups.size()) * size != mesh.getNumShards())
+    return std::nullopt;
+  SmallVector<int64_t> ranks;
+  for (auto [from, to] : groups.begin()->second)
+    ranks.append({from, to});
+  for (const auto &[first, group] : groups)
+    if (group != groups.begin()->second)
+      return std::nullopt;
+  return ranks;
 }
 
 //===----------------------------------------------------------------------===//
@@ -244,6 +304,21 @@ struct LowerAllGather : LowerCollective<stablehlo::AllGatherOp> {
   }
 };
 
+struct LowerCollectiveBroadcast
+    : LowerCollective<stablehlo::CollectiveBroadcastOp> {
+  using LowerCollective::LowerCollective;
+  LogicalResult
+  matchAndRewrite(stablehlo::CollectiveBroadcastOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    return replaceAll(op, adaptor.getOperand(), rewriter,
+                      [&](Value value, Type type, ArrayAttr axes) -> Value {
+                        return BroadcastOp::create(
+                            rewriter, op.getLoc(), type, value,
+                            rewriter.getI64IntegerAttr(0), axes);
+                      });
+  }
+};
+
 struct LowerAllToAll : LowerCollective<stablehlo::AllToAllOp> {
   using LowerCollective::LowerCollective;
   LogicalResult
@@ -267,18 +342,26 @@ struct LowerPermute : OpConversionPattern<stablehlo::CollectivePermuteOp> {
                   ConversionPatternRewriter &rewriter) const override {
     auto channel = op.getChannelHandleAttr();
     MeshAttr mesh = getMesh(op);
-    if (!mesh || mesh.getNames().empty() || !channel ||
-        channel.getHandle() <= 0)
+    if (!mesh || !channel || channel.getHandle() <= 0)
       return op.emitOpError("needs a channel and a mesh");
     SmallVector<int64_t> pairs(llvm::map_range(
         op.getSourceTargetPairs().getValues<APInt>(),
         [](const APInt &number) { return number.getSExtValue(); }));
-    // Ranks over all axes are the numbers of partitions.
-    SmallVector<Attribute> axes(mesh.getNames().begin(), mesh.getNames().end());
+    if (mesh.getNumShards() == 1 && !pairs.empty()) {
+      // The only device sends to itself.
+      rewriter.replaceOp(op, adaptor.getOperand());
+      return success();
+    }
+    SmallVector<unsigned> axes = getManualAxes(op, mesh);
+    std::optional<SmallVector<int64_t>> ranks = getRankPairs(mesh, pairs, axes);
+    if (!ranks)
+      return op.emitOpError(
+          "sends between partitions that differ on axes which are not manual, "
+          "or not alike in all groups along manual axes");
     rewriter.replaceOpWithNewOp<PermuteOp>(
         op, adaptor.getOperand().getType(), adaptor.getOperand(),
-        /*shift=*/nullptr, rewriter.getDenseI64ArrayAttr(pairs),
-        rewriter.getArrayAttr(axes), /*wrap=*/nullptr);
+        /*shift=*/nullptr, rewriter.getDenseI64ArrayAttr(*ranks),
+        getNames(mesh, axes), /*wrap=*/nullptr);
     return success();
   }
 };
@@ -292,13 +375,19 @@ struct LowerPartitionId : OpConversionPattern<stablehlo::PartitionIdOp> {
     if (!mesh)
       return op.emitOpError("needs a mesh");
     Location loc = op.getLoc();
+    // Only the coordinates along manual axes can matter to the shards that
+    // compute this together: the others are 0.
+    SmallVector<unsigned> manual = getManualAxes(op, mesh);
     Value number = arith::ConstantIndexOp::create(rewriter, loc, 0);
-    for (auto [name, size] :
-         llvm::zip_equal(mesh.getNames(), mesh.getSizes())) {
+    for (auto [axis, size] : llvm::enumerate(mesh.getSizes())) {
+      if (size == 1)
+        continue;
       Value extent = arith::ConstantIndexOp::create(rewriter, loc, size);
-      Value index =
-          ShardIndexOp::create(rewriter, loc, rewriter.getIndexType(), name);
       number = arith::MulIOp::create(rewriter, loc, number, extent);
+      if (!llvm::is_contained(manual, axis))
+        continue;
+      Value index = ShardIndexOp::create(rewriter, loc, rewriter.getIndexType(),
+                                         mesh.getNames()[axis]);
       number = arith::AddIOp::create(rewriter, loc, number, index);
     }
     auto type =
@@ -314,7 +403,8 @@ struct LowerPartitionId : OpConversionPattern<stablehlo::PartitionIdOp> {
 
 void mlir::pathways::populateCollectivePatterns(const TypeConverter &types,
                                                 RewritePatternSet &patterns) {
-  patterns.add<LowerAllReduce, LowerReduceScatter, LowerAllGather,
-               LowerAllToAll, LowerPermute, LowerPartitionId>(
-      types, patterns.getContext());
+  patterns
+      .add<LowerAllReduce, LowerReduceScatter, LowerAllGather, LowerAllToAll,
+           LowerCollectiveBroadcast, LowerPermute, LowerPartitionId>(
+          types, patterns.getContext());
 }

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ProgramSegments.h"
+#include "ManualComputations.h"
 #include "Shardings.h"
 #include "Stages.h"
 #include "StepValues.h"
@@ -579,7 +579,13 @@ LogicalResult ProgramImporter::makeProgram() {
     namesOfArguments.push_back(argumentNames.add(getArgumentName(i), i));
   for (unsigned i = 0, e = results.size(); i != e; ++i)
     namesOfResults.push_back(names.add(getResultName(i), i));
-  StepValues steps(namesOfArguments, namesOfResults);
+  // Callers do not know the constants, which are behind the other arguments.
+  ArrayRef<std::string> passed = namesOfArguments;
+  while (
+      !passed.empty() &&
+      entry.getArgAttr(passed.size() - 1, PathwaysDialect::kConstantAttrName))
+    passed = passed.drop_back();
+  StepValues steps(passed, namesOfResults);
   if (failed(steps.read(getPlace(), carry, stepped)))
     return failure();
   for (auto [index, name] : llvm::enumerate(namesOfResults)) {
@@ -616,28 +622,20 @@ LogicalResult ProgramImporter::makeProgram() {
     NamedAttrList attributes;
     attributes.set(PathwaysDialect::kNameAttrName, b.getStringAttr(name));
     steps.addArgumentAttrs(b, index, attributes);
+    if (Attribute value =
+            entry.getArgAttr(index, PathwaysDialect::kConstantAttrName))
+      attributes.set(PathwaysDialect::kConstantAttrName, value);
     argumentAttrs.push_back(attributes.getDictionary(b.getContext()));
-    // A step has no use for the value that the next step replaces.
     if (entry.getArgAttr(index, "tf.aliasing_output") ||
-        entry.getArgAttr(index, "jax.buffer_donor") ||
-        steps.getCarriedResult(index))
+        entry.getArgAttr(index, "jax.buffer_donor"))
       donated.push_back(index);
   }
-  std::optional<ProgramSegments> segments;
   DenseMap<Value, Type> callTypeOf;
   if (stages) {
     auto getOpenType = [&](Location loc, Type type, StringAttr slice) {
       return getArrayType(loc, type, nullptr, slice);
     };
     if (failed(stages->findTypes(argumentTypes, wantedTypes, getOpenType)))
-      return failure();
-  } else if (ProgramSegments::isNeededFor(entry)) {
-    segments.emplace(
-        entry, symbols, shardings.getMesh(),
-        [&](Location loc, Type type, sdy::TensorShardingAttr sharding) {
-          return getArrayType(loc, type, sharding);
-        });
-    if (failed(segments->plan(argumentTypes, results, wantedTypes)))
       return failure();
   }
   for (auto [result, wanted] : llvm::zip_equal(results, wantedTypes)) {
@@ -646,8 +644,6 @@ LogicalResult ProgramImporter::makeProgram() {
   }
   for (auto [index, result, wanted] : llvm::enumerate(results, wantedTypes)) {
     Type type = wanted;
-    if (!type && segments)
-      type = segments->getType(result);
     if (!type && stages)
       type = cast<ArrayType>(stages->getType(result))
                  .withSlice(FlatSymbolRefAttr::get(resultSlices[index]));
@@ -669,7 +665,7 @@ LogicalResult ProgramImporter::makeProgram() {
   SymbolTable::setSymbolVisibility(entry, SymbolTable::Visibility::Private);
   if (failed(symbols.rename(entry, b.getStringAttr(kEntryName + ".body"))))
     return failure();
-  if (!segments && !stages)
+  if (!stages)
     makeBody(values, results);
   b.setInsertionPointToStart(module.getBody());
   if (stages)
@@ -691,8 +687,6 @@ LogicalResult ProgramImporter::makeProgram() {
   SmallVector<Value> outputs;
   if (stages) {
     outputs = stages->emit(b, block.getArguments(), donated, resultTypes);
-  } else if (segments) {
-    outputs = segments->emit(b, block.getArguments(), results, resultTypes);
   } else if (!values.empty()) {
     auto call = CallOp::create(b, loc, callTypes, entry.getSymName(),
                                block.getArguments());
@@ -708,7 +702,7 @@ LogicalResult ProgramImporter::makeProgram() {
     }
   }
   mlir::pathways::ReturnOp::create(b, loc, outputs);
-  if (segments || stages || values.empty())
+  if (stages || values.empty())
     entry.erase();
   for (auto mesh : llvm::make_early_inc_range(module.getOps<sdy::MeshOp>()))
     mesh.erase();
@@ -741,6 +735,7 @@ void ProgramImporter::removeForeignAttributes() {
 LogicalResult ProgramImporter::run() {
   if (failed(findEntry()) || failed(checkModule()) || failed(checkTypes()) ||
       failed(stageMarks.read(assign, slices)) ||
+      failed(lowerManualComputations(module, symbols, shardings)) ||
       failed(shardings.lowerConstraints(module)) || failed(inlineChecks()) ||
       failed(stageMarks.flatten(entry)) || failed(takeChecks()) ||
       failed(makeProgram()))

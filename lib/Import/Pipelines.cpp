@@ -43,6 +43,7 @@ void mlir::pathways::buildImportPipeline(OpPassManager &pm,
   FillElidedOptions fillOptions;
   fillOptions.values = options.elided;
   pm.addPass(createFillElided(fillOptions));
+  pm.addPass(createHoistConstants());
   pm.addPass(createUnifyShardings());
   WriteOutLoopsOptions loopOptions;
   loopOptions.maxOps = options.maxWrittenOut;

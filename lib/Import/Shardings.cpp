@@ -96,8 +96,11 @@ LogicalResult Shardings::lowerConstraint(sdy::ShardingConstraintOp op) const {
       convert(op.getLoc(), op.getSharding(), type.getRank());
   if (failed(sharding))
     return failure();
-  // The compiler decides where contributions are added up.
-  if (sharding->isPartial()) {
+  // The compiler decides where contributions are added up. Where all axes are
+  // manual, a value is a shard already.
+  auto manual = op->getParentOfType<ManualOp>();
+  if (sharding->isPartial() ||
+      (manual && manual.getAxes().size() == mesh.getNames().size())) {
     op.replaceAllUsesWith(input);
     op.erase();
     return success();
@@ -129,10 +132,7 @@ LogicalResult Shardings::lowerConstraints(ModuleOp module) const {
   });
   bool hasDevices = !mesh.getNames().empty();
   for (Operation *op : ops) {
-    // ProgramSegments takes what stands directly in a function.
-    auto manual = dyn_cast<sdy::ManualComputationOp>(op);
-    if (isa<sdy::MeshOp>(op) || isa<sdy::ReturnOp>(op) ||
-        (manual && isa<func::FuncOp>(op->getParentOp())))
+    if (isa<sdy::MeshOp>(op))
       continue;
     auto constraint = dyn_cast<sdy::ShardingConstraintOp>(op);
     if (constraint && hasDevices) {

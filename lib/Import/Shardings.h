@@ -33,9 +33,8 @@ public:
   convert(Location loc, sdy::TensorShardingAttr sharding, int64_t rank) const;
 
   /// Replaces constraints of shardings in `module` by pw.constrain, and removes
-  /// operations that only guide the propagation of shardings. Meshes and manual
-  /// computations at the top level of functions stay. Fails, with a diagnostic,
-  /// at any other operation of sdy.
+  /// operations that only guide the propagation of shardings. Meshes stay.
+  /// Fails, with a diagnostic, at any other operation of sdy.
   LogicalResult lowerConstraints(ModuleOp module) const;
 
 private:

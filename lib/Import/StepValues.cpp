@@ -329,6 +329,8 @@ StepValues::unifyTypes(Location loc, TypeRange argumentTensors,
 
 void StepValues::addArgumentAttrs(Builder &b, unsigned index,
                                   NamedAttrList &attrs) const {
+  if (index >= carried.size())
+    return;
   if (std::optional<unsigned> result = carried[index])
     attrs.set(PathwaysDialect::kCarriedAttrName, b.getI64IntegerAttr(*result));
   if (steppedArguments[index])

@@ -19,7 +19,8 @@ namespace mlir::pathways {
 /// `stepped` of pw-import-program name them.
 class StepValues {
 public:
-  /// Names of the arguments and results of the program, without checks.
+  /// Names of the arguments and results of the program, without constants and
+  /// checks, which follow.
   StepValues(ArrayRef<std::string> arguments, ArrayRef<std::string> results)
       : arguments(arguments), results(results) {}
 
@@ -37,7 +38,7 @@ public:
                            MutableArrayRef<Type> wantedResults) const;
   /// Returns the result that argument `index` takes in the next step, if any.
   std::optional<unsigned> getCarriedResult(unsigned index) const {
-    return carried[index];
+    return index < carried.size() ? carried[index] : std::nullopt;
   }
   /// Adds the attributes of argument or result `index` of the program.
   void addArgumentAttrs(Builder &b, unsigned index, NamedAttrList &attrs) const;

@@ -91,7 +91,8 @@ public:
     std::string name;
     uint32_t action;
     bool isStepped;
-    uint32_t from = kNone; ///< result of the previous step that it takes
+    uint32_t from = kNone;      ///< result of the previous step that it takes
+    ElementsAttr constant = {}; ///< its value; null: callers pass one
   };
   struct Result {
     std::string name;

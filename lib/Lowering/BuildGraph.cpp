@@ -160,6 +160,7 @@ LogicalResult GraphBuilder::addFeeds() {
         name, graph.lastAction(), program.isArgumentStepped(index));
     if (std::optional<unsigned> from = program.getCarriedResult(index))
       entry.from = *from;
+    entry.constant = program.getConstant(index);
   }
   return success();
 }

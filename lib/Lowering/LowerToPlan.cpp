@@ -10,6 +10,7 @@
 #include "PlanSteps.h"
 
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
 #include "pathways/Dialect/Plan/PlanTables.h"
 #include "pathways/Lowering/Passes.h"
 #include "pathways/Transforms/Profiles.h"
@@ -23,6 +24,25 @@ namespace mlir::pathways {
 using namespace mlir;
 using namespace mlir::pathways;
 namespace proto = ::pathways::proto;
+
+/// Returns the elements of `value` as bytes, row-major and little endian.
+static ElementsAttr getBytes(ElementsAttr value, StringRef name) {
+  if (auto resource = dyn_cast<DenseResourceElementsAttr>(value))
+    return plan::getCodeAttr(value.getContext(), name, 0,
+                             resource.getRawHandle().getBlob()->getData());
+  auto dense = cast<DenseElementsAttr>(value);
+  SmallVector<char> bytes;
+  if (value.getElementType().isInteger(1)) {
+    for (bool bit : dense.getValues<bool>())
+      bytes.push_back(bit);
+  } else {
+    ArrayRef<char> data = dense.getRawData();
+    for (int64_t i = 0, e = dense.isSplat() ? dense.getNumElements() : 1;
+         i != e; ++i)
+      bytes.append(data.begin(), data.end());
+  }
+  return plan::getCodeAttr(value.getContext(), name, 0, bytes);
+}
 
 /// Inserts the plan as operations before `program`.
 static LogicalResult emitProgram(ProgramOp program, const ActionGraph &graph,
@@ -40,6 +60,10 @@ static LogicalResult emitProgram(ProgramOp program, const ActionGraph &graph,
     code.getOperations().splice(code.end(),
                                 kernel->holder->getBody()->getOperations());
   }
+  for (auto [entry, argument] :
+       llvm::zip(body.getOps<plan::ArgumentOp>(), graph.arguments))
+    if (argument.constant)
+      entry.setConstantAttr(getBytes(argument.constant, argument.name));
   // Diagnostics of later stages point into the program.
   uint32_t action = 0, slice = 0;
   for (Operation &op : body) {

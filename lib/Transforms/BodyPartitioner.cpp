@@ -180,6 +180,14 @@ void BodyPartitioner::partition(Operation *op) {
   } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
     if (!partitionBranch(branch))
       computeWhole(op);
+  } else if (auto manual = dyn_cast<ManualOp>(op)) {
+    partitionManual(manual);
+  } else if (isa<scf::WhileOp>(op) && containsManual(op)) {
+    partitionWhile(cast<scf::WhileOp>(op));
+  } else if (isa<scf::IndexSwitchOp>(op) && containsManual(op)) {
+    partitionAllBranches(op);
+  } else if (isa<CollectiveOpInterface>(op) && skipCollective(op)) {
+    // It is its operand.
   } else if (std::optional<ShardingRule> rule = getShardingRule(op)) {
     if (!cutInBlocks(op) && !keepContributions(op, *rule))
       cutByRule(op, *rule);
@@ -209,9 +217,10 @@ FailureOr<func::FuncOp> BodyPartitioner::run() {
   for (ArrayType type : results)
     resultTypes.push_back(getShardTensorType(type, mesh));
   builder.clearInsertionPoint();
-  auto function =
+  OwningOpRef<func::FuncOp> made =
       func::FuncOp::create(builder, (body.getSymName() + "_sharded").str(),
                            builder.getFunctionType(inputTypes, resultTypes));
+  func::FuncOp function = *made;
   function.setPrivate();
   function->setAttr(PathwaysDialect::kLocalViewAttrName, builder.getUnitAttr());
   // Padding changes no element and raises no error.
@@ -255,10 +264,12 @@ FailureOr<func::FuncOp> BodyPartitioner::run() {
                                           : get(value, sharding));
   }
   func::ReturnOp::create(builder, values);
+  if (hasFailed)
+    return failure();
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*block)))
     if (isOpTriviallyDead(&op))
       op.erase();
-  symbols.insert(function);
+  symbols.insert(made.release());
   return function;
 }
 

@@ -38,6 +38,17 @@ FailureOr<func::FuncOp> partitionBody(func::FuncOp body, MeshAttr mesh,
                                       SymbolTable &symbols,
                                       const BodyExplanations &explanations);
 
+/// Largest number of iterations of a loop that is written out because shards
+/// communicate in it: if the partitioner made the communication, and if the
+/// text has it.
+inline constexpr uint64_t kMaxWrittenOut = 64;
+inline constexpr uint64_t kMaxManualTrips = 1024;
+
+/// Returns true if shards may wait for each other at `collective`: all shards
+/// run it equally often, and its loops, of at most `mostTrips` iterations
+/// together, can be unrolled later.
+bool mayStandWhereItIs(Operation *collective, uint64_t mostTrips);
+
 /// Implementation of partitionBody, for one function.
 class BodyPartitioner {
 public:
@@ -45,8 +56,9 @@ public:
                   ArrayRef<ArrayType> operands, ArrayRef<ArrayType> results,
                   SymbolTable &symbols, const BodyExplanations &explanations)
       : body(body), mesh(mesh), operands(operands), results(results),
-        symbols(symbols), isExplained(explanations.shardings),
-        layouts(mesh, explanations), builder(body.getLoc(), body) {}
+        symbols(symbols), explanations(explanations),
+        isExplained(explanations.shardings), layouts(mesh, explanations),
+        builder(body.getLoc(), body) {}
 
   FailureOr<func::FuncOp> run();
 
@@ -66,6 +78,13 @@ private:
   void partition(Operation *op);
   bool partitionLoop(scf::ForOp loop);
   bool partitionBranch(scf::IfOp branch);
+  void partitionManual(ManualOp op);
+  bool skipCollective(Operation *op);
+  bool partitionAllBranches(Operation *op);
+  SmallVector<SmallVector<Value>>
+  partitionInPlace(Operation *op, ArrayRef<ShardingAttr> carried);
+  void partitionWhile(scf::WhileOp loop);
+  void partitionInto(Block &from, Block &to, Operation *op, Operation *copy);
   void partitionRegion(Block &from, Block &to, Operation *op, Operation *copy,
                        ArrayRef<ShardingAttr> carried);
   /// Returns the layouts that the results of `op`, which has regions, have in
@@ -81,6 +100,15 @@ private:
       scalars[value] = local;
   }
   bool keepOrUndo(Operation *op, Operation *copy);
+  /// Reports an error at `op`, which contains `inner`, once. The function is
+  /// not made.
+  void refuse(Operation *op, Operation *inner, const Twine &why);
+  /// Reports an error at a loop or branch around `collective`: `op`, or one
+  /// inside of it.
+  void refuse(Operation *op, Operation *collective);
+  /// Returns the layouts over the axes of `ofMesh`, with the routes that are
+  /// known.
+  LocalReshard takeLayouts(MeshAttr ofMesh);
   void setPlaceFor(Value value);
   /// Returns true if `value` is defined outside of all loops and branches.
   bool isOutside(Value value);
@@ -149,8 +177,11 @@ private:
   MeshAttr mesh;
   ArrayRef<ArrayType> operands, results;
   SymbolTable &symbols;
+  BodyExplanations explanations;
   bool isExplained;
-  LocalReshard layouts;
+  LocalReshard layouts; // over the axes that are not manual at this point
+  llvm::DenseMap<Attribute, LocalReshard> otherLayouts; // of other such axes
+  bool hasFailed = false;
   ImplicitLocOpBuilder builder;
   OwningOpRef<func::FuncOp> inlined;     // copy of the body that is visited
   std::optional<BodySharding> shardings; // shardings of its tensors

@@ -46,6 +46,15 @@ void BodyPartitioner::computeWhole(Operation *op) {
     mapping.map(operand, getWhole(operand));
   mapCaptured(op, mapping);
   Operation *copy = builder.clone(*op, mapping);
+  copy->walk([&](Operation *inner) {
+    bool isManual = isa<ManualOp>(inner) ||
+                    (isa<CollectiveOpInterface>(inner) && inner != copy &&
+                     !mayStandWhereItIs(inner, kMaxManualTrips));
+    if (!isManual)
+      return WalkResult::advance();
+    refuse(op, inner, "and is computed whole by all devices");
+    return WalkResult::interrupt();
+  });
   for (auto [result, local] :
        llvm::zip_equal(op->getResults(), copy->getResults())) {
     auto type = dyn_cast<RankedTensorType>(result.getType());
@@ -66,7 +75,8 @@ Cut BodyPartitioner::chooseCut(Operation *op, const ShardingRule &rule) {
     Value operand = op->getOperand(index);
     return versions.contains({operand, layout}) || isOutside(operand);
   };
-  CutProblem problem{op, rule, mesh, layouts.getReshards(), {}, {}, isThere};
+  CutProblem problem{op, rule,   layouts.getMesh(), layouts.getReshards(), {},
+                     {}, isThere};
   for (Value operand : op->getOperands())
     problem.operands.push_back(isa<RankedTensorType>(operand.getType())
                                    ? locals.lookup(operand).sharding

@@ -15,9 +15,6 @@
 using namespace mlir;
 using namespace mlir::pathways;
 
-/// Largest trip count of a loop with communication, which is unrolled.
-static constexpr uint64_t kMaxWrittenOut = 64;
-
 FailureOr<SmallVector<ShardingAttr>>
 BodyPartitioner::getCarried(Operation *op) {
   SmallVector<ShardingAttr> carried;
@@ -25,24 +22,36 @@ BodyPartitioner::getCarried(Operation *op) {
     ShardingAttr sharding = shardings->get(result);
     if (isa<ShapedType>(result.getType()) &&
         (!sharding || !isCommunicable(typeOf(result).getElementType()) ||
-         typeOf(result).getEncoding()))
-      return failure();
+         typeOf(result).getEncoding())) {
+      if (!containsManual(op))
+        return failure();
+      // The operation cannot be computed whole, but this value can.
+      carried.push_back(sharding ? layouts.getWhole(typeOf(result).getRank())
+                                 : sharding);
+      continue;
+    }
     carried.push_back(sharding ? sharding.getClosed() : sharding);
   }
   return carried;
 }
 
 /// Cuts the operations in `from`, a block of `op`, into `to`, a block of
-/// `copy`.
-void BodyPartitioner::partitionRegion(Block &from, Block &to, Operation *op,
-                                      Operation *copy,
-                                      ArrayRef<ShardingAttr> carried) {
-  OpBuilder::InsertionGuard guard(builder);
+/// `copy`. Leaves the terminator to the caller, at the insertion point.
+void BodyPartitioner::partitionInto(Block &from, Block &to, Operation *op,
+                                    Operation *copy) {
   builder.setInsertionPointToStart(&to);
   nest.emplace_back(op, copy);
   for (Operation &inner : from.without_terminator())
     partition(&inner);
   builder.setLoc(from.getTerminator()->getLoc());
+}
+
+/// Does partitionInto, and returns values laid out as `carried`.
+void BodyPartitioner::partitionRegion(Block &from, Block &to, Operation *op,
+                                      Operation *copy,
+                                      ArrayRef<ShardingAttr> carried) {
+  OpBuilder::InsertionGuard guard(builder);
+  partitionInto(from, to, op, copy);
   SmallVector<Value> values;
   for (auto [value, sharding] :
        llvm::zip_equal(from.getTerminator()->getOperands(), carried))
@@ -51,9 +60,8 @@ void BodyPartitioner::partitionRegion(Block &from, Block &to, Operation *op,
   nest.pop_back();
 }
 
-/// Returns true if shards may wait for each other at `collective`: all shards
-/// run it equally often, and its loops can be unrolled later.
-static bool mayStandWhereItIs(Operation *collective) {
+bool mlir::pathways::mayStandWhereItIs(Operation *collective,
+                                       uint64_t mostTrips) {
   auto function = collective->getParentOfType<func::FuncOp>();
   if (findUncertain(collective, function))
     return false;
@@ -61,10 +69,10 @@ static bool mayStandWhereItIs(Operation *collective) {
   for (auto loop = collective->getParentOfType<scf::ForOp>(); loop;
        loop = loop->getParentOfType<scf::ForOp>()) {
     std::optional<llvm::APInt> trips = loop.getStaticTripCount();
-    if (!trips || trips->ugt(kMaxWrittenOut))
+    if (!trips || trips->ugt(mostTrips))
       return false;
     times *= std::max<uint64_t>(trips->getZExtValue(), 1);
-    if (times > kMaxWrittenOut)
+    if (times > mostTrips)
       return false;
   }
   return true;
@@ -72,17 +80,22 @@ static bool mayStandWhereItIs(Operation *collective) {
 
 /// Keeps `copy` as the replacement of `op` if shards do not wait for each other
 /// inside it, or do so a known number of times. Otherwise erases it, with a
-/// remark, and returns false.
+/// remark, and returns false; or fails, if `op` cannot be computed whole.
 bool BodyPartitioner::keepOrUndo(Operation *op, Operation *copy) {
+  bool isManual = containsManual(op);
   Operation *collective = nullptr;
   copy->walk([&](CollectiveOpInterface found) {
-    if (mayStandWhereItIs(found))
+    if (mayStandWhereItIs(found, isManual ? kMaxManualTrips : kMaxWrittenOut))
       return WalkResult::advance();
     collective = found;
     return WalkResult::interrupt();
   });
   if (!collective)
     return true;
+  if (isManual) {
+    refuse(op, collective);
+    return true;
+  }
   InFlightDiagnostic remark =
       op->emitRemark()
       << "'" << op->getName()
@@ -121,6 +134,9 @@ bool BodyPartitioner::partitionLoop(scf::ForOp loop) {
 }
 
 bool BodyPartitioner::partitionBranch(scf::IfOp branch) {
+  if (containsManual(branch) &&
+      findUncertain(branch.thenBlock()->getTerminator(), branch->getParentOp()))
+    return partitionAllBranches(branch);
   FailureOr<SmallVector<ShardingAttr>> carried = getCarried(branch);
   if (failed(carried))
     return false;

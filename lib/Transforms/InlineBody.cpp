@@ -11,6 +11,8 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Verifier.h"
+#include "pathways/Dialect/Pathways/Pathways.h"
 
 using namespace mlir;
 using namespace mlir::pathways;
@@ -37,7 +39,7 @@ static LogicalResult inlineCalls(Block &block, func::FuncOp body,
     if (++numOps > kMaxOps)
       return body.emitOpError("has more than ")
              << kMaxOps << " operations after inlining what it calls";
-    if (isa_and_present<scf::SCFDialect>(op->getDialect()))
+    if (isa<ManualOp>(op) || isa_and_present<scf::SCFDialect>(op->getDialect()))
       for (Region &region : op->getRegions())
         for (Block &inner : region)
           if (failed(inlineCalls(inner, body, symbols, depth + 1, numOps)))
@@ -74,6 +76,13 @@ mlir::pathways::inlineBody(func::FuncOp body, SymbolTable &symbols) {
   OwningOpRef<func::FuncOp> inlined = body.clone();
   int64_t numOps = 0;
   if (failed(inlineCalls(inlined->front(), body, symbols, /*depth=*/0, numOps)))
+    return failure();
+  // A function may be called in a `pw.manual` that its own operations do not
+  // allow around them.
+  bool hasManual =
+      inlined->walk([](ManualOp) { return WalkResult::interrupt(); })
+          .wasInterrupted();
+  if (hasManual && failed(verify(*inlined)))
     return failure();
   return inlined;
 }

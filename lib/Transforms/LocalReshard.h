@@ -39,6 +39,7 @@ public:
   LocalReshard(MeshAttr mesh, const BodyExplanations &explanations)
       : mesh(mesh), reshards(mesh), explanations(explanations) {}
 
+  MeshAttr getMesh() const { return mesh; }
   /// Returns the product of the sizes of `axes`.
   int64_t getNumBlocks(ArrayRef<Attribute> axes) const {
     return mlir::pathways::getNumBlocks(mesh, axes);

@@ -50,7 +50,7 @@ public:
       MeshAttr mesh =
           symbols.lookup<SliceOp>(call.getSlice().getAttr()).getMesh();
       if (callee->hasAttr(PathwaysDialect::kLocalViewAttrName) ||
-          mesh.getNumShards() == 1)
+          (mesh.getNumShards() == 1 && !reachesManual(callee, symbols)))
         continue;
       SmallVector<ArrayType> operands, results;
       SmallVector<Attribute> key = {callee.getSymNameAttr(), mesh};
@@ -95,6 +95,26 @@ private:
                << type << " with an open dimension, which "
                << "'pw-propagate-shardings' closes";
     return success();
+  }
+
+  /// Returns true if `callee` or a function that it calls has a `pw.manual`,
+  /// which is replaced on one device, too.
+  bool reachesManual(func::FuncOp callee, SymbolTable &symbols) {
+    llvm::SetVector<Operation *> functions;
+    functions.insert(callee);
+    for (size_t next = 0; next < functions.size(); ++next) {
+      WalkResult walked = functions[next]->walk([&](Operation *op) {
+        if (isa<ManualOp>(op))
+          return WalkResult::interrupt();
+        if (auto call = dyn_cast<func::CallOp>(op))
+          if (Operation *inner = symbols.lookup(call.getCallee()))
+            functions.insert(inner);
+        return WalkResult::advance();
+      });
+      if (walked.wasInterrupted())
+        return true;
+    }
+    return false;
   }
 
   /// Reports arrays of which some shards have no element.

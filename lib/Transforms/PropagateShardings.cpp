@@ -448,8 +448,9 @@ std::string Propagation::describe(unsigned number, Attribute axis) const {
     }
     if (!through)
       through = source->second.through;
-    if (source->second.constraint)
-      from = "'pw.constrain'" + at(source->second.constraint->getLoc());
+    if (Operation *constraint = source->second.constraint)
+      from = "'" + constraint->getName().getStringRef().str() + "'" +
+             at(constraint->getLoc());
     else if (source->second.array)
       number = *source->second.array;
     else

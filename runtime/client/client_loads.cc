@@ -14,6 +14,7 @@
 #include "runtime/base/error_codes.h"
 #include "runtime/binding/plan_messages.h"
 #include "runtime/client/client.h"
+#include "runtime/client/program_constants.h"
 #include "runtime/client/rebind_plan.h"
 #include "runtime/client/traced_call.h"
 #include "runtime/plan/verify.h"
@@ -81,6 +82,7 @@ absl::StatusOr<std::shared_ptr<const PreparedPlan>> Client::MakePlan(
 }
 
 absl::StatusOr<Client::Candidate> Client::Prepare(PlanData plan) {
+  plan = ProgramConstants::WithoutValues(std::move(plan));
   const absl::StatusOr<PlanName> name = NameOf(plan);
   Candidate candidate;
   if (name.ok()) candidate.plan = context_.runtime->plans.Find(name->hash);

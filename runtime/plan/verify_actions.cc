@@ -13,6 +13,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/string_view.h"
+#include "runtime/plan/plan_file.h"
+#include "runtime/plan/plan_hash.h"
 #include "runtime/plan/tables.h"
 #include "runtime/plan/verify_internal.h"
 
@@ -555,6 +557,39 @@ std::string WrongExpectation(const Context& context,
   return "";
 }
 
+// Returns what is wrong with the constant value of `argument`, or "".
+std::string WrongConstant(const Context& context,
+                          const proto::Argument& argument) {
+  const proto::Plan& plan = context.plan;
+  const proto::Constant& constant = argument.constant();
+  if (argument.carried() || argument.stepped())
+    return absl::StrCat(" has a constant value, but is ",
+                        argument.carried() ? "carried" : "stepped");
+  const uint32_t buffer = context.action(argument.action()).results(0);
+  const proto::Layout& layout = plan.layouts(
+      static_cast<int>(plan.buffers(static_cast<int>(buffer)).layout()));
+  if (layout.partial_axes_size() != 0)
+    return " has a constant value, but is partial";
+  auto bytes = static_cast<uint64_t>(elementBytes(layout.element()));
+  for (int64_t extent : layout.shape()) bytes *= extent;
+  if (constant.blob_bytes() != bytes)
+    return absl::StrCat(" has a constant value of ", constant.blob_bytes(),
+                        " bytes, but takes ", bytes);
+  if (constant.blob_offset() % kBlobAlignment != 0)
+    return absl::StrCat(" has a constant value at ", constant.blob_offset(),
+                        " in the blobs, not a multiple of ", kBlobAlignment);
+  if (constant.blob_offset() > context.blob_bytes ||
+      bytes > context.blob_bytes - constant.blob_offset())
+    return absl::StrCat(" has a constant value of ", bytes, " bytes from ",
+                        constant.blob_offset(), ", but the blobs have ",
+                        context.blob_bytes);
+  if (constant.sha256().size() != sizeof(PlanHash::bytes))
+    return absl::StrCat(" has a constant value with a hash of ",
+                        constant.sha256().size(), " bytes, expected ",
+                        sizeof(PlanHash::bytes));
+  return "";
+}
+
 }  // namespace
 
 void CheckActions(Context* context) { ActionChecker(context).Run(); }
@@ -617,6 +652,11 @@ void CheckInterface(Context* context) {
     const proto::Argument& argument = interface.arguments(i);
     const proto::Action& feed = context->action(argument.action());
     std::string name = absl::StrCat("argument ", Quoted(argument.name()));
+    if (argument.has_constant()) {
+      const std::string wrong = WrongConstant(*context, argument);
+      if (!wrong.empty())
+        context->Add(kInterface, Subject::kArgument, i, name, wrong);
+    }
     if (!argument.carried()) {
       if (feed.operands_size() != 0)
         context->Add(kInterface, Subject::kArgument, i, name,

@@ -21,6 +21,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "runtime/checkpoint/save_folder.h"
+#include "runtime/client/program_constants.h"
 #include "runtime/cluster/cluster.h"
 #include "runtime/topology/topology.h"
 #include "tools/pw-run/load_program.h"
@@ -79,6 +80,8 @@ class Session {
   // Connects a client whose name is unique on the cluster.
   bool OpenClient();
   std::optional<ProgramHandle> LoadOnCluster();
+  // Puts the constants of the plan.
+  bool PutConstants();
   bool PutArguments(LaunchArguments* arguments);
   // Launches the program and waits for the end.
   bool Launch(ProgramHandle program, LaunchArguments arguments);
@@ -123,6 +126,7 @@ class Session {
   Loaded loaded_;
   Signature signature_;
   std::vector<Input> inputs_;
+  ProgramConstants constants_;
   TimeNs launch_ns_ = 0;  // see RunFacts
   ClusterStats before_;   // counts before the launch, on a cluster of others
   // Has the results; nullopt: arrays_ are the results.

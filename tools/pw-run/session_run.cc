@@ -130,7 +130,9 @@ bool Session::Execute() {
   if (!OpenClient()) return false;
   const std::optional<ProgramHandle> program = LoadOnCluster();
   LaunchArguments arguments;
-  if (!program.has_value() || !PutArguments(&arguments)) return false;
+  if (!program.has_value() || !PutConstants() || !PutArguments(&arguments)) {
+    return false;
+  }
   const double total =
       FiringsOfStep(plan()) * static_cast<double>(options_.steps) + 1;
   progress_.Track("running", [this, total] {
@@ -192,6 +194,14 @@ std::optional<ProgramHandle> Session::LoadOnCluster() {
   return *program;
 }
 
+bool Session::PutConstants() {
+  absl::StatusOr<ProgramConstants> constants =
+      ProgramConstants::Put(client_.get(), loaded_.plan);
+  if (!constants.ok()) return Fail(kRunError, constants.status().message());
+  constants_ = *std::move(constants);
+  return true;
+}
+
 bool Session::PutArguments(LaunchArguments* arguments) {
   for (size_t i = 0; i < inputs_.size(); ++i) {
     const auto* saved =
@@ -204,7 +214,7 @@ bool Session::PutArguments(LaunchArguments* arguments) {
         absl::StrCat("argument '", signature_.arguments[i].name,
                      "' of program '", plan().header().program(), "'"),
         (*saved)->contributions(),
-        ContributionsOf(plan(), static_cast<int>(i)));
+        ContributionsOf(plan(), signature_.arguments[i].index));
     // A run with recovery reports this itself.
     if (!combined.empty() && !options_.recovery.has_value()) {
       progress_.Note(absl::StrCat("pw-run: ", combined));
@@ -213,6 +223,7 @@ bool Session::PutArguments(LaunchArguments* arguments) {
     if (!array.ok()) return Fail(kRunError, array.status().message());
     arguments->emplace_back(*array);
   }
+  *arguments = constants_.Complete(std::move(*arguments));
   return true;
 }
 

@@ -54,10 +54,13 @@ std::string Port::TypeOver(int64_t steps) const {
 
 Signature SignatureOf(const proto::Plan& plan) {
   Signature signature;
-  for (const proto::Argument& argument : plan.interface().arguments()) {
+  for (int i = 0; i < plan.interface().arguments_size(); ++i) {
+    const proto::Argument& argument = plan.interface().arguments(i);
+    if (argument.has_constant()) continue;
     signature.arguments.push_back(
         PortOf(plan, argument.name(),
                plan.actions(argument.action()).results(0), argument.stepped()));
+    signature.arguments.back().index = i;
   }
   for (const proto::Result& result : plan.interface().results()) {
     signature.results.push_back(

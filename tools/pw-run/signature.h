@@ -31,6 +31,7 @@ struct Port {
   ElementType element = ElementType::kInvalid;
   std::vector<int64_t> shape;  // shape of one step, global, in elements
   bool stepped = false;
+  int index = 0;  // in the plan's interface
 
   // Returns the shape, with a leading dimension of `steps` if stepped.
   std::vector<int64_t> ShapeOver(int64_t steps) const;
@@ -39,7 +40,7 @@ struct Port {
 };
 
 struct Signature {
-  std::vector<Port> arguments;
+  std::vector<Port> arguments;  // those that callers pass
   std::vector<Port> results;
 };
 

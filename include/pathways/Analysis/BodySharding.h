@@ -84,6 +84,10 @@ private:
     ShardingRound round;
     SmallVector<ShardingRule::Factor> factors;
     SmallVector<std::pair<unsigned, SmallVector<int64_t>>> tensors;
+    /// Set if the second of two tensors is in the region of a `pw.manual`: the
+    /// manual axes that cut each dimension outside, in front of those inside.
+    SmallVector<AxisList> manual;
+    AxisList barred;         ///< axes that do not cut the second tensor
     bool isIdentity = false; ///< the two tensors have the same dimensions
     bool isQueued = false;
   };
@@ -96,6 +100,11 @@ private:
   void addLink(Link link);
   void addIdentity(Operation *op, unsigned a, unsigned b);
   void addIdentity(Operation *op, Value a, unsigned b);
+  void addManual(ManualOp op);
+  void addManualLink(ManualOp op, ShardingAttr sharding, Value outside,
+                     Value inside);
+  AxisList getAxes(const Link &link, unsigned index, unsigned dim) const;
+  AxisList getNumbers(ArrayAttr axes) const;
   void update(unsigned link);
   SmallVector<AxisList> chooseCut(const Link &link) const;
   int64_t getNumBlocks(ArrayRef<unsigned> axes) const;
@@ -109,6 +118,21 @@ private:
   SmallVector<unsigned> resultTensors;
   std::vector<unsigned> queue; ///< links to update, in order
 };
+
+/// Returns how a tensor of type `local` in the region of `op` is cut if it is
+/// cut as `sharding` outside: without the manual axes. In a dimension that
+/// manual axes cut, only axes that make equal blocks stay, because blocks are
+/// then the same inside and outside.
+ShardingAttr getInsideSharding(ManualOp op, MeshAttr mesh,
+                               RankedTensorType local, ShardingAttr sharding);
+/// Returns how a tensor is cut outside of `op` that is cut as `inside` in its
+/// region, and by those axes of `sharding` that are manual.
+ShardingAttr getOutsideSharding(ManualOp op, ShardingAttr sharding,
+                                ShardingAttr inside);
+
+/// Returns true if `op` contains a `pw.manual` or a collective, so that the
+/// text says that shards communicate in its regions.
+bool containsManual(Operation *op);
 
 /// Describes the origin for people, with its line.
 std::string describe(const BodySharding::Origin &origin);

@@ -64,7 +64,7 @@ struct ShardingRule {
 /// Returns the rule of `op`, or nullopt if it is computed from whole operands.
 /// Operations with ShardableOpInterface define their rule; structured
 /// operations of linalg get one from their maps, and elementwise operations
-/// have one, too.
+/// and collectives have one, too.
 std::optional<ShardingRule> getShardingRule(Operation *op);
 
 /// Returns the tensors that the regions of `op` use and that are defined

@@ -93,9 +93,8 @@ def ImportProgram : Pass<"pw-import-program", "::mlir::ModuleOp"> {
 
     Arguments are named by their locations, results by `jax.result_info`; an argument
     or result whose name is missing or taken is `arg` or `result` with its number.
-    Arguments with `tf.aliasing_output` or `jax.buffer_donor` are donated, and so are
-    those that `carry` names: it gives them `pw.carried`, and the type of their result.
-    `stepped` gives `pw.stepped` to arguments, or to results if no argument has the name.
+    Arguments with `tf.aliasing_output` or `jax.buffer_donor` are donated. Those that
+    `carry` names get `pw.carried`, and the type of their result. `stepped` gives `pw.stepped` to arguments, or to results if no argument has the name.
     Positions count the arguments and results of `@main`. A name also stands for those
     that continue it behind `[` or `.`, so `state` is `state['w']` as well. `[0]` is
     `result[0]`, and `result` alone all results.
@@ -104,6 +103,10 @@ def ImportProgram : Pass<"pw-import-program", "::mlir::ModuleOp"> {
     `check.expect_close` or `check.expect_almost_eq`) becomes two results: the checked
     value, with `pw.expect`, and the expected value. Functions with checks are inlined
     into `@main`. A check in a region is an error.
+
+    A `sdy.manual_computation` becomes a `pw.manual`, wherever it is. Functions that are
+    called in its region are inlined if they communicate. Values from outside that it reads
+    become operands, which are copied along the manual axes.
 
     If operations are marked with a slice, the program has these slices, each with the mesh
     of the module, in place of one. A mark is `pw_slice` and `pw_label` in
@@ -173,7 +176,35 @@ def ImportProgram : Pass<"pw-import-program", "::mlir::ModuleOp"> {
   ];
   let dependentDialects = ["::mlir::func::FuncDialect",
                            "::mlir::pathways::PathwaysDialect",
+                           "::mlir::pathways::sdy::SdyDialect",
                            "::mlir::pathways::stablehlo::StableHloDialect"];
+}
+
+def HoistConstants : Pass<"pw-hoist-constants", "::mlir::ModuleOp"> {
+  let summary = "Make arguments of large constants";
+  let description = [{
+    Each constant of `@main` with at least `min-bytes` bytes becomes an argument behind
+    the others, with its values in `pw.constant`. Equal constants become one argument.
+    So they are cut over devices like arguments, kernels do not contain them, and callers
+    do not pass them.
+
+    Constants with equal elements stay, and so do those in other functions, in manual
+    computations and, as resources, of i1. If `@main` is called, all stay.
+
+    ```mlir
+    func.func public @main(%x: tensor<1x200xf32>) -> tensor<1x100xf32> {
+      %0 = stablehlo.constant dense<"0x.."> : tensor<200x100xf32>
+      ..
+    // becomes
+    func.func public @main(%x: tensor<1x200xf32>,
+                           %constant0: tensor<200x100xf32> {pw.constant = dense<"0x..">})
+    ```
+  }];
+  let options = [
+    Option<"minBytes", "min-bytes", "int64_t", /*default=*/"65536",
+           "bytes of the smallest constant that becomes an argument">
+  ];
+  let dependentDialects = ["::mlir::pathways::PathwaysDialect"];
 }
 
 def FillElided : Pass<"pw-fill-elided", "::mlir::ModuleOp"> {

@@ -106,7 +106,7 @@ def Partition : Pass<"pw-partition", "::mlir::ModuleOp"> {
     Replaces the callee of each `pw.call` on a slice of more than one device, if it is
     in global view, by an equivalent function in local view. There is one such function
     for each combination of function, mesh and layouts of operands and results. On one
-    device the global view is the local view, and the callee stays.
+    device the global view is the local view, and a callee without `pw.manual` stays.
 
     ```mlir
     func.func private @f(%x: tensor<8x4xf32>, %w: tensor<4x6xf32>) -> tensor<8x6xf32>
@@ -135,6 +135,12 @@ def Partition : Pass<"pw-partition", "::mlir::ModuleOp"> {
     padding. Padding that only affects padding is computed like elements; padding that
     would be reduced or raise an error is masked. If it cannot be masked, the dimension
     is gathered, with a remark.
+
+    The region of a `pw.manual` is inlined and cut over the axes that are not manual, on
+    one device, too. Loops around it are kept if they run a constant number of times, at
+    most 1024. If the condition of a branch around it is not constant, all branches are
+    computed, with a remark, and the results selected. Fails with an error at other control
+    flow around operations by which shards communicate.
 
     The cuts follow from the text and the slices alone. With `explain`, remarks tell
     how each operation is cut and what the other ways would have cost, and where the

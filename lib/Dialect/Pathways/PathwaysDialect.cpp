@@ -96,8 +96,14 @@ LogicalResult PathwaysDialect::verifyRegionArgAttribute(
                ? success()
                : emitBadValue(op, attribute, "a unit attribute");
   }
+  if (name == kConstantAttrName) {
+    if (!isa<ElementsAttr>(value))
+      return emitBadValue(op, attribute, "the elements of a tensor");
+    if (isa<func::FuncOp>(op))
+      return success();
+  }
   if (name != kNameAttrName && name != kSteppedAttrName &&
-      name != kCarriedAttrName)
+      name != kCarriedAttrName && name != kConstantAttrName)
     return op->emitOpError("has attribute '")
            << name << "' on argument " << argIndex
            << " that pw does not define";

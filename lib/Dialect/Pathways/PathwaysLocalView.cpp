@@ -24,8 +24,8 @@
 using namespace mlir;
 using namespace mlir::pathways;
 
-/// Checks (C1) of all operations of the local view and returns the function;
-/// fails with a diagnostic.
+/// Checks (C1) of operations of the local view that are in no `pw.manual`, and
+/// returns the function; fails with a diagnostic.
 static FailureOr<func::FuncOp> getLocalViewFunction(Operation *op) {
   auto function = op->getParentOfType<func::FuncOp>();
   if (function && function->hasAttr(PathwaysDialect::kLocalViewAttrName))
@@ -85,20 +85,40 @@ static int64_t guessGroupSize(Operation *op, ArrayRef<int64_t> source,
       .Default([](Operation *) { return int64_t{1}; });
 }
 
-LogicalResult mlir::pathways::detail::verifyCollective(Operation *op) {
-  auto collective = cast<CollectiveOpInterface>(op);
-  FailureOr<func::FuncOp> function = getLocalViewFunction(op); // (C1)
+/// Checks (C1) of a collective that is in no `pw.manual`.
+static LogicalResult verifyAlike(Operation *op) {
+  FailureOr<func::FuncOp> function = getLocalViewFunction(op);
   if (failed(function))
     return failure();
-  if (std::optional<Uncertain> around = findUncertain(op, *function)) { // (C1)
-    InFlightDiagnostic diagnostic = op->emitOpError(
-        "is under control flow, where shards that do not reach it would block "
-        "the other shards; move it to the top level of the function");
-    diagnostic.attachNote(around->op->getLoc())
-        << "it is inside this" << (around->reason.empty() ? "" : ", ")
-        << around->reason;
-    return diagnostic;
-  }
+  std::optional<Uncertain> around = findUncertain(op, *function);
+  if (!around)
+    return success();
+  InFlightDiagnostic diagnostic = op->emitOpError(
+      "is under control flow, where shards that do not reach it would block "
+      "the other shards; move it to the top level of the function");
+  diagnostic.attachNote(around->op->getLoc())
+      << "it is inside this" << (around->reason.empty() ? "" : ", ")
+      << around->reason;
+  return diagnostic;
+}
+
+/// Checks (C7) of ManualOp for `axis`, which `op` in `around` names.
+static LogicalResult verifyManualAxis(Operation *op, ManualOp around,
+                                      Attribute axis) {
+  if (ManualOp::isManualAt(op, axis))
+    return success();
+  InFlightDiagnostic diagnostic = op->emitOpError("names axis ")
+                                  << axis << ", which is not manual here";
+  diagnostic.attachNote(around.getLoc())
+      << "the axes " << around.getAxes() << " are manual in this";
+  return diagnostic;
+}
+
+LogicalResult mlir::pathways::detail::verifyCollective(Operation *op) {
+  auto collective = cast<CollectiveOpInterface>(op);
+  auto manual = op->getParentOfType<ManualOp>();
+  if (!manual && failed(verifyAlike(op))) // (C1)
+    return failure();
   if (collective.getAxes().empty()) // (C2)
     return op->emitOpError("names no axis to communicate over");
   llvm::StringSet<> seen;
@@ -107,6 +127,8 @@ LogicalResult mlir::pathways::detail::verifyCollective(Operation *op) {
       return op->emitOpError("names an axis without a name");
     if (!seen.insert(axis).second) // (C2)
       return op->emitOpError("names axis ") << axis << " twice";
+    if (manual && failed(verifyManualAxis(op, manual, axis)))
+      return failure();
   }
   RankedTensorType source = collective.getSource().getType();
   RankedTensorType result = collective.getResult().getType();
@@ -259,11 +281,12 @@ AllToAllOp::getResultShape(int64_t groupSize,
 }
 
 LogicalResult ShardIndexOp::verify() {
-  if (failed(getLocalViewFunction(*this))) // (C1)
+  auto manual = (*this)->getParentOfType<ManualOp>();
+  if (!manual && failed(getLocalViewFunction(*this))) // (C1)
     return failure();
   if (getAxis().empty()) // (C2)
     return emitOpError("names an axis without a name");
-  return success();
+  return manual ? verifyManualAxis(*this, manual, getAxisAttr()) : success();
 }
 
 LogicalResult StepIndexOp::verify() {

@@ -77,6 +77,51 @@ static void printShardingBody(OpAsmPrinter &printer, Operation *,
   sharding.printBody(printer);
 }
 
+/// Parses `[SHARDING, ...]`, each sharding as in `pw.constrain`.
+static ParseResult parseShardings(OpAsmParser &parser, ArrayAttr &shardings) {
+  SmallVector<Attribute> list;
+  auto parseOne = [&]() -> ParseResult {
+    ShardingAttr sharding;
+    if (parseShardingBody(parser, sharding))
+      return failure();
+    list.push_back(sharding);
+    return success();
+  };
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseOne,
+                                     " in list of shardings"))
+    return failure();
+  shardings = parser.getBuilder().getArrayAttr(list);
+  return success();
+}
+
+static void printShardings(OpAsmPrinter &printer, Operation *,
+                           ArrayAttr shardings) {
+  printer << '[';
+  llvm::interleaveComma(
+      shardings.getAsRange<ShardingAttr>(), printer,
+      [&](ShardingAttr sharding) { sharding.printBody(printer); });
+  printer << ']';
+}
+
+/// Parses `(%a: TYPE, ...) { ... }`.
+static ParseResult parseBodyWithArguments(OpAsmParser &parser, Region &region) {
+  SmallVector<OpAsmParser::Argument> arguments;
+  return failure(parser.parseArgumentList(arguments,
+                                          OpAsmParser::Delimiter::Paren,
+                                          /*allowType=*/true) ||
+                 parser.parseRegion(region, arguments));
+}
+
+static void printBodyWithArguments(OpAsmPrinter &printer, Operation *,
+                                   Region &region) {
+  printer << '(';
+  llvm::interleaveComma(
+      region.getArguments(), printer,
+      [&](BlockArgument argument) { printer.printRegionArgument(argument); });
+  printer << ") ";
+  printer.printRegion(region, /*printEntryBlockArgs=*/false);
+}
+
 /// Parses `shift N` or `pairs [[N, N], ...]`.
 static ParseResult parseRoute(OpAsmParser &parser, IntegerAttr &shift,
                               DenseI64ArrayAttr &pairs) {
@@ -302,6 +347,11 @@ std::optional<unsigned> ProgramOp::getCarriedResult(unsigned index) {
           index, PathwaysDialect::kCarriedAttrName))
     return carried.getInt();
   return std::nullopt;
+}
+
+ElementsAttr ProgramOp::getConstant(unsigned index) {
+  return getArgAttrOfType<ElementsAttr>(index,
+                                        PathwaysDialect::kConstantAttrName);
 }
 
 mlir::pathways::ReturnOp ProgramOp::getReturn() {

@@ -77,6 +77,29 @@ static LogicalResult verifyExpectation(ProgramOp program, unsigned index) {
   return success();
 }
 
+/// Verifies the constant value of argument `index`, if there is one. (C10)
+static LogicalResult verifyConstant(ProgramOp op, unsigned index) {
+  ElementsAttr value = op.getConstant(index);
+  if (!value)
+    return success();
+  auto type = cast<ArrayType>(op.getArgumentTypes()[index]);
+  ShapedType got = value.getShapedType();
+  auto emit = [&] {
+    return op.emitOpError() << "argument '" << op.getArgumentName(index)
+                            << "' has a constant value";
+  };
+  if (got.getShape() != type.getShape() ||
+      got.getElementType() != type.getElementType())
+    return emit() << " of type " << got << ", expected the elements of "
+                  << type;
+  if (type.getSharding().isPartial())
+    return emit() << ", but is partial";
+  if (op.getCarriedResult(index) || op.isArgumentStepped(index))
+    return emit() << ", but is "
+                  << (op.isArgumentStepped(index) ? "stepped" : "carried");
+  return success();
+}
+
 LogicalResult ProgramOp::verify() {
   if (getBody().empty()) // (C6)
     return emitOpError() << "'" << getSymName() << "' has no body";
@@ -99,6 +122,8 @@ LogicalResult ProgramOp::verify() {
     if (!inserted) // (C5)
       return emitOpError() << "arguments " << it->second << " and " << i
                            << " are both named '" << name << "'";
+    if (failed(verifyConstant(*this, i))) // (C10)
+      return failure();
     auto carried =
         getArgAttrOfType<IntegerAttr>(i, PathwaysDialect::kCarriedAttrName);
     if (!carried)
@@ -373,14 +398,40 @@ private:
 
   /// Checks (C10).
   LogicalResult verifyConstrain(ConstrainOp op) {
-    ShardingAttr sharding = op.getSharding();
+    if (StringAttr axis = findLacking(op.getSharding()))
+      return emitInBody(op, "constrains a value over axis \"" +
+                                axis.getValue() + "\", which the mesh lacks");
+    return success();
+  }
+
+  /// Checks (C10) and (C11).
+  LogicalResult verifyManual(ManualOp op) {
+    if (isLocalView)
+      return emitInBody(op, "is in local view, but reaches 'pw.manual'");
+    SmallVector<StringAttr> lacking;
+    for (auto axis : op.getAxes().getAsRange<StringAttr>())
+      if (slice.getMesh().getAxisIndex(axis) < 0)
+        lacking.push_back(axis);
+    for (ArrayAttr shardings : {op.getInShardings(), op.getOutShardings()})
+      for (auto sharding : shardings.getAsRange<ShardingAttr>())
+        if (StringAttr axis = findLacking(sharding))
+          lacking.push_back(axis);
+    if (!lacking.empty())
+      return emitInBody(op, "has a 'pw.manual' that names axis \"" +
+                                lacking.front().getValue() +
+                                "\", which the mesh lacks");
+    std::string wrong =
+        mlir::pathways::detail::findWrongShape(op, slice.getMesh());
+    return wrong.empty() ? success() : emitInBody(op, wrong);
+  }
+
+  /// Returns an axis of `sharding` that the mesh lacks, or null.
+  StringAttr findLacking(ShardingAttr sharding) {
     for (ArrayAttr axes : sharding.getDims())
       for (auto axis : axes.getAsRange<StringAttr>())
         if (slice.getMesh().getAxisIndex(axis) < 0)
-          return emitInBody(op, "constrains a value over axis \"" +
-                                    axis.getValue() +
-                                    "\", which the mesh lacks");
-    return success();
+          return axis;
+    return {};
   }
 
   LogicalResult emitUncertain(Operation *op, Operation *onTheWay) {
@@ -405,12 +456,14 @@ private:
                          Operation *onTheWay) {
     if (auto constrain = dyn_cast<ConstrainOp>(op))
       return verifyConstrain(constrain);
+    if (auto manual = dyn_cast<ManualOp>(op))
+      return verifyManual(manual);
     auto collective = dyn_cast<CollectiveOpInterface>(op);
     auto shardIndex = dyn_cast<ShardIndexOp>(op);
     if (!collective && !shardIndex && !isa<ValidExtentOp>(op))
       return success();
     StringRef name = op->getName().getStringRef();
-    if (!isLocalView)
+    if (!isLocalView && !op->getParentOfType<ManualOp>())
       return emitInBody(op, "is in global view, but reaches '" + name + "'");
     if (isa<ValidExtentOp>(op)) {
       if (function == callee)
@@ -427,7 +480,8 @@ private:
       return emitInBody(op, "asks the index on axis \"" + shardIndex.getAxis() +
                                 "\", which the mesh lacks");
     }
-    if (onTheWay)
+    // pw-partition decides what control flow may be around a `pw.manual`.
+    if (isLocalView && onTheWay)
       return emitUncertain(op, onTheWay);
     for (auto axis : collective.getAxes().getAsRange<StringAttr>())
       if (mesh.getAxisIndex(axis) < 0)
@@ -500,54 +554,6 @@ LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return CalleeVerifier(*this, callee, lookupSlice(symbols, *this, getSlice()),
                         symbols)
       .verify();
-}
-
-//===----------------------------------------------------------------------===//
-// Global view
-//===----------------------------------------------------------------------===//
-
-LogicalResult ConstrainOp::verify() {
-  auto function = (*this)->getParentOfType<func::FuncOp>();
-  if (function && function->hasAttr(PathwaysDialect::kLocalViewAttrName)) {
-    InFlightDiagnostic diagnostic = // (C1)
-        emitOpError("is only allowed in functions in global view; in local "
-                    "view each value is already a shard");
-    diagnostic.attachNote(function.getLoc())
-        << "function '" << function.getSymName() << "' has '"
-        << PathwaysDialect::kLocalViewAttrName << "'";
-    return diagnostic;
-  }
-  ShardingAttr sharding = getSharding();
-  if (static_cast<int64_t>(sharding.getDims().size()) != // (C2)
-      getType().getRank())
-    return emitOpError("has axes for ")
-           << sharding.getDims().size() << " dimensions, but " << getType()
-           << " has " << getType().getRank();
-  if (sharding.isPartial()) // (C3)
-    return emitOpError(
-        "has a partial sharding, which a constraint may not have; the "
-        "partitioner decides where to keep contributions");
-  for (Operation *user : getSource().getUsers()) {
-    auto other = dyn_cast<ConstrainOp>(user);
-    if (!other || other == *this || other->getBlock() != (*this)->getBlock() ||
-        !other->isBeforeInBlock(*this) ||
-        other.getSharding().getDims().size() != sharding.getDims().size())
-      continue;
-    for (auto [dim, axes] : llvm::enumerate(sharding.getDims())) {
-      if (axes == other.getSharding().getDims()[dim] || sharding.isOpen(dim) ||
-          other.getSharding().isOpen(dim))
-        continue;
-      InFlightDiagnostic diagnostic = // (C4)
-          emitOpError("cuts dimension ")
-          << dim << " over " << axes << ", but the same value is cut over "
-          << other.getSharding().getDims()[dim]
-          << " by an earlier constraint; constrain the result of that "
-             "constraint instead";
-      diagnostic.attachNote(other.getLoc()) << "it is constrained here";
-      return diagnostic;
-    }
-  }
-  return success();
 }
 
 //===----------------------------------------------------------------------===//

@@ -139,6 +139,12 @@ FailureOr<ProgramOp> Importer::run() {
         p.stepped = flag(argument.stepped());
         if (argument.carried())
           p.carried = str(plan.interface().results(argument.from()).name());
+        // The rules of a plan say that the bytes are in the blobs.
+        if (argument.has_constant() && !blobs.empty())
+          p.constant =
+              getCodeAttr(b.getContext(), argument.name(), 0,
+                          blobs.slice(argument.constant().blob_offset(),
+                                      argument.constant().blob_bytes()));
       });
     for (const proto::Result &result : plan.interface().results())
       add<ResultOp>([&](auto &p) {
@@ -226,15 +232,15 @@ LogicalResult Importer::addKernel(const proto::Kernel &kernel) {
     p.id = str(kernel.name());
     p.coordinates = countOrNull(kernel.coordinates());
     p.hash = textOrNull(kernel.hash());
+    if (kernel.rounding() != proto::ROUND_EACH_OP)
+      p.rounding = RoundingAttr::get(b.getContext(),
+                                     static_cast<Rounding>(kernel.rounding()));
   });
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(&op.getBody().front());
   llvm::StringSet<> symbols;
   for (const proto::Segment &segment : kernel.segments()) {
     if (!symbols.insert(segment.symbol()).second)
-    if (kernel.rounding() != proto::ROUND_EACH_OP)
-      p.rounding = RoundingAttr::get(b.getContext(),
-                                     static_cast<Rounding>(kernel.rounding()));
       return mlir::emitError(loc)
              << "kernel '" << kernel.name() << "' has two segments '"
              << segment.symbol() << "'";

@@ -303,27 +303,47 @@ LogicalResult SegmentOp::verify() {
   return success();
 }
 
-ArrayRef<char> ObjectOp::getBytes() {
-  if (auto code = dyn_cast<DenseResourceElementsAttr>(getCode()))
-    if (AsmResourceBlob *blob = code.getRawHandle().getBlob())
+/// Returns the bytes of an attribute; empty if its resource is missing.
+static ArrayRef<char> getBytesOf(ElementsAttr value) {
+  if (auto bytes = dyn_cast<DenseResourceElementsAttr>(value))
+    if (AsmResourceBlob *blob = bytes.getRawHandle().getBlob())
       return blob->getData();
-  if (auto code = dyn_cast<DenseElementsAttr>(getCode()))
-    if (!code.isSplat() && code.getElementType().isInteger(8))
-      return code.getRawData();
+  if (auto bytes = dyn_cast<DenseElementsAttr>(value))
+    if (!bytes.isSplat() && bytes.getElementType().isInteger(8))
+      return bytes.getRawData();
   return {};
 }
 
-LogicalResult ObjectOp::verify() {
-  auto type = dyn_cast<RankedTensorType>(getCode().getShapedType());
+/// Verifies that `value`, which is the `what` of `op`, has bytes.
+static LogicalResult verifyBytes(Operation *op, ElementsAttr value,
+                                 StringRef what) {
+  auto type = dyn_cast<RankedTensorType>(value.getShapedType());
   if (!type || type.getRank() != 1 || !type.getElementType().isInteger(8))
-    return emitOpError("expected bytes, tensor<...xi8>, as code, got ")
-           << getCode().getShapedType();
-  ArrayRef<char> bytes = getBytes();
+    return op->emitOpError("expected bytes, tensor<...xi8>, as ")
+           << what << ", got " << value.getShapedType();
+  ArrayRef<char> bytes = getBytesOf(value);
   // Text that only people read may elide a resource.
   if (!bytes.empty() &&
       static_cast<int64_t>(bytes.size()) != type.getDimSize(0))
-    return emitOpError("expected ")
-           << type.getDimSize(0) << " bytes of code, got " << bytes.size();
+    return op->emitOpError("expected ") << type.getDimSize(0) << " bytes of "
+                                        << what << ", got " << bytes.size();
+  return success();
+}
+
+ArrayRef<char> ObjectOp::getBytes() { return getBytesOf(getCode()); }
+
+ArrayRef<char> ArgumentOp::getConstantBytes() {
+  return getConstant() ? getBytesOf(*getConstant()) : ArrayRef<char>();
+}
+
+LogicalResult ArgumentOp::verify() {
+  return getConstant() ? verifyBytes(*this, *getConstant(), "constant")
+                       : success();
+}
+
+LogicalResult ObjectOp::verify() {
+  if (failed(verifyBytes(*this, getCode(), "code")))
+    return failure();
   if (!getTriple() && (!getCpu().empty() || !getFeatures().empty()))
     return emitOpError("expected a target with 'cpu' or 'features'");
   return success();

@@ -11,6 +11,7 @@
 #include "mlir/IR/Builders.h"
 #include "pathways/Support/ElementTypes.h"
 #include "runtime/plan/plan_file.h"
+#include "runtime/plan/plan_hash.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/ConvertUTF.h"
@@ -140,6 +141,11 @@ private:
              << mlir::pathways::kArrayElementNames << ", got " << type;
     return success();
   }
+
+  /// Returns the offset of `data`, which takes `bytes` bytes. Data with equal
+  /// `content`, which is the data or its hash, has equal offsets; it is empty
+  /// if the data is missing.
+  uint64_t addBlob(ArrayRef<char> data, uint64_t bytes, StringRef content);
 
   ProgramOp program;
   std::array<llvm::StringMap<uint32_t>, kNumTables> numbers;
@@ -284,14 +290,14 @@ LogicalResult Exporter::add(KernelOp op) {
       failed(number(op, "coordinates", op.getCoordinates(),
                     [&](uint32_t n) { kernel->set_coordinates(n); })))
     return failure();
+  if (op.getRounding())
+    kernel->set_rounding(static_cast<proto::Rounding>(*op.getRounding()));
   for (SegmentOp op : op.getBody().getOps<SegmentOp>()) {
     proto::Segment *segment = kernel->add_segments();
     if (failed(name(op, op.getId(), segment->mutable_symbol())))
       return failure();
     segment->set_scratch_bytes(op.getScratch());
     for (Type type : op.getOperandTypes().getAsValueRange<TypeAttr>()) {
-  if (op.getRounding())
-    kernel->set_rounding(static_cast<proto::Rounding>(*op.getRounding()));
       auto tensor = cast<RankedTensorType>(type); // (C2) of the segment
       proto::KernelOperand *operand = segment->add_operands();
       proto::ElementType element = proto::ELEMENT_TYPE_UNSPECIFIED;
@@ -329,19 +335,10 @@ LogicalResult Exporter::add(KernelOp op) {
     }
     uint64_t bytes = cast<ShapedType>(op.getCode().getType()).getNumElements();
     ArrayRef<char> code = op.getBytes();
-    uint64_t offset =
-        llvm::alignTo(tables.blobBytes, ::pathways::kBlobAlignment);
-    if (code.size() == bytes) {
-      auto [known, isNew] =
-          blobOffsets.try_emplace(StringRef(code.data(), code.size()), offset);
-      if (!isNew)
-        offset = known->second;
-    }
-    if (offset >= tables.blobBytes) {
-      tables.blobs.emplace_back(offset, code);
-      tables.blobBytes = offset + bytes;
-    }
-    object->set_blob_offset(offset);
+    StringRef content = code.size() == bytes
+                            ? StringRef(code.data(), code.size())
+                            : StringRef();
+    object->set_blob_offset(addBlob(code, bytes, content));
     object->set_blob_bytes(bytes);
   }
   tables.hasCode &= op.hasCode();
@@ -519,6 +516,19 @@ LogicalResult Exporter::add(EdgeOp op) {
                                   [&](uint32_t n) { edge->set_tokens(n); })));
 }
 
+uint64_t Exporter::addBlob(ArrayRef<char> data, uint64_t bytes,
+                           StringRef content) {
+  uint64_t offset = llvm::alignTo(tables.blobBytes, ::pathways::kBlobAlignment);
+  if (!content.empty()) {
+    auto [known, isNew] = blobOffsets.try_emplace(content, offset);
+    if (!isNew)
+      return known->second;
+  }
+  tables.blobs.emplace_back(offset, data);
+  tables.blobBytes = offset + bytes;
+  return offset;
+}
+
 LogicalResult Exporter::add(ArgumentOp op) {
   proto::Argument *argument = tables.plan.mutable_interface()->add_arguments();
   argument->set_stepped(op.getStepped());
@@ -527,6 +537,20 @@ LogicalResult Exporter::add(ArgumentOp op) {
       failed(reference(op, Table::Action, op.getAction(),
                        [&](uint32_t n) { argument->set_action(n); })))
     return failure();
+  if (op.getConstant()) {
+    ArrayRef<char> data = op.getConstantBytes();
+    uint64_t bytes = op.getConstant()->getNumElements();
+    if (data.size() != bytes)
+      return op.emitOpError("has a constant without bytes; is its resource "
+                            "missing from the text?");
+    const ::pathways::PlanHash hash =
+        ::pathways::HashOf({data.data(), data.size()});
+    proto::Constant *constant = argument->mutable_constant();
+    StringRef name(hash.view().data(), hash.view().size());
+    constant->set_blob_offset(addBlob(data, bytes, name));
+    constant->set_blob_bytes(bytes);
+    constant->set_sha256(name.str());
+  }
   if (!op.getCarried())
     return success();
   return reference(op, Table::Result, *op.getCarried(),

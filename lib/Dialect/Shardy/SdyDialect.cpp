@@ -14,6 +14,8 @@
 #include "llvm/ADT/SmallSet.h"
 #include "llvm/ADT/TypeSwitch.h"
 
+#include <set>
+
 using namespace mlir;
 using namespace mlir::pathways;
 using namespace mlir::pathways::sdy;
@@ -144,7 +146,8 @@ LogicalResult MeshAttr::verify(EmitError emitError, ArrayRef<MeshAxisAttr> axes,
   if (static_cast<int64_t>(deviceIds.size()) != devices) // (C3)
     return emitError() << "expected a device number for each of " << devices
                        << " devices, got " << deviceIds.size();
-  llvm::SmallDenseSet<int64_t> seen;
+  // A DenseSet could not hold the largest number.
+  std::set<int64_t> seen;
   for (int64_t id : deviceIds) {
     if (id < 0 || (!axes.empty() && id >= devices)) // (C3)
       return emitError() << "expected device numbers of at least 0"

@@ -720,10 +720,21 @@ static ParseResult parseExpectedValue(OpAsmParser &parser, ElementsAttr &value,
     return parser.emitError(loc, "expected a ranked tensor type, got ") << type;
   std::string text;
   llvm::raw_string_ostream(text) << literal << " : " << type;
-  value =
-      dyn_cast_or_null<ElementsAttr>(parseAttribute(text, parser.getContext()));
+  // Places in `text` are none of the file.
+  std::string reason;
+  {
+    ScopedDiagnosticHandler handler(
+        parser.getContext(), [&](Diagnostic &diagnostic) {
+          if (diagnostic.getSeverity() == DiagnosticSeverity::Error)
+            reason = diagnostic.str();
+          return success();
+        });
+    value = dyn_cast_or_null<ElementsAttr>(
+        parseAttribute(text, parser.getContext()));
+  }
   if (!value)
-    return parser.emitError(loc, "expected elements of type ") << type;
+    return parser.emitError(loc, "expected elements of type ")
+           << type << (reason.empty() ? "" : ": ") << reason;
   return success();
 }
 

@@ -8,7 +8,7 @@
 
 #include "Verify.h"
 
-#include "llvm/ADT/DenseSet.h"
+#include <set>
 
 using namespace mlir;
 using namespace mlir::pathways;
@@ -25,7 +25,8 @@ static LogicalResult verifyGroups(Operation *op, Attribute attribute) {
     return op->emitOpError(
                "expected replica_groups to be a matrix of i64, got ")
            << attribute;
-  llvm::SmallDenseSet<int64_t> seen;
+  // A DenseSet could not hold the largest number.
+  std::set<int64_t> seen;
   for (int64_t process : groups.getValues<int64_t>()) {
     if (process < -1)
       return op->emitOpError("expected process numbers of at least 0, or -1, "
@@ -160,7 +161,7 @@ LogicalResult CollectivePermuteOp::verify() {
     return emitOpError("expected source_target_pairs to be a matrix with 2 "
                        "columns, got ")
            << pairs.getType();
-  llvm::SmallDenseSet<int64_t> sources, targets;
+  std::set<int64_t> sources, targets;
   bool isSource = true;
   for (int64_t process : pairs.getValues<int64_t>()) {
     if (process < 0) // (C2)

@@ -11,7 +11,7 @@
 // CHECK-SAME: {pw.name = "result[0]['b']"}
 // CHECK-SAME: {pw.name = "result[0]['w']"}
 // CHECK-SAME: {pw.name = "result[1]"}
-// CHECK: donate(%{{[^ ,]+}}, %{{[^ ,]+}})
+// CHECK: donate(%{{[^ ,]+}})
 
 // Without options nothing is carried or stepped, and only what the text says is
 // donated.

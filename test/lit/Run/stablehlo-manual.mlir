@@ -1,5 +1,5 @@
-// A manual computation is called in local view, between calls in global view. Its
-// collectives are over axes, in any order, that make up their groups.
+// A manual computation over all axes. Its collectives are over axes, in any order,
+// that make up their groups.
 // REQUIRES: pw-run
 // DEFINE: %{run} = pw-run %s --input=x=1,2,3,4,5,6,7,8
 // RUN: %{run} --topology=1x1x4 | FileCheck %s
@@ -9,10 +9,9 @@
 // CHECK-NEXT: [SUCCESS] 1 step, 7 checks
 // RUN: pw-opt %s --pw-import-stablehlo | FileCheck %s --check-prefix=PROGRAM
 // PROGRAM: pw.program @main
-// PROGRAM: pw.call @main.body.0
-// PROGRAM: pw.call @main.body.1
-// PROGRAM: pw.call @main.body.2
-// PROGRAM: func.func private @main.body.1({{.*}}pw.local_view
+// PROGRAM: pw.call @main.body
+// PROGRAM: func.func private @main.body
+// PROGRAM: pw.manual(%{{.*}}) over ["x", "y"]
 // PROGRAM: pw.all_reduce %{{.*}} add over ["y"]
 // PROGRAM: pw.all_gather %{{.*}} dim 0 over ["x"]
 // PROGRAM: pw.reduce_scatter %{{.*}} add dim 0 over ["x", "y"]

@@ -343,6 +343,44 @@ func.func public @main(
   }
 }
 
+TEST(ApiTest, CallersDoNotPassLargeConstants) {
+  std::string elements;
+  for (int i = 0; i < 16384; ++i)
+    elements += (i ? ", " : "") + std::to_string(i) + ".0";
+  Program module{R"mlir(
+func.func public @main(%arg0: tensor<16384xf32> loc("x"))
+    -> (tensor<16384xf32> {jax.result_info = "y"}) {
+  %0 = stablehlo.constant dense<[)mlir" +
+                 elements + R"mlir(]> : tensor<16384xf32>
+  %1 = stablehlo.add %arg0, %0 : tensor<16384xf32>
+  return %1 : tensor<16384xf32>
+}
+)mlir"};
+  Compiled compiled = take(compile(module, {.topology = "1x1x1"}));
+  Plan plan = take(Plan::parse(compiled.plan.bytes()));
+  auto session = take(Session::open({.topology = "1x1x1"}));
+  for (int load = 0; load < 2; ++load) {
+    auto executable = take(session.load(plan));
+    EXPECT_EQ(take(executable.arguments()).size(), 1);
+    for (float x : {1.0f, 2.0f}) {
+      HostArray input = floats({16384}, std::vector<float>(16384, x));
+      auto run = load == 0 ? take(executable.launch({{"x", input}}))
+                           : take(executable.launchPositional({input}));
+      std::vector<float> y = values(take(run.fetch("y")));
+      EXPECT_EQ(y[0], x);
+      EXPECT_EQ(y[16383], 16383 + x);
+    }
+    auto run = executable.launchPositional({});
+    ASSERT_FALSE(run);
+    EXPECT_THAT(run.error().message, HasSubstr("takes 1 arguments, got 0"));
+    HostArray input = floats({16384}, std::vector<float>(16384));
+    auto named = executable.launch({{"x", input}, {"constant0", input}});
+    ASSERT_FALSE(named);
+    EXPECT_THAT(named.error().message,
+                HasSubstr("the program has no argument 'constant0'"));
+  }
+}
+
 TEST(ApiTest, KernelsAreCompiledOnce) {
   // The folder belongs to this process: other test processes use their own.
   std::string folder = ::testing::TempDir() + "/api_test_kernels_XXXXXX";
@@ -368,6 +406,26 @@ TEST(ApiTest, KernelsAreCompiledOnce) {
   EXPECT_EQ(refused.error().code, ErrorCode::kInvalidArgument);
   EXPECT_THAT(refused.error().message,
               HasSubstr("cannot keep compiled kernels in '/proc/none': "));
+}
+
+TEST(ApiTest, TheRoundingBelongsToThePlan) {
+  std::vector<std::string> plans;
+  for (Rounding rounding :
+       {Rounding::kEachOp, Rounding::kStrict, Rounding::kExcess}) {
+    Compiled compiled = take(
+        compile(runningSum(), {.topology = "1x1x2", .rounding = rounding}));
+    plans.push_back(take(printPlan(compiled.plan)));
+  }
+  EXPECT_THAT(plans[0], Not(HasSubstr("rounding")));
+  EXPECT_THAT(plans[1], HasSubstr(" rounding strict {"));
+  EXPECT_THAT(plans[2], HasSubstr(" rounding excess {"));
+  EXPECT_TRUE(compile(Program{plans[1]}, {.topology = "1x1x2"}));
+  auto refused = compile(Program{plans[1]},
+                         {.topology = "1x1x2", .rounding = Rounding::kStrict});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kInvalidArgument);
+  EXPECT_THAT(refused.error().message,
+              HasSubstr("is a plan, whose code is already compiled"));
 }
 
 TEST(ApiTest, TraceOfARun) {
@@ -408,26 +466,6 @@ public:
   ~ProfileFile() { std::remove(path.c_str()); }
 
   const std::string path;
-TEST(ApiTest, TheRoundingBelongsToThePlan) {
-  std::vector<std::string> plans;
-  for (Rounding rounding :
-       {Rounding::kEachOp, Rounding::kStrict, Rounding::kExcess}) {
-    Compiled compiled = take(
-        compile(runningSum(), {.topology = "1x1x2", .rounding = rounding}));
-    plans.push_back(take(printPlan(compiled.plan)));
-  }
-  EXPECT_THAT(plans[0], Not(HasSubstr("rounding")));
-  EXPECT_THAT(plans[1], HasSubstr(" rounding strict {"));
-  EXPECT_THAT(plans[2], HasSubstr(" rounding excess {"));
-  EXPECT_TRUE(compile(Program{plans[1]}, {.topology = "1x1x2"}));
-  auto refused = compile(Program{plans[1]},
-                         {.topology = "1x1x2", .rounding = Rounding::kStrict});
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code, ErrorCode::kInvalidArgument);
-  EXPECT_THAT(refused.error().message,
-              HasSubstr("is a plan, whose code is already compiled"));
-}
-
 };
 
 TEST(ApiTest, ProfileOfARun) {

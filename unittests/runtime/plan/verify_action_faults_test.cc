@@ -6,10 +6,24 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/plan/tables.h"
 #include "unittests/runtime/plan/planted_fault.h"
 
 namespace pathways::testing {
 namespace {
+
+// Gives argument 'x' a constant value without a fault, at the begin of the
+// blobs.
+proto::Constant* AddConstant(Edit& e) {
+  const proto::Layout& layout = e.plan->layouts(e.Buffer("x")->layout());
+  auto bytes = static_cast<uint64_t>(elementBytes(layout.element()));
+  for (int64_t extent : layout.shape()) bytes *= extent;
+  proto::Constant* constant = e.Argument(1)->mutable_constant();
+  constant->set_blob_bytes(bytes);
+  constant->set_sha256(std::string(32, 'h'));
+  e.Argument(1)->set_stepped(false);
+  return constant;
+}
 
 const std::vector<Fault>& ActionFaults() {
   static const auto* const kFaults = new std::vector<Fault>{
@@ -338,6 +352,35 @@ const std::vector<Fault>& ActionFaults() {
        8,
        {"argument 'x' is not carried", "result 1"},
        [](Edit& e) { e.Argument(1)->set_from(1); }},
+      {"constant_carried",
+       8,
+       {"argument 'w' has a constant value, but is carried"},
+       [](Edit& e) { e.Argument(0)->mutable_constant(); }},
+      {"constant_stepped",
+       8,
+       {"argument 'x' has a constant value, but is stepped"},
+       [](Edit& e) {
+         AddConstant(e);
+         e.Argument(1)->set_stepped(true);
+       }},
+      {"constant_bytes",
+       8,
+       {"argument 'x' has a constant value of 1 bytes, but takes "},
+       [](Edit& e) { AddConstant(e)->set_blob_bytes(1); }},
+      {"constant_place",
+       8,
+       {"argument 'x' has a constant value at 32 in the blobs, not a multiple "
+        "of 64"},
+       [](Edit& e) { AddConstant(e)->set_blob_offset(32); }},
+      {"constant_outside",
+       8,
+       {"argument 'x' has a constant value of ", "but the blobs have "},
+       [](Edit& e) { AddConstant(e)->set_blob_offset(uint64_t{1} << 62); }},
+      {"constant_hash",
+       8,
+       {"argument 'x' has a constant value with a hash of 31 bytes, expected "
+        "32"},
+       [](Edit& e) { AddConstant(e)->set_sha256(std::string(31, 'h')); }},
 
       // 9. Limits.
       {"no_steps_in_flight",

@@ -34,7 +34,9 @@
 #include "pathways/Dialect/Pathways/PathwaysTypes.h.inc"
 
 namespace mlir::pathways {
+class ManualOp;
 class ReturnOp;
+class YieldOp;
 
 /// Parses the keyword of a reduction: "add".
 FailureOr<ReductionKind> parseReductionKind(AsmParser &parser);
@@ -47,6 +49,9 @@ namespace detail {
 LogicalResult verifyCollective(Operation *op);
 /// Verifies that a node is in a program, or in a node with regions.
 LogicalResult verifyNode(Operation *op);
+/// Returns which shape of `op` does not agree with the sizes of the axes of
+/// `mesh`, which has all of them; "" if all agree.
+std::string findWrongShape(ManualOp op, MeshAttr mesh);
 } // namespace detail
 } // namespace mlir::pathways
 

@@ -42,6 +42,7 @@ def Pathways_Dialect : Dialect {
     | `pw.name` | an argument or result of `pw.program` | the name callers use; arguments default to the SSA name in text |
     | `pw.stepped` | an argument or result of `pw.program` | each step takes, or writes, one index of a leading dimension |
     | `pw.carried` | an argument of `pw.program` | index of the result of the previous step that it takes |
+    | `pw.constant` | an argument of `pw.program`, or of `@main` before its import | the value, which callers do not pass |
     | `pw.expect` | a result of `pw.program` | another result has the expected value: `#pw.expect` |
   }];
   let dependentDialects = ["::mlir::func::FuncDialect"];
@@ -58,6 +59,7 @@ def Pathways_Dialect : Dialect {
     static constexpr ::llvm::StringLiteral kNameAttrName = "pw.name";
     static constexpr ::llvm::StringLiteral kSteppedAttrName = "pw.stepped";
     static constexpr ::llvm::StringLiteral kCarriedAttrName = "pw.carried";
+    static constexpr ::llvm::StringLiteral kConstantAttrName = "pw.constant";
     static constexpr ::llvm::StringLiteral kExpectAttrName = "pw.expect";
 
   private:

@@ -167,6 +167,9 @@ def ProgramOp : Pathways_Op<"program", [
     contributions are the identity of the reduction. A partial result is combined when
     it is read, but not by a step, nor when it is carried or passed to another launch.
 
+    An argument with `pw.constant` always has that value. Whoever launches the program
+    does not pass it: clients put it once, when they load the program.
+
     A result with `pw.expect` is a check: another result has the value that is expected
     of it, and `pw-run` compares the two after the run.
 
@@ -180,7 +183,9 @@ def ProgramOp : Pathways_Op<"program", [
     fit the meshes of their slices; (C8) only nodes are in the body, operations
     with `NodeOpInterface`, and in their regions; (C9) `pw.expect` names another
     result that has the same shape and element type, no `pw.expect`, and is stepped
-    or not like the checked one; only floats are compared by `close` and `almost_eq`.
+    or not like the checked one; only floats are compared by `close` and `almost_eq`;
+    (C10) `pw.constant` has the shape and element type of its argument, which is not
+    partial, carried or stepped.
 
     ```mlir
     pw.program @train(%x: !pw.array<8xf32, @s, [{"d"} ]> {pw.stepped},
@@ -224,6 +229,8 @@ def ProgramOp : Pathways_Op<"program", [
     ::mlir::pathways::ExpectAttr getExpectation(unsigned index);
     /// Index of the result carried into the argument, if any.
     std::optional<unsigned> getCarriedResult(unsigned index);
+    /// Value that the argument always has; null if callers pass one.
+    ::mlir::ElementsAttr getConstant(unsigned index);
     ::mlir::pathways::ReturnOp getReturn();
   }];
 }
@@ -273,8 +280,9 @@ def CallOp : Pathways_Op<"call", [
     the callee communicates over, or reads the index of, are axes of the slice, and
     its shapes agree with their sizes; (C8) `donated` indices are those of operands,
     in increasing order; (C9) no dimension of an operand or result of a local-view
-    callee is open; (C10) axes that a `pw.constrain` of a global-view callee names are
-    axes of the slice; (C12) `label` is not empty.
+    callee is open; (C10) axes that a `pw.constrain` or `pw.manual` of a global-view callee
+    names are axes of the slice; (C11) the shapes in a `pw.manual` agree with their sizes;
+    (C12) `label` is not empty.
 
     ```mlir
     %h = pw.call @layer(%x, %w) after(%t : !pw.array<f32, @s, []>) donate(%x)
@@ -397,6 +405,89 @@ def ConstrainOp : Pathways_Op<"constrain", [Pure, SameOperandsAndResultType]> {
   let hasVerifier = 1;
 }
 
+def ManualOp : Pathways_Op<"manual", [
+    IsolatedFromAbove, RecursiveMemoryEffects, SingleBlock]> {
+  let summary = "Compute a region that is written for one shard along some axes";
+  let description = [{
+    `axes` are the *manual* axes. The shards that differ only in their coordinates on
+    the other axes compute the region together: its tensors have the shape of a shard
+    along the manual axes, and are cut over the other axes as in any function in global
+    view. Shards with other coordinates on the manual axes have other values, and
+    exchange them by collectives over these axes.
+
+    The region takes each operand as `in` cuts it, and returns each result as `out` says
+    that it is cut. A list of axes has the manual axes that cut the dimension, and behind
+    them other axes, or `?`, which mean the same as in `pw.constrain`. An operand is
+    copied along manual axes that its sharding does not name. A result must be equal
+    along such axes; if its sharding is `partial` over them, the shards return
+    contributions.
+
+    The region may be inside loops and branches, as a collective may, but the condition
+    of a branch may be any: all branches are then computed, and the result is chosen.
+
+    (C1) The op is in a function without `pw.local_view`; (C2) `axes` names at least one
+    axis, none empty or twice, and none of a `pw.manual` around it; (C3) there is one
+    sharding per operand and per result, with one list of axes per dimension; (C4) in a
+    list the manual axes come first, and no axis is one of a `pw.manual` around it; (C5)
+    shardings of operands are not partial, and those of results only over manual axes;
+    (C6) the region takes and returns one tensor per operand and per result, of the same
+    element type and rank; a dimension that manual axes cut has a multiple of its size
+    in the region, any other dimension has the same size; (C7) collectives and
+    `pw.shard_index` in the region name axes of this op or of a `pw.manual` around it,
+    `pw.constrain` names none of these.
+
+    ```mlir
+    %1 = pw.manual(%0, %w) over ["x"] in [[{"x"}, {?} ], [{}, {?} ]] out [[{}, {?} ]]
+        (%a: tensor<4x8xf32>, %b: tensor<4x8xf32>) {
+      %2 = arith.mulf %a, %b : tensor<4x8xf32>
+      %3 = pw.all_reduce %2 add over ["x"] : tensor<4x8xf32>
+      pw.yield %3 : tensor<4x8xf32>
+    } : (tensor<8x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+    ```
+  }];
+  let arguments = (ins Variadic<PW_Tensor>:$inputs, StrArrayAttr:$axes,
+                       TypedArrayAttrBase<PW_ShardingAttr, "list of shardings">:$in_shardings,
+                       TypedArrayAttrBase<PW_ShardingAttr, "list of shardings">:$out_shardings);
+  let regions = (region SizedRegion<1>:$body);
+  let results = (outs Variadic<PW_Tensor>:$outputs);
+  let assemblyFormat = [{
+    `(` $inputs `)` `over` $axes `in` custom<Shardings>($in_shardings)
+    `out` custom<Shardings>($out_shardings) custom<BodyWithArguments>($body)
+    attr-dict `:` functional-type($inputs, $outputs)
+  }];
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    bool isManual(::mlir::Attribute axis) {
+      return ::llvm::is_contained(getAxes(), axis);
+    }
+    ::mlir::pathways::ShardingAttr getInSharding(unsigned operand) {
+      return ::llvm::cast<ShardingAttr>(getInShardings()[operand]);
+    }
+    ::mlir::pathways::ShardingAttr getOutSharding(unsigned result) {
+      return ::llvm::cast<ShardingAttr>(getOutShardings()[result]);
+    }
+    ::mlir::pathways::YieldOp getYield();
+    /// Returns true if `axis` is manual in the innermost `pw.manual` around `op`, or
+    /// in one around that.
+    static bool isManualAt(::mlir::Operation *op, ::mlir::Attribute axis);
+  }];
+}
+
+def YieldOp : Pathways_Op<"yield", [
+    Pure, Terminator, ReturnLike, HasParent<"ManualOp">]> {
+  let summary = "End the region of a `pw.manual`";
+  let description = [{
+    `pw.manual` verifies the operands.
+
+    ```mlir
+    pw.yield %3 : tensor<4x8xf32>
+    ```
+  }];
+  let arguments = (ins Variadic<PW_Tensor>:$values);
+  let assemblyFormat = "($values^ `:` type($values))? attr-dict";
+}
+
 //===----------------------------------------------------------------------===//
 // Local view
 //===----------------------------------------------------------------------===//
@@ -443,8 +534,8 @@ def AllReduceOp : Pathways_CollectiveOp<"all_reduce", [SameOperandsAndResultType
     from timing or from where shards are. `max` and `min` take integers as signed,
     `umax` and `umin` take them as unsigned; `and`, `or` and `xor` combine their bits.
 
-    (C1) The op is in a `pw.local_view` function, at its top level or in loops and
-    branches that all shards run alike: `scf.for` whose bounds and step, and
+    (C1) The op is in a `pw.manual`, or in a `pw.local_view` function, at its top level or
+    in loops and branches that all shards run alike: `scf.for` whose bounds and step, and
     `scf.if` whose condition, follow from constants and the induction variables of
     such loops; they are unrolled when the function is compiled, a loop at most 1024
     times; (C2) `axes` names at least one axis, none empty or twice; (C3) tensors are
@@ -563,7 +654,8 @@ def PermuteOp : Pathways_CollectiveOp<"permute", [SameOperandsAndResultType]> {
 def ShardIndexOp : Pathways_Op<"shard_index", [Pure]> {
   let summary = "Get the coordinate of this shard on a mesh axis";
   let description = [{
-    (C1) The op is in a `pw.local_view` function; (C2) the axis has a name.
+    (C1) The op is in a `pw.local_view` function or a `pw.manual`; (C2) the axis has a
+    name.
 
     ```mlir
     %i = pw.shard_index "model" : index

@@ -503,17 +503,27 @@ def Plan_ArgumentOp : Plan_Entry<"argument"> {
   let description = [{
     With `stepped`, each step takes the next index of a leading dimension. With
     `carried`, after the first step of a launch, the value is that of the named
-    result.
+    result. With `constant`, the value is always that of these bytes, row-major and
+    little endian, and callers pass none.
 
     ```mlir
     plan.argument @x feed @x.feed stepped
     plan.argument @w feed @w.feed carried @w_new
+    plan.argument @c feed @c.feed constant dense_resource<"c.0"> : tensor<65536xi8>
     ```
   }];
   let arguments = (ins SymbolNameAttr:$id, SymbolNameAttr:$action,
-                       UnitAttr:$stepped, Plan_Name:$carried);
+                       UnitAttr:$stepped, Plan_Name:$carried,
+                       OptionalAttr<ElementsAttr>:$constant);
   let assemblyFormat = [{
-    $id `feed` $action (`stepped` $stepped^)? (`carried` $carried^)? attr-dict
+    $id `feed` $action (`stepped` $stepped^)? (`carried` $carried^)?
+    (`constant` $constant^)? attr-dict
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Returns the bytes of the constant; empty if there is none, or if its
+    /// resource is missing.
+    ::llvm::ArrayRef<char> getConstantBytes();
   }];
 }
 

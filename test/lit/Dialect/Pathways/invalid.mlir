@@ -120,6 +120,33 @@ pw.program @program_c1(%x: tensor<f32>) {
 }
 // -----
 pw.slice @s mesh <>
+// expected-error@+1 {{argument 'x' has a constant value of type 'tensor<2xf64>', expected the elements of '!pw.array<2xf32, @s, [{}]>'}}
+pw.program @program_c10(%x: !pw.array<2xf32, @s, [{}]> {pw.constant = dense<1.0> : tensor<2xf64>}) -> (!pw.array<2xf32, @s, [{}]>) {
+  pw.return %x : !pw.array<2xf32, @s, [{}]>
+}
+// -----
+pw.slice @s mesh <"x" = 2>
+// expected-error@+1 {{argument 'x' has a constant value, but is partial}}
+pw.program @program_c10_partial(%x: !pw.array<f32, @s, [] partial add {"x"}> {pw.constant = dense<1.0> : tensor<f32>}) -> (!pw.array<f32, @s, [] partial add {"x"}>) {
+  pw.return %x : !pw.array<f32, @s, [] partial add {"x"}>
+}
+// -----
+pw.slice @s mesh <>
+// expected-error@+1 {{argument 'x' has a constant value, but is stepped}}
+pw.program @program_c10_stepped(%x: !pw.array<f32, @s, []> {pw.constant = dense<1.0> : tensor<f32>, pw.stepped}) -> (!pw.array<f32, @s, []>) {
+  pw.return %x : !pw.array<f32, @s, []>
+}
+// -----
+pw.slice @s mesh <>
+// expected-error@+1 {{argument 'x' has a constant value, but is carried}}
+pw.program @program_c10_carried(%x: !pw.array<f32, @s, []> {pw.constant = dense<1.0> : tensor<f32>, pw.carried = 0 : i64}) -> (!pw.array<f32, @s, []>) {
+  pw.return %x : !pw.array<f32, @s, []>
+}
+// -----
+// expected-error@+1 {{'pw.constant'}}
+func.func @constant_no_elements(%x: tensor<f32> {pw.constant = 1 : i32}) { return }
+// -----
+pw.slice @s mesh <>
 // expected-error@+1 {{argument 'x' is carried from result 1, but there are 1 results}}
 pw.program @program_c2(%x: !pw.array<f32, @s, []> {pw.carried = 1 : i64}) -> (!pw.array<f32, @s, []>) {
   pw.return %x : !pw.array<f32, @s, []>
@@ -975,4 +1002,295 @@ pw.program @permute_c5_call(%x: !pw.array<4xf32, @s, [{"x"}]>) {
   // expected-error@+1 {{of 'f' on slice 's': permutes rank 2, but groups have 2}}
   %0 = pw.call @f(%x) : (!pw.array<4xf32, @s, [{"x"}]>) -> !pw.array<4xf32, @s, [{"x"}]>
   pw.return
+}
+
+// -----
+
+//===----------------------------------------------------------------------===//
+// manual
+//===----------------------------------------------------------------------===//
+
+// expected-note@+1 {{function 'manual_c1' has 'pw.local_view'}}
+func.func private @manual_c1(%x: tensor<4xf32>) -> tensor<4xf32> attributes {pw.local_view} {
+  // expected-error@+1 {{'pw.manual' op is only allowed in functions in global view}}
+  %0 = pw.manual(%x) over ["x"] in [[{}]] out [[{}]] (%a: tensor<4xf32>) {
+    pw.yield %a : tensor<4xf32>
+  } : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func private @manual_c2_none(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  // expected-error@+1 {{names no manual axis}}
+  %0 = pw.manual(%x) over [] in [[{"x"}, {}]] out [[{"x"}, {}]] (%a: tensor<4x8xf32>) {
+    pw.yield %a : tensor<4x8xf32>
+  } : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+
+// -----
+
+func.func private @manual_c2_empty(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  // expected-error@+1 {{names an axis without a name}}
+  %0 = pw.manual(%x) over [""] in [[{"x"}, {}]] out [[{"x"}, {}]] (%a: tensor<4x8xf32>) {
+    pw.yield %a : tensor<4x8xf32>
+  } : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+
+// -----
+
+func.func private @manual_c2_twice(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  // expected-error@+1 {{names axis "x" twice}}
+  %0 = pw.manual(%x) over ["x", "x"] in [[{"x"}, {}]] out [[{"x"}, {}]] (%a: tensor<4x8xf32>) {
+    pw.yield %a : tensor<4x8xf32>
+  } : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+
+// -----
+
+func.func private @manual_c2_nested(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %0 = pw.manual(%x) over ["x"] in [[{"x"}, {}]] out [[{"x"}, {}]] (%a: tensor<4x8xf32>) {
+    // expected-error@+1 {{names axis "x", which is manual in a 'pw.manual' around it}}
+    %1 = pw.manual(%a) over ["x"] in [[{}, {}]] out [[{}, {}]] (%b: tensor<4x8xf32>) {
+      pw.yield %b : tensor<4x8xf32>
+    } : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    pw.yield %a : tensor<4x8xf32>
+  } : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+
+// -----
+
+func.func private @manual_c3(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  // expected-error@+1 {{expected a sharding for each of 1 operands and 1 results, got 0 and 1}}
+  %0 = pw.manual(%x) over ["x"] in [] out [[{"x"}, {}]] (%a: tensor<4x8xf32>) {
+    pw.yield %a : tensor<4x8xf32>
+  } : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+
+// -----
+
+func.func private @manual_c3_rank(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  // expected-error@+1 {{has axes for 1 dimensions of operand 0, but 'tensor<8x8xf32>' has 2}}
+  %0 = pw.manual(%x) over ["x"] in [[{"x"}]] out [[{"x"}, {}]] (%a: tensor<4x8xf32>) {
+    pw.yield %a : tensor<4x8xf32>
+  } : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+
+// -----
+
+func.func private @manual_c4(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  // expected-error@+1 {{expected manual axes before others in dimension 0 of operand 0, got ["y", "x"]}}
+  %0 = pw.manual(%x) over ["x"] in [[{"y", "x"}, {}]] out [[{"x"}, {}]] (%a: tensor<4x8xf32>) {
+    pw.yield %a : tensor<4x8xf32>
+  } : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+
+// -----
+
+func.func private @manual_c4_nested(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %0 = pw.manual(%x) over ["x"] in [[{"x"}, {}]] out [[{"x"}, {}]] (%a: tensor<4x8xf32>) {
+    // expected-error@+1 {{names axis "x" in the sharding of operand 0, which is manual in a 'pw.manual' around it}}
+    %1 = pw.manual(%a) over ["y"] in [[{"x"}, {}]] out [[{}, {}]] (%b: tensor<4x8xf32>) {
+      pw.yield %b : tensor<4x8xf32>
+    } : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    pw.yield %a : tensor<4x8xf32>
+  } : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+
+// -----
+
+func.func private @manual_c5(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  // expected-error@+1 {{has a partial sharding of operand 0; its region takes the sum}}
+  %0 = pw.manual(%x) over ["x"] in [[{}, {}] partial add {"x"}] out [[{}, {}]] (%a: tensor<8x8xf32>) {
+    pw.yield %a : tensor<8x8xf32>
+  } : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+
+// -----
+
+func.func private @manual_c5_axis(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  // expected-error@+1 {{has contributions over axis "y" as result 0; expected manual axes, ["x"]}}
+  %0 = pw.manual(%x) over ["x"] in [[{"x"}, {}]] out [[{"x"}, {}] partial add {"y"}] (%a: tensor<4x8xf32>) {
+    pw.yield %a : tensor<4x8xf32>
+  } : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+
+// -----
+
+func.func private @manual_c6_type(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  // expected-error@+1 {{has operand 0 of type 'tensor<8x8xf32>', but 'tensor<4x8xf64>' in the region; expected the same element type and rank}}
+  %0 = pw.manual(%x) over ["x"] in [[{"x"}, {}]] out [[{"x"}, {}]] (%a: tensor<4x8xf64>) {
+    pw.yield %a : tensor<4x8xf64>
+  } : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+
+// -----
+
+func.func private @manual_c6_blocks(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  // expected-error@+1 {{has operand 0 of type 'tensor<8x8xf32>', but 'tensor<3x8xf32>' in the region: equal blocks do not make up dimension 0}}
+  %0 = pw.manual(%x) over ["x"] in [[{"x"}, {}]] out [[{"x"}, {}]] (%a: tensor<3x8xf32>) {
+    pw.yield %a : tensor<3x8xf32>
+  } : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+
+// -----
+
+func.func private @manual_c6_whole(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  // expected-error@+1 {{has operand 0 of type 'tensor<8x8xf32>', but 'tensor<4x4xf32>' in the region: no manual axis cuts dimension 1}}
+  %0 = pw.manual(%x) over ["x"] in [[{"x"}, {}]] out [[{"x"}, {}]] (%a: tensor<4x4xf32>) {
+    pw.yield %a : tensor<4x4xf32>
+  } : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+
+// -----
+
+func.func private @manual_c6_result(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  // expected-error@+1 {{has result 0 of type 'tensor<8x8xf32>', but 'tensor<4x8xf32>' in the region: no manual axis cuts dimension 0}}
+  %0 = pw.manual(%x) over ["x"] in [[{"x"}, {}]] out [[{}, {}]] (%a: tensor<4x8xf32>) {
+    pw.yield %a : tensor<4x8xf32>
+  } : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+
+// -----
+
+func.func private @manual_c6_count(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  // expected-error@+1 {{has 1 operands and 1 results, but its region takes 1 and returns 2}}
+  %0 = pw.manual(%x) over ["x"] in [[{"x"}, {}]] out [[{"x"}, {}]] (%a: tensor<4x8xf32>) {
+    pw.yield %a, %a : tensor<4x8xf32>, tensor<4x8xf32>
+  } : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+
+// -----
+
+func.func private @manual_c6_end(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  // expected-error@+1 {{expected a region that ends with 'pw.yield'}}
+  %0 = pw.manual(%x) over ["x"] in [[{"x"}, {}]] out [[{"x"}, {}]] (%a: tensor<4x8xf32>) {
+    ub.unreachable
+  } : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+
+// -----
+
+func.func private @manual_c7_collective(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  // expected-note@+1 {{the axes ["x"] are manual in this}}
+  %0 = pw.manual(%x) over ["x"] in [[{"x"}, {}]] out [[{"x"}, {}]] (%a: tensor<4x8xf32>) {
+    // expected-error@+1 {{'pw.all_reduce' op names axis "y", which is not manual here}}
+    %1 = pw.all_reduce %a add over ["y"] : tensor<4x8xf32>
+    pw.yield %a : tensor<4x8xf32>
+  } : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+
+// -----
+
+func.func private @manual_c7_index(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  // expected-note@+1 {{the axes ["x"] are manual in this}}
+  %0 = pw.manual(%x) over ["x"] in [[{"x"}, {}]] out [[{"x"}, {}]] (%a: tensor<4x8xf32>) {
+    // expected-error@+1 {{'pw.shard_index' op names axis "y", which is not manual here}}
+    %1 = pw.shard_index "y" : index
+    pw.yield %a : tensor<4x8xf32>
+  } : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+
+// -----
+
+func.func private @manual_c7_constrain(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %0 = pw.manual(%x) over ["x"] in [[{"x"}, {}]] out [[{"x"}, {}]] (%a: tensor<4x8xf32>) {
+    // expected-error@+1 {{'pw.constrain' op names axis "x", which is manual here; each shard along it has a value of its own}}
+    %1 = pw.constrain %a [{"x"}, {}] : tensor<4x8xf32>
+    pw.yield %a : tensor<4x8xf32>
+  } : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+
+// -----
+
+func.func private @yield(%x: tensor<4xf32>) {
+  // expected-error@+1 {{'pw.yield' op expects parent op 'pw.manual'}}
+  pw.yield %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-note@+1 {{slice 's' is declared here}}
+pw.slice @s mesh <"y" = 2>
+func.func private @f(%x: tensor<8xf32>) -> tensor<8xf32> {
+  // expected-note@+1 {{it is here}}
+  %0 = pw.manual(%x) over ["x"] in [[{"x"}]] out [[{"x"}]] (%a: tensor<4xf32>) {
+    pw.yield %a : tensor<4xf32>
+  } : (tensor<8xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+pw.program @manual_call_c10(%x: !pw.array<8xf32, @s, [{}]>) -> !pw.array<8xf32, @s, [{}]> {
+  // expected-error@+1 {{of 'f' on slice 's' has a 'pw.manual' that names axis "x", which the mesh lacks}}
+  %0 = pw.call @f(%x) : (!pw.array<8xf32, @s, [{}]>) -> !pw.array<8xf32, @s, [{}]>
+  pw.return %0 : !pw.array<8xf32, @s, [{}]>
+}
+
+// -----
+
+// expected-note@+1 {{slice 's' is declared here}}
+pw.slice @s mesh <"x" = 2>
+func.func private @f(%x: tensor<8xf32>) -> tensor<8xf32> {
+  // expected-note@+1 {{it is here}}
+  %0 = pw.manual(%x) over ["x"] in [[{"x", "z"}]] out [[{"x"}]] (%a: tensor<4xf32>) {
+    pw.yield %a : tensor<4xf32>
+  } : (tensor<8xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+pw.program @manual_call_c10_others(%x: !pw.array<8xf32, @s, [{}]>) -> !pw.array<8xf32, @s, [{}]> {
+  // expected-error@+1 {{of 'f' on slice 's' has a 'pw.manual' that names axis "z", which the mesh lacks}}
+  %0 = pw.call @f(%x) : (!pw.array<8xf32, @s, [{}]>) -> !pw.array<8xf32, @s, [{}]>
+  pw.return %0 : !pw.array<8xf32, @s, [{}]>
+}
+
+// -----
+
+// expected-note@+1 {{slice 's' is declared here}}
+pw.slice @s mesh <"x" = 4>
+func.func private @f(%x: tensor<8xf32>) -> tensor<8xf32> {
+  // expected-note@+1 {{it is here}}
+  %0 = pw.manual(%x) over ["x"] in [[{"x"}]] out [[{"x"}]] (%a: tensor<4xf32>) {
+    pw.yield %a : tensor<4xf32>
+  } : (tensor<8xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+pw.program @manual_call_c11(%x: !pw.array<8xf32, @s, [{}]>) -> !pw.array<8xf32, @s, [{}]> {
+  // expected-error@+1 {{of 'f' on slice 's' has a 'pw.manual' with operand 0 of type 'tensor<8xf32>', but 'tensor<4xf32>' in its region: 4 shards along its axes cut dimension 0 of 8 elements into blocks of 2}}
+  %0 = pw.call @f(%x) : (!pw.array<8xf32, @s, [{}]>) -> !pw.array<8xf32, @s, [{}]>
+  pw.return %0 : !pw.array<8xf32, @s, [{}]>
+}
+
+// -----
+
+// expected-note@+1 {{slice 's' is declared here}}
+pw.slice @s mesh <"x" = 3>
+func.func private @f(%x: tensor<8xf32>) -> tensor<8xf32> {
+  // expected-note@+1 {{it is here}}
+  %0 = pw.manual(%x) over ["x"] in [[{"x"}]] out [[{"x"}]] (%a: tensor<4xf32>) {
+    pw.yield %a : tensor<4xf32>
+  } : (tensor<8xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+pw.program @manual_call_c11_uneven(%x: !pw.array<8xf32, @s, [{}]>) -> !pw.array<8xf32, @s, [{}]> {
+  // expected-error@+1 {{of 'f' on slice 's' has a 'pw.manual' with operand 0 of type 'tensor<8xf32>', but 'tensor<4xf32>' in its region: 3 shards along its axes cut dimension 0 of 8 elements, which they do not divide}}
+  %0 = pw.call @f(%x) : (!pw.array<8xf32, @s, [{}]>) -> !pw.array<8xf32, @s, [{}]>
+  pw.return %0 : !pw.array<8xf32, @s, [{}]>
 }

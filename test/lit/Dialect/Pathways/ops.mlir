@@ -151,6 +151,30 @@ func.func private @constrained(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
   %1 = pw.constrain %0 [{?}, {?}] : tensor<8x8xf32>
   return %1 : tensor<8x8xf32>
 }
+// CHECK-LABEL: func.func private @manual
+func.func private @manual(%x: tensor<8x8xf32>, %s: tensor<f32>) -> (tensor<8x8xf32>, tensor<4x8xf32>) {
+  // CHECK: %[[M:.*]]:2 = pw.manual(%arg0, %arg1) over ["data"] in {{\[\[}}{"data", ?}, {?}], []] out {{\[\[}}{"data", "model"}, {}], [{}, {}] partial add {"data"}] (%arg2: tensor<4x8xf32>, %arg3: tensor<f32>) {
+  %0:2 = pw.manual(%x, %s) over ["data"] in [[{"data", ?}, {?}], []] out [[{"data", "model"}, {}], [{}, {}] partial add {"data"}]
+      (%a: tensor<4x8xf32>, %b: tensor<f32>) {
+    // CHECK-NEXT: pw.shard_index "data"
+    %i = pw.shard_index "data" : index
+    // CHECK-NEXT: pw.all_reduce %arg2 add over ["data"] : tensor<4x8xf32>
+    %1 = pw.all_reduce %a add over ["data"] : tensor<4x8xf32>
+    // CHECK-NEXT: pw.constrain %{{.*}} [{?}, {"model"}] : tensor<4x8xf32>
+    %2 = pw.constrain %1 [{?}, {"model"}] : tensor<4x8xf32>
+    // CHECK-NEXT: pw.manual() over ["model"] in [] out {{\[\[}}]] () {
+    %3 = pw.manual() over ["model"] in [] out [[]] () {
+      // CHECK: pw.yield %{{.*}} : tensor<f32>
+      %c = arith.constant dense<1.0> : tensor<f32>
+      pw.yield %c : tensor<f32>
+      // CHECK-NEXT: } : () -> tensor<f32>
+    } : () -> tensor<f32>
+    // CHECK-NEXT: pw.yield %{{.*}}, %arg2 : tensor<4x8xf32>, tensor<4x8xf32>
+    pw.yield %2, %a : tensor<4x8xf32>, tensor<4x8xf32>
+    // CHECK-NEXT: } {test.note} : (tensor<8x8xf32>, tensor<f32>) -> (tensor<8x8xf32>, tensor<4x8xf32>)
+  } {test.note} : (tensor<8x8xf32>, tensor<f32>) -> (tensor<8x8xf32>, tensor<4x8xf32>)
+  return %0#0, %0#1 : tensor<8x8xf32>, tensor<4x8xf32>
+}
 // CHECK-LABEL: pw.program @open
 // CHECK-SAME: (%x: !pw.array<8x8xf32, @front, [{"data", ?}, {?}]>, %y: !pw.array<8x8xf32, @front>, %z: !pw.array<8x8xf32, @front>, %w: !pw.array<f32, @one, []>)
 // CHECK-SAME: -> !pw.array<8x8xf32, @front, [{}, {?}]>

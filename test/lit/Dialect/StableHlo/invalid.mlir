@@ -1194,3 +1194,21 @@ func.func @expect_almost_eq_const(%a: tensor<4xf32>) {
   check.expect_almost_eq_const %a, dense<1.0> : f32
   return
 }
+// -----
+func.func @expect_almost_eq_const_elements(%a: tensor<4xi1>) {
+  // expected-error@+1 {{expected elements of type 'tensor<4xi1>': expected integer elements, but parsed floating-point}}
+  check.expect_almost_eq_const %a, dense<1.5> : tensor<4xi1>
+  return
+}
+// -----
+func.func @collective_permute_largest(%a: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{expected sources to differ, got 9223372036854775807 twice}}
+  %0 = "stablehlo.collective_permute"(%a) <{source_target_pairs = dense<[[9223372036854775807, 1], [9223372036854775807, 2]]> : tensor<2x2xi64>}> : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+// -----
+func.func @all_gather_largest(%a: tensor<4xf32>) -> tensor<8xf32> {
+  // expected-error@+1 {{expected process numbers to differ, got 9223372036854775807 twice}}
+  %0 = "stablehlo.all_gather"(%a) <{all_gather_dim = 0 : i64, replica_groups = dense<9223372036854775807> : tensor<1x2xi64>}> : (tensor<4xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}

@@ -1,0 +1,45 @@
+// The manual computation in the strings by which Shardy passes through XLA.
+// REQUIRES: pw-run
+// DEFINE: %{run} = pw-run %s --input=x=random:1 --input=y=random:2 --input=v=random:3 --input=w=random:4
+// RUN: %{run} --topology=1x1x4 | FileCheck %s
+// RUN: %{run} --topology=1x1x2 --oversubscribe 2>/dev/null | FileCheck %s
+// CHECK: result0: f32 = 5.5591
+// CHECK-NEXT: [SUCCESS] 1 step, 1 check
+
+module attributes {mhlo.frontend_attributes = {xla.sdy.meshes = "{mesh = #sdy.mesh<[\22data\22=2, \22model\22=2]>}"}, mhlo.num_partitions = 4 : i32} {
+func.func public @main(
+    %arg0: tensor<8x16xf32> {mhlo.frontend_attributes = {xla.sdy.sharding = "#sdy.sharding<@mesh, [{\22data\22}, {}]>"}, mhlo.sharding = "{devices=[2,1,2]<=[4] last_tile_dim_replicate}"} loc("x"),
+    %arg1: tensor<8x4xf32> {mhlo.frontend_attributes = {xla.sdy.sharding = "#sdy.sharding<@mesh, [{\22data\22}, {}]>"}, mhlo.sharding = "{devices=[2,1,2]<=[4] last_tile_dim_replicate}"} loc("y"),
+    %arg2: tensor<16x32xf32> {mhlo.frontend_attributes = {xla.sdy.sharding = "#sdy.sharding<@mesh, [{\22data\22}, {\22model\22}]>"}, mhlo.sharding = "{devices=[2,2]<=[4]}"} loc("v"),
+    %arg3: tensor<32x4xf32> {mhlo.frontend_attributes = {xla.sdy.sharding = "#sdy.sharding<@mesh, [{\22model\22, \22data\22}, {}]>"}, mhlo.sharding = "{devices=[4,1]<=[2,2]T(1,0)}"} loc("w")) -> tensor<f32> {
+  %l:4 = stablehlo.custom_call @xla.sdy.GlobalToLocalShape(%arg0, %arg1, %arg2, %arg3) {mhlo.frontend_attributes = {xla.sdy.in_shardings = "#sdy.sharding_per_value<[<@mesh, [{\22data\22}, {}]>, <@mesh, [{\22data\22}, {}]>, <@mesh, [{\22data\22}, {\22model\22}]>, <@mesh, [{\22model\22, \22data\22}, {}]>]>", xla.sdy.manual_axes = "#sdy<manual_axes{\22data\22, \22model\22}>"}} : (tensor<8x16xf32>, tensor<8x4xf32>, tensor<16x32xf32>, tensor<32x4xf32>) -> (tensor<4x16xf32>, tensor<4x4xf32>, tensor<8x16xf32>, tensor<8x4xf32>)
+  %0 = call @xla.sdy.manual_computation_body(%l#0, %l#1, %l#2, %l#3) : (tensor<4x16xf32>, tensor<4x4xf32>, tensor<8x16xf32>, tensor<8x4xf32>) -> tensor<f32>
+  %loss = stablehlo.custom_call @xla.sdy.LocalToGlobalShape(%0) {mhlo.frontend_attributes = {xla.sdy.manual_axes = "#sdy<manual_axes{\22data\22, \22model\22}>", xla.sdy.out_shardings = "#sdy.sharding_per_value<[<@mesh, []>]>"}} : (tensor<f32>) -> tensor<f32>
+  check.expect_almost_eq_const %loss, dense<5.559191>, tolerance = 1.0e-5 : tensor<f32>
+  return %loss : tensor<f32>
+}
+func.func @xla.sdy.manual_computation_body(%b0: tensor<4x16xf32>, %b1: tensor<4x4xf32>, %b2: tensor<8x16xf32>, %b3: tensor<8x4xf32>) -> tensor<f32> {
+  %v = "stablehlo.all_gather"(%b2) <{all_gather_dim = 0 : i64, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, replica_groups = dense<[[0, 2], [1, 3]]> : tensor<2x2xi64>, use_global_device_ids}> : (tensor<8x16xf32>) -> tensor<16x16xf32>
+  %w = "stablehlo.all_gather"(%b3) <{all_gather_dim = 0 : i64, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, replica_groups = dense<[[0, 2], [1, 3]]> : tensor<2x2xi64>, use_global_device_ids}> : (tensor<8x4xf32>) -> tensor<16x4xf32>
+  %s0 = stablehlo.dot_general %b0, %v, contracting_dims = [1] x [0] : (tensor<4x16xf32>, tensor<16x16xf32>) -> tensor<4x16xf32>
+  %s1 = stablehlo.tanh %s0 : tensor<4x16xf32>
+  %s2 = stablehlo.dot_general %s1, %w, contracting_dims = [1] x [0] : (tensor<4x16xf32>, tensor<16x4xf32>) -> tensor<4x4xf32>
+  %s3 = "stablehlo.all_reduce"(%s2) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, replica_groups = dense<[[0, 1], [2, 3]]> : tensor<2x2xi64>, use_global_device_ids}> ({
+    ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+      %c = stablehlo.add %a, %b : tensor<f32>
+      stablehlo.return %c : tensor<f32>
+    }) : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %s4 = stablehlo.subtract %s3, %b1 : tensor<4x4xf32>
+  %s5 = stablehlo.multiply %s4, %s4 : tensor<4x4xf32>
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %s6 = stablehlo.reduce(%s5 init: %zero) applies stablehlo.add across dimensions = [0, 1] : (tensor<4x4xf32>, tensor<f32>) -> tensor<f32>
+  %s7 = "stablehlo.all_reduce"(%s6) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, replica_groups = dense<[[0, 2], [1, 3]]> : tensor<2x2xi64>, use_global_device_ids}> ({
+    ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+      %c = stablehlo.add %a, %b : tensor<f32>
+      stablehlo.return %c : tensor<f32>
+    }) : (tensor<f32>) -> tensor<f32>
+  %n = stablehlo.constant dense<32.0> : tensor<f32>
+  %s8 = stablehlo.divide %s7, %n : tensor<f32>
+  return %s8 : tensor<f32>
+}
+}
