@@ -169,8 +169,9 @@ namespace {
 
 class Mutation {
 public:
-  Mutation(const Corpus &corpus, uint64_t seed) : corpus(corpus), random(seed) {
-    isFunction = below(2);
+  Mutation(const Corpus &corpus, uint64_t seed, bool hasFunctions)
+      : corpus(corpus), random(seed) {
+    isFunction = hasFunctions && below(2);
   }
 
   std::string run() {
@@ -192,7 +193,8 @@ private:
   const std::string &pickText() {
     if (isFunction)
       return pick(corpus.functions);
-    return pick(below(4) ? corpus.programs : corpus.wrong);
+    const bool isWrong = below(4) == 0 && !corpus.wrong.empty();
+    return pick(isWrong ? corpus.wrong : corpus.programs);
   }
 
   /// Returns the place of a token that is not space, and that `want` accepts if
@@ -372,5 +374,9 @@ std::string Mutation::changeLines(const std::string &text) {
 }
 
 std::string mutants::mutate(const Corpus &corpus, uint64_t seed) {
-  return Mutation(corpus, seed).run();
+  return Mutation(corpus, seed, /*hasFunctions=*/true).run();
+}
+
+std::string mutants::mutateProgram(const Corpus &corpus, uint64_t seed) {
+  return Mutation(corpus, seed, /*hasFunctions=*/false).run();
 }

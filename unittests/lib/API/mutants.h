@@ -36,6 +36,9 @@ std::string callInProgram(std::string function);
 /// result depends on `corpus` and `seed` alone.
 std::string mutate(const Corpus &corpus, uint64_t seed);
 
+/// Returns a program with such changes.
+std::string mutateProgram(const Corpus &corpus, uint64_t seed);
+
 } // namespace mutants
 
 #endif // UNITTESTS_LIB_API_MUTANTS_H

@@ -140,4 +140,42 @@ TEST(MutantsTest, EndWithAPlanOrADiagnostic) {
               counts.crashes);
 }
 
+/// Returns the fault in the outcome of an import; empty if there is none.
+std::string importComplaint(const Program &program, int &imported) {
+  Result<std::string> text = importStableHlo(program);
+  imported += static_cast<bool>(text);
+  if (text)
+    return "";
+  const std::string &message = text.error().message;
+  if (message.empty() || message.find(".mlir:") == std::string::npos)
+    return "no diagnostic but: " + message;
+  return "";
+}
+
+// Modules of StableHLO are read and lowered, and not compiled.
+TEST(MutantsTest, ModulesAreImportedOrRefused) {
+  const Corpus corpus = readCorpus(MODULES, SOURCES);
+  ASSERT_GT(corpus.programs.size(), 80u);
+  const uint64_t count =
+      FromEnvironment("PATHWAYS_TEST_MUTANTS", SampleSize(1000, 20000));
+  const uint64_t seed = TestSeed(std::random_device()());
+  const bool isPrinted = std::getenv("PATHWAYS_TEST_PRINT");
+  std::printf("seeds %llu to %llu\n", (unsigned long long)seed,
+              (unsigned long long)(seed + count - 1));
+  std::fflush(stdout);
+  watch();
+  int imported = 0;
+  for (uint64_t i = 0; i < count; ++i) {
+    seedAtWork = seed + i;
+    Program program{mutateProgram(corpus, seed + i), "mutant.mlir"};
+    if (isPrinted)
+      std::printf("%s\n", program.text.c_str());
+    allow(/*seconds=*/60);
+    std::string wrong = importComplaint(program, imported);
+    allow(0);
+    EXPECT_EQ(wrong, "") << "seed " << seed + i << "\n" << program.text;
+  }
+  std::printf("%d imported\n", imported);
+}
+
 } // namespace

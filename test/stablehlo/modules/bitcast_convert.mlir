@@ -1,0 +1,19 @@
+module @random attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
+func.func public @main() -> () {
+%s1_1 = stablehlo.constant dense<"0xB29D8E87C819CA51BACCE9D48A5562F328F65649C599399FA4AD1ECDAE8C5A9F8CF098F48B02967A010ED0A2DD35A0E225E9B2E7D5A5E467042495B46C7D13001277A6C373969385B1669740C517608FCD5E48C7F67C0CFF47F9B5FCCD266F9D5717917B80B5453FF4AAAF765EA31497E4550B398A218BCB5C570D0A39C7486C09D762C699725239F3FDA0A982D014D2A988CD78AED94EEBA1929D04587C7FCA"> : tensor<4x5x2x4xi8>
+%s1_2 = stablehlo.bitcast_convert %s1_1 : (tensor<4x5x2x4xi8>) -> tensor<4x5x2xui32>
+%e1_0 = stablehlo.constant dense<"0xB29D8E87C819CA51BACCE9D48A5562F328F65649C599399FA4AD1ECDAE8C5A9F8CF098F48B02967A010ED0A2DD35A0E225E9B2E7D5A5E467042495B46C7D13001277A6C373969385B1669740C517608FCD5E48C7F67C0CFF47F9B5FCCD266F9D5717917B80B5453FF4AAAF765EA31497E4550B398A218BCB5C570D0A39C7486C09D762C699725239F3FDA0A982D014D2A988CD78AED94EEBA1929D04587C7FCA"> : tensor<4x5x2xui32>
+check.expect_eq %s1_2, %e1_0 : tensor<4x5x2xui32>
+%s2_1 = stablehlo.constant dense<"0x80BF803F00400040"> : tensor<1x4xbf16>
+%s2_2 = stablehlo.bitcast_convert %s2_1 : (tensor<1x4xbf16>) -> tensor<1xf64>
+%b2_0 = stablehlo.bitcast_convert %s2_2 : (tensor<1xf64>) -> tensor<1xui64>
+%e2_0 = stablehlo.constant dense<"0x80BF803F00400040"> : tensor<1xui64>
+check.expect_eq %b2_0, %e2_0 : tensor<1xui64>
+%s3_1 = stablehlo.constant dense<"0x00000000000000C0"> : tensor<f64>
+%s3_2 = stablehlo.bitcast_convert %s3_1 : (tensor<f64>) -> tensor<4xf16>
+%e3_0 = stablehlo.constant dense<"0x00000000000000C0"> : tensor<4xf16>
+check.expect_eq %s3_2, %e3_0 : tensor<4xf16>
+return
+}
+
+}
