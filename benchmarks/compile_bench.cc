@@ -25,6 +25,10 @@
 //                                     global view, cut over 4 and over 4096
 //                                     devices, and a tenth of the calls
 // compile_bench examples FOLDER       each kernel of the programs in it
+// compile_bench import [OPS]          from a module of StableHLO with OPS
+//                                     operations to a program, without kernels,
+//                                     and of a tenth of them
+// compile_bench module NAME FILE      the same for the module in the file
 //
 //===----------------------------------------------------------------------===//
 
@@ -220,6 +224,59 @@ Program ManyArguments(int count) {
   return b.build();
 }
 
+// Returns a module of StableHLO with layers of ten operations, in the form that
+// JAX prints.
+Program Module(int ops) {
+  std::string text =
+      "func.func public @main(%arg0: tensor<8x16xf32>, %arg1: "
+      "tensor<16x16xf32>,"
+      " %arg2: tensor<16xf32>) -> tensor<8x16xf32> {\n"
+      "  %cst = stablehlo.constant dense<0.000000e+00> : tensor<f32>\n";
+  const std::string rows = "tensor<8x16xf32>";
+  std::string value = "%arg0";
+  for (int i = 0; i < ops;) {
+    auto next = [&](const std::string& op, const std::string& type) {
+      text += "  %" + std::to_string(i) + " = stablehlo." + op + " : " + type +
+              "\n";
+      return "%" + std::to_string(i++);
+    };
+    const std::string product =
+        next("dot_general " + value + ", %arg1, contracting_dims = [1] x [0]",
+             "(" + rows + ", tensor<16x16xf32>) -> " + rows);
+    const std::string row = next("broadcast_in_dim %arg2, dims = [1]",
+                                 "(tensor<16xf32>) -> tensor<1x16xf32>");
+    const std::string bias = next("broadcast_in_dim " + row + ", dims = [0, 1]",
+                                  "(tensor<1x16xf32>) -> " + rows);
+    const std::string sum = next("add " + product + ", " + bias, rows);
+    const std::string zero =
+        next("broadcast_in_dim %cst, dims = []", "(tensor<f32>) -> " + rows);
+    const std::string relu = next("maximum " + sum + ", " + zero, rows);
+    const std::string total =
+        next("reduce(" + relu +
+                 " init: %cst) applies stablehlo.add across dimensions = [1]",
+             "(" + rows + ", tensor<f32>) -> tensor<8xf32>");
+    const std::string totals =
+        next("broadcast_in_dim " + total + ", dims = [0]",
+             "(tensor<8xf32>) -> " + rows);
+    const std::string share = next("divide " + relu + ", " + totals, rows);
+    value = next("add " + share + ", " + value, rows);
+  }
+  return {text + "  return " + value + " : " + rows + "\n}\n"};
+}
+
+// Returns the seconds from the text of a module to a program, the best of
+// `rounds`.
+double Import(const Program& module, int rounds) {
+  double best = 1e9;
+  for (int i = 0; i < rounds; ++i) {
+    const double start = Seconds();
+    const Result<std::string> imported = importStableHlo(module);
+    best = std::min(best, Seconds() - start);
+    if (!imported) Die(imported.error().message);
+  }
+  return best;
+}
+
 struct Cost {
   double seconds;
   size_t bytes;
@@ -407,6 +464,17 @@ int Main(int argc, char** argv) {
     Figure("compile.kernel_median.ms", kernels[kernels.size() / 2], "ms");
     Figure("compile.kernel_least.ms", kernels.front(), "ms");
     Figure("compile.kernel_most.ms", kernels.back(), "ms");
+  } else if (what == "import") {
+    const int most = calls > 0 ? calls : 100000;
+    const double few = Import(Module(most / 10), 3);
+    const double many = Import(Module(most), 1);
+    Figure("import.ops" + std::to_string(most) + ".s", many, "s");
+    Figure("import.exponent", std::log(many / few) / std::log(10.0), "");
+  } else if (what == "module" && argc > 3) {
+    const Result<Program> module = readProgram(argv[3]);
+    if (!module) Die(module.error().message);
+    Figure(std::string("import.") + argv[2] + ".ms", Import(*module, 5) * 1e3,
+           "ms");
   } else if (what == "partition") {
     const int most = calls > 0 ? calls : 10000;
     double few = 1e9, four = 1e9, all = 1e9;
@@ -426,7 +494,8 @@ int Main(int argc, char** argv) {
     std::fprintf(
         stderr,
         "usage: compile_bench chain|shards|kernels|elementwise|arguments|"
-        "matmuls|partition [COUNT], or examples FOLDER\n");
+        "matmuls|partition|import [COUNT], examples FOLDER, or module NAME "
+        "FILE\n");
     return 2;
   }
   return 0;

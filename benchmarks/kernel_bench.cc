@@ -95,7 +95,7 @@ int64_t Array::bytes() const { return count() * BytesOf(element); }
 
 Kernel::Kernel(const std::vector<Array>& operands, const Array& result,
                const std::string& statements, Rounding rounding) {
-  Load(operands, {result}, {"%r"}, statements, rounding);
+  Define(operands, {result}, {"%r"}, statements, rounding);
 }
 
 Kernel::Kernel(const std::vector<Array>& operands,
@@ -105,13 +105,20 @@ Kernel::Kernel(const std::vector<Array>& operands,
   for (size_t i = 0; i < results.size(); ++i) {
     names.push_back("%r" + std::to_string(i));
   }
-  Load(operands, results, names, statements, Rounding::kEachOp);
+  Define(operands, results, names, statements, Rounding::kEachOp);
 }
 
-void Kernel::Load(const std::vector<Array>& operands,
-                  const std::vector<Array>& results,
-                  const std::vector<std::string>& names,
-                  const std::string& statements, Rounding rounding) {
+Kernel Kernel::OfModule(const std::vector<Array>& operands, const Array& result,
+                        const std::string& text) {
+  Kernel kernel;
+  kernel.Load(operands, {result}, {text}, Rounding::kEachOp);
+  return kernel;
+}
+
+void Kernel::Define(const std::vector<Array>& operands,
+                    const std::vector<Array>& results,
+                    const std::vector<std::string>& names,
+                    const std::string& statements, Rounding rounding) {
   ProgramBuilder b("bench");
   b.slice("s", {{"x", 1}});
   auto type = [&](const Array& array) {
@@ -139,10 +146,16 @@ void Kernel::Load(const std::vector<Array>& operands,
   for (const auto& value : b.callMulti("body", arguments, result_types)) {
     b.result("out" + value.name.substr(1), value);
   }
+  Load(operands, results, b.build(), rounding);
+}
+
+void Kernel::Load(const std::vector<Array>& operands,
+                  const std::vector<Array>& results, const Program& program,
+                  Rounding rounding) {
   CompileOptions options;
   options.topology = "1x1x1";
   options.rounding = rounding;
-  Result<Compiled> compiled = compile(b.build(), options);
+  Result<Compiled> compiled = compile(program, options);
   if (!compiled) Die(compiled.error().message);
   const PlanData plan = Must(ParsePlan(compiled->plan.bytes()));
   if (plan.tables.kernels_size() != 1 ||
@@ -151,20 +164,30 @@ void Kernel::Load(const std::vector<Array>& operands,
   }
   const proto::Kernel& kernel = plan.tables.kernels(0);
   library_ = Must(KernelLibrary::Load(kernel, plan.blobs, proto::Target()));
-  for (size_t i = 0; i < operands.size(); ++i) {
-    const auto& shape = kernel.segments(0).operands(i).shape();
-    if (!std::equal(shape.begin(), shape.end(), operands[i].shape.begin(),
-                    operands[i].shape.end())) {
-      Die("operand " + std::to_string(i) + " is not the first to be used next");
-    }
-  }
+  std::vector<bool> is_taken(operands.size());
   for (const Array& operand : operands) {
-    memory_.push_back(Allocate(operand.count(), operand.element));
+    size_t place = 0;
+    auto fits = [&] {
+      const auto& shape = kernel.segments(0).operands(place).shape();
+      return !is_taken[place] &&
+             std::equal(shape.begin(), shape.end(), operand.shape.begin(),
+                        operand.shape.end());
+    };
+    while (place < operands.size() && !fits()) ++place;
+    if (place == operands.size())
+      Die("the kernel has no operand " + operand.type());
+    is_taken[place] = true;
+    places_.push_back(place);
+  }
+  pointers_.resize(operands.size());
+  for (size_t i = 0; i < operands.size(); ++i) {
+    memory_.push_back(Allocate(operands[i].count(), operands[i].element));
+    pointers_[places_[i]] = memory_.back().get();
   }
   for (const Array& result : results) {
     memory_.push_back(Allocate(result.count(), result.element));
+    pointers_.push_back(memory_.back().get());
   }
-  for (const Memory& memory : memory_) pointers_.push_back(memory.get());
   operands_ = operands.size();
   scratch_bytes_ = kernel.segments(0).scratch_bytes();
   memory_.push_back(Allocate(scratch_bytes_ / 4));
@@ -252,6 +275,7 @@ static int Main(int argc, char** argv) {
   append(MemoryBound());
   append(Attentions());
   append(Roundings());
+  append(Frontend());
 #ifdef PATHWAYS_HAS_ONEDNN
   if (!UseOneThread()) Die("oneDNN cannot be told to use one thread");
   append(NarrowProducts());

@@ -57,21 +57,31 @@ class Kernel {
   Kernel(const std::vector<Array>& operands, const std::vector<Array>& results,
          const std::string& statements);
 
+  // Takes the text of a module of StableHLO. Operands of the same shape must be
+  // used in this order.
+  static Kernel OfModule(const std::vector<Array>& operands,
+                         const Array& result, const std::string& text);
+
   void Run();
-  float* operand(int i) { return static_cast<float*>(pointers_[i]); }
-  void UseOperand(int i, float* memory) { pointers_[i] = memory; }
+  float* operand(int i) { return static_cast<float*>(pointers_[places_[i]]); }
+  void UseOperand(int i, float* memory) { pointers_[places_[i]] = memory; }
   float* out(int i = 0) {
     return static_cast<float*>(pointers_[operands_ + i]);
   }
   int64_t scratch_bytes() const { return scratch_bytes_; }
 
  private:
+  Kernel() = default;
+  void Define(const std::vector<Array>& operands,
+              const std::vector<Array>& results,
+              const std::vector<std::string>& names,
+              const std::string& statements, Rounding rounding);
   void Load(const std::vector<Array>& operands,
-            const std::vector<Array>& results,
-            const std::vector<std::string>& names,
-            const std::string& statements, Rounding rounding);
+            const std::vector<Array>& results, const Program& program,
+            Rounding rounding);
 
   size_t operands_ = 0;
+  std::vector<size_t> places_;  // position of each operand in the kernel
   int64_t scratch_bytes_ = 0;
   std::shared_ptr<const KernelLibrary> library_;
   std::vector<Memory> memory_;
@@ -112,6 +122,7 @@ KernelBenchmarks Products();
 KernelBenchmarks MemoryBound();
 KernelBenchmarks Attentions();
 KernelBenchmarks Roundings();
+KernelBenchmarks Frontend();
 // The next three need oneDNN.
 KernelBenchmarks Convolutions();
 KernelBenchmarks NarrowProducts();
