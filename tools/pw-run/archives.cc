@@ -98,8 +98,7 @@ absl::StatusOr<Archives> Archives::Open(const std::vector<std::string>& paths,
     absl::StatusOr<NpzReader> reader = NpzReader::Open(file.bytes);
     if (!reader.ok()) return InFile(path, reader.status());
     file.reader = *std::move(reader);
-    const absl::Status found =
-        archives.FindPorts(archives.files_.size() - 1, kind);
+    absl::Status found = archives.FindPorts(archives.files_.size() - 1, kind);
     if (!found.ok()) return found;
   }
   return archives;
