@@ -270,7 +270,8 @@ double Import(const Program& module, int rounds) {
   double best = 1e9;
   for (int i = 0; i < rounds; ++i) {
     const double start = Seconds();
-    const Result<std::string> imported = importStableHlo(module);
+    const Result<std::string> imported =
+        importStableHlo(module, {.elided = "zeros"});
     best = std::min(best, Seconds() - start);
     if (!imported) Die(imported.error().message);
   }
