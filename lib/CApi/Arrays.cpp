@@ -38,14 +38,20 @@ static std::vector<int64_t> getShape(const pw_tensor &tensor) {
   return {tensor.shape, tensor.shape + tensor.rank};
 }
 
+/// Reads what both ways to make an array of values take.
+static pw_error *readPut(pw_session *session, const pw_tensor *values,
+                         pw_array **array, pw_tensor &tensor) {
+  if (pw_error *error = requireAll(
+          {{"session", session}, {"values", values}, {"array", array}}))
+    return error;
+  return readTensor(values, tensor);
+}
+
 pw_error *pw_put(pw_session *session, const pw_tensor *values,
                  pw_array **array) {
   return guard([&]() -> pw_error * {
-    if (pw_error *error = requireAll(
-            {{"session", session}, {"values", values}, {"array", array}}))
-      return error;
     pw_tensor tensor{};
-    if (pw_error *error = readTensor(values, tensor))
+    if (pw_error *error = readPut(session, values, array, tensor))
       return error;
     HostArray copy{
         static_cast<ElementType>(tensor.element), getShape(tensor), {}};
@@ -58,25 +64,16 @@ pw_error *pw_put(pw_session *session, const pw_tensor *values,
 pw_error *pw_borrow(pw_session *session, const pw_tensor *values,
                     void (*done)(void *context), void *context,
                     pw_array **array) {
-  // Whatever fails, `done` is called once, by the last owner of this.
-  std::shared_ptr<void> borrowed;
-  auto take = [&]() -> pw_error * {
-    borrowed.reset(static_cast<void *>(&borrowed), [done, context](void *) {
-      if (done)
-        done(context);
-    });
-    return nullptr;
-  };
-  if (pw_error *error = guard(take)) {
-    // shared_ptr::reset has called the deleter.
-    return error;
-  }
   return guard([&]() -> pw_error * {
-    if (pw_error *error = requireAll(
-            {{"session", session}, {"values", values}, {"array", array}}))
-      return error;
+    // Whatever fails, `done` is called once: by the last owner of this, or by
+    // the constructor if there is no memory for it.
+    std::shared_ptr<void> borrowed(static_cast<void *>(&array),
+                                   [done, context](void *) {
+                                     if (done)
+                                       done(context);
+                                   });
     pw_tensor tensor{};
-    if (pw_error *error = readTensor(values, tensor))
+    if (pw_error *error = readPut(session, values, array, tensor))
       return error;
     BorrowedArray memory{
         static_cast<ElementType>(tensor.element), getShape(tensor),

@@ -90,6 +90,20 @@ TEST_F(CApiTest, RunsInASimulation) {
   EXPECT_EQ(Values(Result(run.get()).get())[7], 16);
 }
 
+TEST_F(CApiTest, WaitsWithALimitAndCancels) {
+  const Owned<pw_array> v = Put();
+  const pw_array *arguments[] = {v.get()};
+  Owned<pw_run> run;
+  // Nobody waits for all of these steps.
+  ExpectOk(
+      pw_launch(executable_.get(), arguments, 1, 1 << 30, nullptr, Into(run)));
+  EXPECT_EQ(pw_run_is_ready(run.get()), 0);
+  EXPECT_THAT(Expect(PW_TIMED_OUT, pw_run_wait(run.get(), 1)),
+              HasSubstr("after 1 ns"));
+  ExpectOk(pw_run_cancel(run.get()));
+  Expect(PW_RUN_FAILED, pw_run_wait(run.get(), -1));
+}
+
 // Handles may be freed in any order: what they need lives on.
 TEST_F(CApiTest, HandlesOutliveTheirSession) {
   const Owned<pw_array> v = Put();
