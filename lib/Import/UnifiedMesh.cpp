@@ -130,36 +130,41 @@ UnifiedMesh::getSharding(ArrayRef<sdy::DimensionShardingAttr> dims) const {
 // Shardings of a module
 //===----------------------------------------------------------------------===//
 
-/// Calls `visit` for the sharding of an argument or result of `function`.
+/// Calls `visit` for the sharding of each argument and result of `function`.
 static LogicalResult rewriteFunction(func::FuncOp function,
                                      ShardingVisitor visit) {
-  for (auto [index, type] : llvm::enumerate(function.getArgumentTypes())) {
-    auto sharding = function.getArgAttrOfType<sdy::TensorShardingAttr>(
-        index, sdy::kShardingAttrName);
+  const auto name =
+      StringAttr::get(function.getContext(), sdy::kShardingAttrName);
+  auto rewrite = [&](Type type, Attribute attribute, auto set,
+                     auto remove) -> LogicalResult {
+    auto sharding = dyn_cast_or_null<sdy::TensorShardingAttr>(attribute);
     if (!sharding)
-      continue;
+      return success();
     FailureOr<sdy::TensorShardingAttr> other = visit(function, type, sharding);
     if (failed(other))
       return failure();
     if (*other)
-      function.setArgAttr(index, sdy::kShardingAttrName, *other);
+      set(*other);
     else
-      function.removeArgAttr(index, sdy::kShardingAttrName);
-  }
-  for (auto [index, type] : llvm::enumerate(function.getResultTypes())) {
-    auto sharding = function.getResultAttrOfType<sdy::TensorShardingAttr>(
-        index, sdy::kShardingAttrName);
-    if (!sharding)
-      continue;
-    FailureOr<sdy::TensorShardingAttr> other = visit(function, type, sharding);
-    if (failed(other))
+      remove();
+    return success();
+  };
+  for (auto [index, type] : llvm::enumerate(function.getArgumentTypes()))
+    if (failed(rewrite(
+            type, function.getArgAttr(index, name),
+            [&, i = index](Attribute other) {
+              function.setArgAttr(i, name, other);
+            },
+            [&, i = index] { function.removeArgAttr(i, name); })))
       return failure();
-    if (*other)
-      function.setResultAttr(index, sdy::kShardingAttrName, *other);
-    else
-      function.removeResultAttr(index, StringAttr::get(function.getContext(),
-                                                       sdy::kShardingAttrName));
-  }
+  for (auto [index, type] : llvm::enumerate(function.getResultTypes()))
+    if (failed(rewrite(
+            type, function.getResultAttr(index, name),
+            [&, i = index](Attribute other) {
+              function.setResultAttr(i, name, other);
+            },
+            [&, i = index] { function.removeResultAttr(i, name); })))
+      return failure();
   return success();
 }
 
