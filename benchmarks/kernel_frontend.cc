@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
+#include <map>
 #include <numeric>
 #include <random>
 
@@ -148,48 +150,84 @@ struct Step {
       v{{kHidden, kOut}}, h{{kBatch, kHidden}};
 };
 
+// Writes the two kinds of operations of a step.
+struct Writer {
+  // out = name(operands), of this type.
+  std::function<std::string(const std::string& out, const std::string& name,
+                            const std::string& operands, const Array& type)>
+      op;
+  // out[m, n] = the sum over k of a times b, whose dimensions are named.
+  std::function<std::string(const std::string& out, const std::string& a,
+                            const std::string& b, const std::string& a_dims,
+                            const std::string& b_dims, const Array& left,
+                            const Array& right, const Array& result)>
+      dot;
+};
+
+std::string StepOf(const Step& s, const Writer& w) {
+  return w.op("one", "constant", "dense<1.0>", s.h) +
+         w.op("scale", "constant", "dense<0.0078125>", s.y) +
+         w.op("rate", "constant", "dense<0.125>", s.v) +
+         w.op("rate_w", "constant", "dense<0.125>", s.w) +
+         w.dot("h", "a0", "a1", "m, k", "k, n", s.x, s.w, s.h) +
+         w.op("t", "tanh", "%h", s.h) +
+         w.dot("p", "t", "a2", "m, k", "k, n", s.h, s.v, s.y) +
+         w.op("e", "subtract", "%p, %a3", s.y) +
+         w.op("dp", "multiply", "%e, %scale", s.y) +
+         w.dot("dv", "t", "dp", "k, m", "k, n", s.h, s.y, s.v) +
+         w.dot("dt", "dp", "a2", "m, k", "n, k", s.y, s.v, s.h) +
+         w.op("t2", "multiply", "%t, %t", s.h) +
+         w.op("slope", "subtract", "%one, %t2", s.h) +
+         w.op("dh", "multiply", "%dt, %slope", s.h) +
+         w.dot("dw", "a0", "dh", "k, m", "k, n", s.x, s.h, s.w) +
+         w.op("sw", "multiply", "%rate_w, %dw", s.w) +
+         w.op("w", "subtract", "%a1, %sw", s.w) +
+         w.dot("q", "a0", "w", "m, k", "k, n", s.x, s.w, s.h) +
+         w.dot("dq", "q", "dp", "k, m", "k, n", s.h, s.y, s.v) +
+         w.op("sum", "add", "%dv, %dq", s.v) +
+         w.op("sv", "multiply", "%rate, %sum", s.v) +
+         w.op("r", "subtract", "%a2, %sv", s.v);
+}
+
 std::string StepInStableHlo(const Step& s) {
-  auto dot = [](const std::string& out, const std::string& a,
-                const std::string& b, const std::string& dims,
-                const Array& left, const Array& right, const Array& result) {
-    return "  %" + out + " = stablehlo.dot_general %" + a + ", %" + b +
-           ", contracting_dims = " + dims + " : (" + left.type() + ", " +
-           right.type() + ") -> " + result.type() + "\n";
-  };
-  auto op = [](const std::string& out, const std::string& name,
-               const std::string& operands, const Array& type) {
+  Writer writer;
+  writer.op = [](const std::string& out, const std::string& name,
+                 const std::string& operands, const Array& type) {
     return "  %" + out + " = stablehlo." + name + " " + operands + " : " +
            type.type() + "\n";
   };
-  return op("one", "constant", "dense<1.0>", s.h) +
-         op("scale", "constant", "dense<0.0078125>", s.y) +
-         op("rate", "constant", "dense<0.125>", s.v) +
-         op("rate_w", "constant", "dense<0.125>", s.w) +
-         dot("h", "a0", "a1", "[1] x [0]", s.x, s.w, s.h) +
-         op("t", "tanh", "%h", s.h) +
-         dot("p", "t", "a2", "[1] x [0]", s.h, s.v, s.y) +
-         op("e", "subtract", "%p, %a3", s.y) +
-         op("dp", "multiply", "%e, %scale", s.y) +
-         dot("dv", "t", "dp", "[0] x [0]", s.h, s.y, s.v) +
-         dot("dt", "dp", "a2", "[1] x [1]", s.y, s.v, s.h) +
-         op("t2", "multiply", "%t, %t", s.h) +
-         op("slope", "subtract", "%one, %t2", s.h) +
-         op("dh", "multiply", "%dt, %slope", s.h) +
-         dot("dw", "a0", "dh", "[0] x [0]", s.x, s.h, s.w) +
-         op("sw", "multiply", "%rate_w, %dw", s.w) +
-         op("w", "subtract", "%a1, %sw", s.w) +
-         dot("q", "a0", "w", "[1] x [0]", s.x, s.w, s.h) +
-         dot("dq", "q", "dp", "[0] x [0]", s.h, s.y, s.v) +
-         op("sum", "add", "%dv, %dq", s.v) +
-         op("sv", "multiply", "%rate, %sum", s.v) +
-         op("r", "subtract", "%a2, %sv", s.v);
+  writer.dot = [](const std::string& out, const std::string& a,
+                  const std::string& b, const std::string& a_dims,
+                  const std::string& b_dims, const Array& left,
+                  const Array& right, const Array& result) {
+    auto sum = [](const std::string& dims) {
+      return dims[0] == 'k' ? "[0]" : "[1]";
+    };
+    return "  %" + out + " = stablehlo.dot_general %" + a + ", %" + b +
+           ", contracting_dims = " + sum(a_dims) + " x " + sum(b_dims) +
+           " : (" + left.type() + ", " + right.type() + ") -> " +
+           result.type() + "\n";
+  };
+  return StepOf(s, writer);
 }
 
 std::string StepInBody(const Step& s) {
-  auto dot = [](const std::string& out, const std::string& a,
-                const std::string& b, const std::string& a_dims,
-                const std::string& b_dims, const Array& left,
-                const Array& right, const Array& result) {
+  Writer writer;
+  writer.op = [](const std::string& out, const std::string& name,
+                 const std::string& operands, const Array& type) {
+    static const std::map<std::string, std::string> names = {
+        {"constant", "arith.constant"},
+        {"tanh", "math.tanh"},
+        {"add", "arith.addf"},
+        {"subtract", "arith.subf"},
+        {"multiply", "arith.mulf"}};
+    return "  %" + out + " = " + names.at(name) + " " + operands + " : " +
+           type.type() + "\n";
+  };
+  writer.dot = [](const std::string& out, const std::string& a,
+                  const std::string& b, const std::string& a_dims,
+                  const std::string& b_dims, const Array& left,
+                  const Array& right, const Array& result) {
     auto map = [](const std::string& dims) {
       return "affine_map<(m, n, k) -> (" + dims + ")>";
     };
@@ -199,33 +237,7 @@ std::string StepInBody(const Step& s) {
            " : " + left.type() + ", " + right.type() + ") outs(%z" + out +
            " : " + result.type() + ") -> " + result.type() + "\n";
   };
-  auto op = [](const std::string& out, const std::string& name,
-               const std::string& operands, const Array& type) {
-    return "  %" + out + " = " + name + " " + operands + " : " + type.type() +
-           "\n";
-  };
-  return op("one", "arith.constant", "dense<1.0>", s.h) +
-         op("scale", "arith.constant", "dense<0.0078125>", s.y) +
-         op("rate", "arith.constant", "dense<0.125>", s.v) +
-         op("rate_w", "arith.constant", "dense<0.125>", s.w) +
-         dot("h", "a0", "a1", "m, k", "k, n", s.x, s.w, s.h) +
-         op("t", "math.tanh", "%h", s.h) +
-         dot("p", "t", "a2", "m, k", "k, n", s.h, s.v, s.y) +
-         op("e", "arith.subf", "%p, %a3", s.y) +
-         op("dp", "arith.mulf", "%e, %scale", s.y) +
-         dot("dv", "t", "dp", "k, m", "k, n", s.h, s.y, s.v) +
-         dot("dt", "dp", "a2", "m, k", "n, k", s.y, s.v, s.h) +
-         op("t2", "arith.mulf", "%t, %t", s.h) +
-         op("slope", "arith.subf", "%one, %t2", s.h) +
-         op("dh", "arith.mulf", "%dt, %slope", s.h) +
-         dot("dw", "a0", "dh", "k, m", "k, n", s.x, s.h, s.w) +
-         op("sw", "arith.mulf", "%rate_w, %dw", s.w) +
-         op("w", "arith.subf", "%a1, %sw", s.w) +
-         dot("q", "a0", "w", "m, k", "k, n", s.x, s.w, s.h) +
-         dot("dq", "q", "dp", "k, m", "k, n", s.h, s.y, s.v) +
-         op("sum", "arith.addf", "%dv, %dq", s.v) +
-         op("sv", "arith.mulf", "%rate, %sum", s.v) +
-         op("r", "arith.subf", "%a2, %sv", s.v);
+  return StepOf(s, writer);
 }
 
 // The results must have the same bits.
