@@ -21,6 +21,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <random>
 #include <regex>
@@ -112,30 +113,40 @@ std::string complaint(const Program &program, Counts &counts) {
   return "";
 }
 
-TEST(MutantsTest, EndWithAPlanOrADiagnostic) {
-  const Corpus corpus = readCorpus(PROGRAMS, SOURCES);
-  ASSERT_GT(corpus.programs.size(), 20u);
-  ASSERT_GT(corpus.wrong.size(), 100u);
-  ASSERT_GT(corpus.functions.size(), 50u);
-  const uint64_t count =
-      FromEnvironment("PATHWAYS_TEST_MUTANTS", SampleSize(500, 2000));
+/// Makes `count` programs, or as many as PATHWAYS_TEST_MUTANTS says, and
+/// expects that `findFault` returns no fault of any.
+void tryMutants(uint64_t count,
+                const std::function<std::string(uint64_t seed)> &make,
+                const std::function<std::string(const Program &)> &findFault) {
+  count = FromEnvironment("PATHWAYS_TEST_MUTANTS", count);
   const uint64_t seed = TestSeed(std::random_device()());
   const bool isPrinted = std::getenv("PATHWAYS_TEST_PRINT");
   std::printf("seeds %llu to %llu\n", (unsigned long long)seed,
               (unsigned long long)(seed + count - 1));
   std::fflush(stdout);
   watch();
-  Counts counts;
   for (uint64_t i = 0; i < count; ++i) {
     seedAtWork = seed + i;
-    Program program{mutate(corpus, seed + i), "mutant.mlir"};
+    Program program{make(seed + i), "mutant.mlir"};
     if (isPrinted)
       std::printf("%s\n", program.text.c_str());
     allow(/*seconds=*/60);
-    std::string wrong = complaint(program, counts);
+    std::string wrong = findFault(program);
     allow(0);
     EXPECT_EQ(wrong, "") << "seed " << seed + i << "\n" << program.text;
   }
+}
+
+TEST(MutantsTest, EndWithAPlanOrADiagnostic) {
+  const Corpus corpus = readCorpus(PROGRAMS, SOURCES);
+  ASSERT_GT(corpus.programs.size(), 20u);
+  ASSERT_GT(corpus.wrong.size(), 100u);
+  ASSERT_GT(corpus.functions.size(), 50u);
+  Counts counts;
+  tryMutants(
+      SampleSize(500, 2000),
+      [&](uint64_t seed) { return mutate(corpus, seed); },
+      [&](const Program &program) { return complaint(program, counts); });
   std::printf("%d plans, %d crashes of MLIR's own code\n", counts.plans,
               counts.crashes);
 }
@@ -156,25 +167,13 @@ std::string importComplaint(const Program &program, int &imported) {
 TEST(MutantsTest, ModulesAreImportedOrRefused) {
   const Corpus corpus = readCorpus(MODULES, SOURCES);
   ASSERT_GT(corpus.programs.size(), 80u);
-  const uint64_t count =
-      FromEnvironment("PATHWAYS_TEST_MUTANTS", SampleSize(1000, 20000));
-  const uint64_t seed = TestSeed(std::random_device()());
-  const bool isPrinted = std::getenv("PATHWAYS_TEST_PRINT");
-  std::printf("seeds %llu to %llu\n", (unsigned long long)seed,
-              (unsigned long long)(seed + count - 1));
-  std::fflush(stdout);
-  watch();
   int imported = 0;
-  for (uint64_t i = 0; i < count; ++i) {
-    seedAtWork = seed + i;
-    Program program{mutateProgram(corpus, seed + i), "mutant.mlir"};
-    if (isPrinted)
-      std::printf("%s\n", program.text.c_str());
-    allow(/*seconds=*/60);
-    std::string wrong = importComplaint(program, imported);
-    allow(0);
-    EXPECT_EQ(wrong, "") << "seed " << seed + i << "\n" << program.text;
-  }
+  tryMutants(
+      SampleSize(1000, 20000),
+      [&](uint64_t seed) { return mutateProgram(corpus, seed); },
+      [&](const Program &program) {
+        return importComplaint(program, imported);
+      });
   std::printf("%d imported\n", imported);
 }
 
