@@ -588,21 +588,70 @@ class Function:
         base_dilations: Sequence[int] | None = None,
         window_dilations: Sequence[int] | None = None,
     ) -> Value:
-        ones = [1] * x.rank
+        return self.reduce_windows(
+            [x],
+            [init],
+            sizes,
+            strides,
+            padding,
+            lambda values: [self.binary(name, values[0], values[1])],
+            base_dilations,
+            window_dilations,
+        )[0]
+
+    def reduce_windows(
+        self,
+        values: Sequence[Value],
+        inits: Sequence[Value],
+        sizes: Sequence[int],
+        strides: Sequence[int],
+        padding: Sequence[tuple[int, int]],
+        body: Callable[[list[Value]], Sequence[Value]],
+        base_dilations: Sequence[int] | None = None,
+        window_dilations: Sequence[int] | None = None,
+    ) -> list[Value]:
+        """`body` gets the values so far, then the new ones, as scalars."""
+        ones = [1] * values[0].rank
         base, window = base_dilations or ones, window_dilations or ones
         shape = []
-        for d, n in enumerate(x.shape):
+        for d, n in enumerate(values[0].shape):
             padded = (max(n - 1, 0) * base[d] + min(n, 1)) + sum(padding[d])
             reach = (sizes[d] - 1) * window[d] + 1 if sizes[d] else 0
             shape.append(0 if padded < reach else (padded - reach) // strides[d] + 1)
-        return self._one(
-            "reduce_window",
-            [x, init],
-            x.type.with_shape(shape),
+        scalars = [v.type.with_shape(()) for v in values]
+        return self.generic(
+            "stablehlo.reduce_window",
+            [*values, *inits],
+            [v.type.with_shape(shape) for v in values],
             f"base_dilations = {_array(base)}, padding = {_table(padding, 2)}, "
             f"window_dilations = {_array(window)}, window_dimensions = {_array(sizes)}, "
             f"window_strides = {_array(strides)}",
-            [self.combine_region(name, x.element)],
+            [self.region(scalars + scalars, body)],
+        )
+
+    def select_and_scatter(
+        self,
+        x: Value,
+        source: Value,
+        init: Value,
+        sizes: Sequence[int],
+        strides: Sequence[int],
+        padding: Sequence[tuple[int, int]],
+        is_chosen: Callable[[list[Value]], Value],
+    ) -> Value:
+        """Adds the elements of `source`, one for each window of `x`, at the element that
+        the window keeps: of a pair, the first one if `is_chosen` is true."""
+        scalar = x.type.with_shape(())
+        return self._one(
+            "select_and_scatter",
+            [x, source, init],
+            x.type,
+            f"padding = {_table(padding, 2)}, window_dimensions = {_array(sizes)}, "
+            f"window_strides = {_array(strides)}",
+            [
+                self.region([scalar, scalar], lambda pair: [is_chosen(pair)]),
+                self.combine_region("add", x.element),
+            ],
         )
 
     def convolution(
