@@ -1,0 +1,224 @@
+# Part of the Pathways project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Relates nodes of a graph to lines of the user's code while it is traced.
+
+A graph of PyTorch 1.13 has no lines. Lines is a dispatch mode that is on top of the
+tracer: it sees each call that becomes a node, finds the user's frame, and keeps it in
+node.meta["pathways.place"]. All calls of a backward pass come from one line, that of the
+call of grad. So the function mode Hooks puts a hook on each tensor of the forward pass;
+the hook runs just before the gradient of what made the tensor is computed, and names it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import sys
+from types import CodeType, FrameType
+from typing import Any
+
+import torch
+import torch.utils._pytree as pytree
+from torch._subclasses import FakeTensor
+from torch.fx.experimental import proxy_tensor
+from torch.overrides import TorchFunctionMode
+from torch.utils._mode_utils import no_dispatch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from pathways._stablehlo import Place
+from pathways.torch._errors import TraceError
+
+PLACE = "pathways.place"
+BACKWARD = "pathways.backward"
+
+_TORCH = os.path.dirname(torch.__file__) + os.sep
+_OWN = os.path.dirname(os.path.dirname(__file__)) + os.sep
+_OUTSIDE = (
+    _TORCH,
+    os.path.join(os.path.dirname(os.path.dirname(torch.__file__)), "functorch") + os.sep,
+    _OWN,
+    os.path.dirname(os.__file__) + os.sep + "contextlib.py",
+    "<",
+)
+_AUTOGRAD = os.path.join(_TORCH, "autograd", "__init__.py")
+
+# Functions that read the memory of a tensor, or hand it out.
+_READS = {
+    "numpy": "numpy()",
+    "tolist": "tolist()",
+    "__array__": "np.asarray",
+    "data_ptr": "data_ptr()",
+    "__dlpack__": "DLPack",
+    "storage": "storage()",
+    "untyped_storage": "untyped_storage()",
+    "_typed_storage": "storage()",
+}
+
+
+def column(code: CodeType, instruction: int) -> int:
+    """Returns the column, from 1, of an instruction."""
+    position = next(itertools.islice(code.co_positions(), instruction // 2, None), None)
+    return (position[2] or 0) + 1 if position else 1
+
+
+def graph_of(out: Any) -> torch.fx.Graph | None:
+    """Returns the graph that the tracer records the results of a call in."""
+    for x in pytree.tree_flatten(out)[0]:
+        slots = getattr(proxy_tensor, "get_proxy_slots", lambda _: None)(x) if isinstance(
+            x, torch.Tensor
+        ) else None
+        for slot in (slots or {}).values():
+            graph: torch.fx.Graph = getattr(slot, "proxy", slot).node.graph
+            return graph
+    return None
+
+
+class Lines(TorchDispatchMode):  # type: ignore[misc]
+    """Keeps the user's place of each call in the node that the tracer made of it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_user: dict[str, bool] = {}
+        self.places: dict[tuple[CodeType, int], Place] = {}
+        # Of the operation whose gradient is computed: its place and its name.
+        self.forward: tuple[Place | None, str] | None = None
+        self.last = ""
+        self.lifted: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
+
+    def frame(self) -> tuple[FrameType | None, bool]:
+        """Returns the innermost frame of the user, and if it only asked for gradients."""
+        frame: FrameType | None = sys._getframe(1)
+        is_backward = False
+        while frame is not None:
+            name = frame.f_code.co_filename
+            is_user = self.is_user.get(name)
+            if is_user is None:
+                is_user = self.is_user[name] = not name.startswith(_OUTSIDE)
+            if is_user:
+                return frame, is_backward
+            if name == _AUTOGRAD and frame.f_code.co_name in ("grad", "backward"):
+                is_backward = True
+            frame = frame.f_back
+        return None, is_backward
+
+    def place(self) -> tuple[Place | None, bool]:
+        frame, is_backward = self.frame()
+        if frame is None:
+            return None, is_backward
+        key = (frame.f_code, frame.f_lasti)
+        if key not in self.places:
+            self.places[key] = (
+                frame.f_code.co_filename,
+                frame.f_lineno,
+                column(frame.f_code, frame.f_lasti),
+            )
+        return self.places[key], is_backward
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        name = str(func)
+        if name != "aten.lift_fresh.default":
+            args, kwargs = pytree.tree_map(self.lift, (args, kwargs))
+        try:
+            out = func(*args, **kwargs)
+        except TraceError:
+            raise
+        except Exception as failure:
+            self.explain(func, failure)
+            raise
+        self.annotate(name, out)
+        return out
+
+    def lift(self, x: Any) -> Any:
+        """Makes a constant of a tensor that the function finds around it."""
+        if not isinstance(x, torch.Tensor) or isinstance(x, FakeTensor):
+            return x
+        known = self.lifted.get(id(x))
+        if known is None:
+            with no_dispatch():
+                plain = x.detach()
+            known = self.lifted[id(x)] = (x, torch.ops.aten.lift_fresh.default(plain))
+            self.annotate("aten.lift_fresh.default", known[1])
+        return known[1]
+
+    def annotate(self, name: str, out: Any) -> None:
+        """Stores places in the nodes that were added since the last call."""
+        graph = graph_of(out)
+        if graph is None:
+            return
+        place, is_backward = self.place()
+        forward = None
+        if is_backward:
+            if self.forward is not None:
+                forward_place, forward = self.forward
+                place = forward_place or place
+        else:
+            self.last = name
+        for node in reversed(graph.nodes):
+            if PLACE in node.meta or node.op == "placeholder":
+                break
+            node.meta[PLACE] = place
+            if forward is not None:
+                node.meta[BACKWARD] = forward
+
+    def explain(self, func: Any, failure: Exception) -> None:
+        """Raises a TraceError for a call that cannot be traced for a reason we know."""
+        tags = getattr(func, "tags", ())
+        name = str(func)
+        place, _ = self.place()
+        kind = type(failure).__name__
+        if torch.Tag.data_dependent_output in tags or kind == "DataDependentOutputException":
+            raise TraceError(
+                "the value of a traced tensor is needed here, which has none while it is "
+                "traced: if, while, float(), int(), bool() and .item() cannot depend on "
+                "it; use torch.where, or compute with the tensor",
+                place,
+            ) from None
+        if torch.Tag.dynamic_output_shape in tags or kind == "DynamicOutputShapeException":
+            raise TraceError(
+                f"the shape of the result of {name} depends on values; all shapes must be "
+                "known when a function is traced: use torch.where, or a mask",
+                place,
+            ) from None
+
+
+class Hooks(TorchFunctionMode):  # type: ignore[misc]
+    def __init__(self, lines: Lines) -> None:
+        super().__init__()
+        self.lines = lines
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        name = getattr(func, "__name__", "")
+        if name in _READS and getattr(func, "__objclass__", torch.Tensor) in (
+            torch.Tensor,
+            torch._C._TensorBase,
+        ):
+            place, _ = self.lines.place()
+            raise TraceError(
+                f"{_READS[name]} of a traced tensor, which has no values while it is traced",
+                place,
+            )
+        out = func(*args, **(kwargs or {}))
+        if isinstance(out, torch.Tensor):
+            self.hook(out)
+        elif isinstance(out, (tuple, list)):
+            for one in out:
+                if isinstance(one, torch.Tensor):
+                    self.hook(one)
+        return out
+
+    def hook(self, x: torch.Tensor) -> None:
+        if not x.requires_grad or x.grad_fn is None:
+            return
+        lines = self.lines
+        forward = (lines.place()[0], lines.last)
+
+        def before_gradient(_: Any) -> None:
+            lines.forward = forward
+
+        x.register_hook(before_gradient)

@@ -1,0 +1,95 @@
+# Part of the Pathways project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Keys of random numbers.
+
+A program that makes random numbers has a seed, a scalar of ui64, as an argument. Each
+operation has a counter-based generator of its own: its key is the seed, and its counters
+begin at a number of their own. So the numbers of a step depend on the seed alone, not on
+the topology or the order of operations. `next` is the seed of the next step.
+"""
+
+from __future__ import annotations
+
+import torch.fx
+
+from pathways._stablehlo import Function, Type, Value
+from pathways.torch._functionalize import op_name
+
+SEED = Type((), "ui64")
+
+# Counters of one operation, and of the next seed.
+_PER_OPERATION = 1 << 40
+_NEXT = (1 << 64) - 1
+
+RANDOM_OPS = frozenset(
+    "aten." + name
+    for name in (
+        "bernoulli",
+        "exponential",
+        "geometric",
+        "log_normal",
+        "cauchy",
+        "multinomial",
+        "native_dropout",
+        "normal",
+        "normal_functional",
+        "rand",
+        "rand_like",
+        "randint",
+        "randint_like",
+        "randn",
+        "randn_like",
+        "random",
+        "randperm",
+        "rrelu_with_noise",
+        "uniform",
+    )
+)
+
+
+def is_random(node: torch.fx.Node) -> bool:
+    return (
+        node.op == "call_function"
+        and op_name(node.target).rpartition(".")[0] in RANDOM_OPS
+    )
+
+
+def uses_seed(module: torch.fx.GraphModule) -> bool:
+    return any(is_random(node) for node in module.graph.nodes)
+
+
+class Seeds:
+    """Makes a state of the generator for each operation of a program, from its seed."""
+
+    def __init__(self, function: Function, seed: Value) -> None:
+        assert seed.type == SEED, seed.type
+        self.function, self.seed = function, seed
+        self.count = 0
+
+    def __call__(self) -> Value:
+        """Returns the state of one more operation, ui64[2]: the key and the counter."""
+        state = self._state(self.count * _PER_OPERATION)
+        self.count += 1
+        return state
+
+    def _state(self, counter: int) -> Value:
+        f = self.function
+        key = f.reshape(self.seed, (1,))
+        return f.concatenate([key, f.constant(counter, "ui64", (1,))], 0)
+
+    def next(self) -> Value:
+        """Returns the seed of the next step."""
+        f = self.function
+        _, bits = random_bits(f, self._state(_NEXT), Type((1,), "ui64"))
+        return f.reshape(bits, ())
+
+
+def random_bits(f: Function, state: Value, type: Type) -> list[Value]:
+    """Returns the next state, and random bits."""
+    return f.generic(
+        "stablehlo.rng_bit_generator",
+        [state],
+        [state.type, type],
+        "rng_algorithm = #stablehlo<rng_algorithm THREE_FRY>",
+    )
