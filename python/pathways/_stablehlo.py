@@ -250,14 +250,21 @@ class Function:
     def stage(self, slice_name: str, label: str | None = None) -> Iterator[None]:
         """Marks the operations that are added inside: they run on that slice."""
         before = self._stage
-        marks = f"pw_slice = {quoted(slice_name)}"
-        if label is not None:
-            marks = f"pw_label = {quoted(label)}, {marks}"
-        self._stage = f"{{mhlo.frontend_attributes = {{{marks}}}}}"
+        self.enter_stage(slice_name, label)
         try:
             yield
         finally:
             self._stage = before
+
+    def enter_stage(self, slice_name: str | None, label: str | None = None) -> None:
+        """Marks the operations that are added from here on; None: no longer."""
+        if slice_name is None:
+            self._stage = ""
+            return
+        marks = f"pw_slice = {quoted(slice_name)}"
+        if label is not None:
+            marks = f"pw_label = {quoted(label)}, {marks}"
+        self._stage = f"{{mhlo.frontend_attributes = {{{marks}}}}}"
 
     # Operations in general.
 

@@ -163,16 +163,18 @@ def lower_graph(
     arguments: Sequence[Value],
     *,
     seed: Callable[[], Value] | None = None,
+    before: Callable[[Node], None] | None = None,
 ) -> list[Value]:
     """Appends the operations of `module` to `function`, and returns the results.
 
     The graph has ATen calls without in-place operations. `arguments` are the values of
     its placeholders, in order. `seed` returns a key of its own for each operation that
-    makes random numbers: see Seeds. Raises TraceError with the user's place.
+    makes random numbers: see Seeds. `before` is called with each operation before it is
+    lowered. Raises TraceError with the user's place.
     """
     work = _Lowering(module, function, seed)
     values = iter(arguments)
-    before = function.place
+    place = function.place
     results: list[Value] = []
     for node in module.graph.nodes:
         function.place = place_of(node)
@@ -202,6 +204,8 @@ def lower_graph(
                     place_of(node),
                 )
         elif node.op == "call_function":
+            if before is not None:
+                before(node)
             work.values[node] = work.call(node)
         else:
             raise TraceError(
@@ -209,7 +213,7 @@ def lower_graph(
                 "torch.fx.experimental.proxy_tensor.make_fx",
                 place_of(node),
             )
-    function.place = before
+    function.place = place
     return results
 
 

@@ -266,18 +266,26 @@ def tensors_of(
     that are there now. Afterwards, the module has its own again."""
     mine = {id(tensor): name for name, tensor in named_tensors(module).items()}
     places = []
-    for part in {id(m): m for m in module.modules()}.values():
+    parts = list({id(m): m for m in module.modules()}.values())
+    for part in parts:
         for slots in (part._parameters, part._buffers):
             for key, tensor in slots.items():
                 if tensor is not None and mine.get(id(tensor)) in tensors:
                     places.append((slots, key, tensor, mine[id(tensor)]))
+    # Recurrent modules keep a list of their parameters beside.
+    lists = [part._flat_weights for part in parts if isinstance(part, torch.nn.RNNBase)]
+    kept = [list(weights) for weights in lists]
     try:
         for slots, key, _, name in places:
             slots[key] = tensors[name]
+        for weights in lists:
+            weights[:] = [tensors.get(mine.get(id(w), ""), w) for w in weights]
         yield lambda: {name: slots[key] for slots, key, _, name in places}
     finally:
         for slots, key, tensor, _ in places:
             slots[key] = tensor
+        for weights, own in zip(lists, kept):
+            weights[:] = own
 
 
 def named_tensors(module: torch.nn.Module) -> dict[str, torch.Tensor]:
