@@ -56,8 +56,9 @@ struct ImportOptions {
   std::string assign = {};
   /// The slices that operations may be marked with, in order: NAME, or
   /// NAME:ISLAND. Slices with different numbers are on different islands, those
-  /// with the same number on the same. Further ones follow after commas. Empty:
-  /// any slice.
+  /// with the same number on the same. A slice NAME:FIRST-LAST spans as many
+  /// islands. In a module without marks, a single slice is where everything
+  /// runs. Further ones follow after commas. Empty: any slice.
   std::string slices = {};
 };
 

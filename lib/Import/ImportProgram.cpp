@@ -134,7 +134,7 @@ private:
   FailureOr<Check> getCheck(Operation *op);
   LogicalResult checkTypes();
   /// Finds the calls of a module with stages, and the slices of its results.
-  /// Does nothing if there are no stages.
+  /// Without stages, sets the only slice.
   void findStages(const StepValues &steps, ArrayRef<Value> results);
   LogicalResult makeProgram();
   /// Sets the types of arguments, and those of results as far as the module or
@@ -150,14 +150,13 @@ private:
   /// which is null if the module does not say. Fails with a diagnostic.
   FailureOr<ArrayType> getArrayType(Location loc, Type type,
                                     sdy::TensorShardingAttr sharding,
-                                    StringRef slice = kSliceName);
+                                    StringAttr slice);
   /// Returns the slices of an argument and of a result.
-  StringRef getArgumentSlice(unsigned index) {
-    return stages ? stages->getArgumentSlice(index).getValue()
-                  : StringRef(kSliceName);
+  StringAttr getArgumentSlice(unsigned index) {
+    return stages ? stages->getArgumentSlice(index) : onlySlice.name;
   }
-  StringRef getResultSlice(unsigned index) const {
-    return stages ? resultSlices[index].getValue() : StringRef(kSliceName);
+  StringAttr getResultSlice(unsigned index) const {
+    return stages ? resultSlices[index] : onlySlice.name;
   }
   std::string getArgumentName(unsigned index);
   std::string getResultName(unsigned index);
@@ -168,6 +167,7 @@ private:
   StringRef carry, stepped, assign, slices;
   StageMarks stageMarks;
   std::optional<Stages> stages; ///< none: the program has one slice
+  StageMarks::Slice onlySlice;  ///< of a program without stages
   SmallVector<StringAttr> resultSlices;
   Shardings shardings;
   func::FuncOp entry;
@@ -415,7 +415,7 @@ LogicalResult ProgramImporter::takeChecks() {
 FailureOr<ArrayType>
 ProgramImporter::getArrayType(Location loc, Type type,
                               sdy::TensorShardingAttr sharding,
-                              StringRef slice) {
+                              StringAttr slice) {
   auto tensor = cast<RankedTensorType>(type);
   FailureOr<ShardingAttr> converted =
       shardings.convert(loc, sharding, tensor.getRank());
@@ -423,8 +423,7 @@ ProgramImporter::getArrayType(Location loc, Type type,
     return failure();
   ArrayType array = ArrayType::getChecked(
       [&] { return mlir::emitError(loc); }, tensor.getShape(),
-      tensor.getElementType(), FlatSymbolRefAttr::get(b.getContext(), slice),
-      *converted);
+      tensor.getElementType(), FlatSymbolRefAttr::get(slice), *converted);
   if (!array)
     return failure();
   return array;
@@ -498,7 +497,7 @@ LogicalResult ProgramImporter::findTypes(const StepValues &steps,
                                          SmallVectorImpl<Type> &argumentTypes,
                                          SmallVectorImpl<Type> &wantedTypes) {
   auto getWanted = [&](Location loc, Type type, Attribute sharding,
-                       StringRef slice) {
+                       StringAttr slice) {
     return sharding
                ? getArrayType(loc, type,
                               cast<sdy::TensorShardingAttr>(sharding), slice)
@@ -548,8 +547,10 @@ LogicalResult ProgramImporter::findTypes(const StepValues &steps,
 
 void ProgramImporter::findStages(const StepValues &steps,
                                  ArrayRef<Value> results) {
-  if (stageMarks.isEmpty())
+  if (stageMarks.isEmpty()) {
+    onlySlice = stageMarks.getOnlySlice(b.getStringAttr(kSliceName));
     return;
+  }
   stages.emplace(entry, symbols, stageMarks, results);
   stages->findCalls();
   for (unsigned i = 0, e = results.size(); i != e; ++i)
@@ -650,7 +651,8 @@ LogicalResult ProgramImporter::makeProgram() {
     if (!type)
       type = callTypeOf.lookup(result);
     if (!type) {
-      FailureOr<ArrayType> array = getArrayType(loc, result.getType(), nullptr);
+      FailureOr<ArrayType> array =
+          getArrayType(loc, result.getType(), nullptr, onlySlice.name);
       if (failed(array))
         return failure();
       type = *array;
@@ -671,9 +673,9 @@ LogicalResult ProgramImporter::makeProgram() {
   if (stages)
     stages->emitSlices(b, loc, shardings.getMesh());
   else
-    SliceOp::create(b, loc, b.getStringAttr(kSliceName),
-                    /*sym_visibility=*/nullptr, shardings.getMesh(),
-                    /*spans=*/nullptr, /*kind=*/nullptr, /*apart_from=*/nullptr,
+    SliceOp::create(b, loc, onlySlice.name, /*sym_visibility=*/nullptr,
+                    shardings.getMesh(), onlySlice.getSpans(), /*kind=*/nullptr,
+                    /*apart_from=*/nullptr,
                     /*with=*/nullptr);
   auto program = ProgramOp::create(
       b, loc, kEntryName, b.getFunctionType(argumentTypes, resultTypes));

@@ -137,23 +137,63 @@ LogicalResult StageMarks::checkSlice(Location loc, StringAttr slice) {
          << Tag(ErrorId::kStages);
 }
 
+IntegerAttr StageMarks::Slice::getSpans() const {
+  return numIslands == 1
+             ? IntegerAttr()
+             : Builder(name.getContext()).getI64IntegerAttr(numIslands);
+}
+
+bool StageMarks::Slice::overlaps(const Slice &other) const {
+  return island && other.island && *island < *other.island + other.numIslands &&
+         *other.island < *island + numIslands;
+}
+
+LogicalResult StageMarks::readIslands(StringRef text, Slice &slice) {
+  auto [first, last] = text.split('-');
+  unsigned low = 0, high = 0;
+  bool isRange = first.size() != text.size();
+  if (first.getAsInteger(10, low) ||
+      (isRange && (last.getAsInteger(10, high) || high < low)))
+    return emitError(place) << "expected slice '" << slice.name.getValue()
+                            << "' in the option 'slices' to have the number of "
+                               "an island, or FIRST-LAST, got '"
+                            << text << "'" << Tag(ErrorId::kStages);
+  slice.island = low;
+  if (isRange)
+    slice.numIslands = high - low + 1;
+  return checkIslands(slice);
+}
+
+LogicalResult StageMarks::checkIslands(const Slice &slice) {
+  auto describeIslands = [](const Slice &slice) {
+    std::string text = std::to_string(*slice.island);
+    if (slice.numIslands > 1)
+      text += "-" + std::to_string(*slice.island + slice.numIslands - 1);
+    return text;
+  };
+  for (const Slice &other : declared)
+    if (slice.overlaps(other) &&
+        (slice.island != other.island || slice.numIslands != other.numIslands))
+      return emitError(place)
+             << "slices '" << other.name.getValue() << "' and '"
+             << slice.name.getValue()
+             << "' in the option 'slices' have the islands "
+             << describeIslands(other) << " and " << describeIslands(slice)
+             << ", expected the same ones or no common one"
+             << Tag(ErrorId::kStages);
+  return success();
+}
+
 LogicalResult StageMarks::readSlices(StringRef text) {
   SmallVector<StringRef> items;
   text.split(items, ',', /*MaxSplit=*/-1, /*KeepEmpty=*/true);
   for (StringRef item : items) {
-    auto [name, number] = item.split(':');
+    auto [name, islands] = item.split(':');
     if (failed(checkName(place, "a slice in the option 'slices'", name)))
       return failure();
-    Slice slice{StringAttr::get(module.getContext(), name), std::nullopt};
-    unsigned island = 0;
-    if (name.size() != item.size()) {
-      if (number.getAsInteger(10, island))
-        return emitError(place)
-               << "expected slice '" << name << "' in the option 'slices' to "
-               << "have the number of an island, got '" << number << "'"
-               << Tag(ErrorId::kStages);
-      slice.island = island;
-    }
+    Slice slice{StringAttr::get(module.getContext(), name)};
+    if (name.size() != item.size() && failed(readIslands(islands, slice)))
+      return failure();
     if (llvm::is_contained(
             llvm::map_range(declared, [](Slice s) { return s.name; }),
             slice.name))
@@ -515,6 +555,10 @@ SmallVector<StageMarks::Slice> StageMarks::getSlices() const {
       slices.push_back(slice);
   if (declared.empty())
     for (StringAttr name : used)
-      slices.push_back({name, std::nullopt});
+      slices.push_back({name});
   return slices;
+}
+
+StageMarks::Slice StageMarks::getOnlySlice(StringAttr name) const {
+  return declared.size() == 1 ? declared.front() : Slice{name};
 }

@@ -40,9 +40,16 @@ public:
   /// A slice that the option `slices` declares.
   struct Slice {
     StringAttr name;
-    /// Slices with different numbers are on different islands, those with the
-    /// same number on the same. None: any island will do.
-    std::optional<unsigned> island;
+    /// Number of its first island. Slices with different numbers are on
+    /// different islands, those with the same number on the same. None: any
+    /// island will do.
+    std::optional<unsigned> island = std::nullopt;
+    unsigned numIslands = 1;
+
+    /// Returns the attribute `spans` of pw.slice.
+    IntegerAttr getSpans() const;
+    /// Returns true if the slices have an island in common.
+    bool overlaps(const Slice &other) const;
   };
 
   /// `place` is the location of errors about options. `maxOps` is the largest
@@ -67,6 +74,9 @@ public:
   /// Returns the slices that operations of the entry are marked with: in the
   /// declared order, or else in that of the operations.
   SmallVector<Slice> getSlices() const;
+  /// Returns the slice of a module without marks: the only one that is
+  /// declared, or else `name`.
+  Slice getOnlySlice(StringAttr name) const;
   /// Returns the slice of an argument of the entry that is a named tensor, or
   /// null.
   StringAttr getHome(BlockArgument argument) const {
@@ -83,6 +93,8 @@ private:
 
   LogicalResult readAssign(StringRef text);
   LogicalResult readSlices(StringRef text);
+  LogicalResult readIslands(StringRef text, Slice &slice);
+  LogicalResult checkIslands(const Slice &slice);
   LogicalResult checkName(Location loc, StringRef what, StringRef name);
   LogicalResult checkSlice(Location loc, StringAttr slice);
   LogicalResult checkMarks();

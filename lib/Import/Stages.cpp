@@ -185,13 +185,13 @@ void Stages::emitSlices(OpBuilder &b, Location loc, MeshAttr mesh) const {
       if (!slice.island || !other.island)
         continue;
       auto name = FlatSymbolRefAttr::get(other.name);
-      if (slice.island != other.island)
+      if (!slice.overlaps(other))
         apart.push_back(name);
       else if (with.empty())
         with.push_back(name);
     }
     SliceOp::create(b, loc, slice.name, /*sym_visibility=*/nullptr, mesh,
-                    /*spans=*/nullptr, /*kind=*/nullptr,
+                    slice.getSpans(), /*kind=*/nullptr,
                     apart.empty() ? nullptr : b.getArrayAttr(apart),
                     with.empty() ? nullptr : b.getArrayAttr(with));
   }

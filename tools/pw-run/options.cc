@@ -165,7 +165,7 @@ std::vector<Flag> CompileFlags(Options& o) {
       {"--slices", "NAME,...",
        "For StableHLO: the slices that operations may be marked with; with "
        "NAME:N, those of different N are on different islands, those of one N "
-       "on the same",
+       "on the same; NAME:N-M spans as many islands",
        Texts{&o.slices, ','}},
       {"--strict-rounding", "",
        "Round each term of products and sums and add term by term: no fused "

@@ -51,8 +51,8 @@ struct ImportOptions : public PassPipelineOptions<ImportOptions> {
                      "computations and named tensors")};
   PassOptions::Option<std::string> slices{
       *this, "slices",
-      llvm::cl::desc("NAME[:ISLAND],...: the slices that operations may be "
-                     "marked with")};
+      llvm::cl::desc("NAME[:ISLAND[-LAST]],...: the slices that operations may "
+                     "be marked with, and islands that they span")};
 };
 
 /// Adds the passes from such a module to a module with a pw.program, whose

@@ -168,9 +168,9 @@ def ImportProgram : Pass<"pw-import-program", "::mlir::ModuleOp"> {
            "NAME=SLICE[:LABEL],...: slices of functions, named computations and named "
            "tensors">,
     Option<"slices", "slices", "std::string", /*default=*/"\"\"",
-           "NAME[:ISLAND],...: all slices that operations may be marked with; those "
-           "with different numbers are on different islands, those with one number on "
-           "the same">,
+           "NAME[:ISLAND[-LAST]],...: all slices that operations may be marked with; "
+           "those with different numbers are on different islands, those with one "
+           "number on the same; FIRST-LAST: the slice spans so many islands">,
     Option<"maxOps", "max-ops", "int64_t", /*default=*/"50000",
            "largest number of operations that a loop over several slices may become">
   ];

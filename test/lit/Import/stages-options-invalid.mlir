@@ -12,7 +12,7 @@
 // RUN: not pw-opt %s --pw-import-program="slices=s0,s0:1" 2>&1 | FileCheck %s --check-prefix=DECLARED
 // DECLARED: error: slice 's0' is declared twice [PW1321]
 // RUN: not pw-opt %s --pw-import-program="slices=s0:x" 2>&1 | FileCheck %s --check-prefix=ISLAND
-// ISLAND: error: expected slice 's0' in the option 'slices' to have the number of an island, got 'x' [PW1321]
+// ISLAND: error: expected slice 's0' in the option 'slices' to have the number of an island, or FIRST-LAST, got 'x' [PW1321]
 // RUN: not pw-opt %s --pw-import-program="slices=s0," 2>&1 | FileCheck %s --check-prefix=EMPTY
 // EMPTY: error: expected a slice in the option 'slices' to have 1 to 64 letters, digits, '_', '-' or '.', got '' [PW1321]
 
