@@ -163,6 +163,13 @@ void pw_array_free(pw_array *array);
 // Plans
 //===----------------------------------------------------------------------===//
 
+/// Rounding of floating-point numbers, as pathways::Rounding.
+typedef enum {
+  PW_ROUND_EACH_OP = 0,
+  PW_ROUND_STRICT = 1,
+  PW_ROUND_EXCESS = 2
+} pw_rounding;
+
 typedef struct {
   size_t struct_size;
   const char *file_name; // name in messages; null: "program.mlir"
@@ -173,6 +180,13 @@ typedef struct {
   const char *kernel_cache; // folder; null: none
   int32_t oversubscribe;    // not 0: virtual devices may share real ones
   int32_t steps_in_flight;  // 0: the default
+  // Options for modules of StableHLO, as in pathways::ImportOptions; null: "".
+  const char *carry;
+  const char *stepped;
+  const char *elided;
+  const char *assign;
+  const char *slices;
+  int32_t rounding; // pw_rounding
 } pw_compile_options;
 
 /// Compiles a program in the `pw` dialect, a module of StableHLO, or a plan

@@ -36,6 +36,23 @@ extern "C" int pw_compile_to_bytes_1(const char *text, size_t size,
     options.oversubscribe = given->oversubscribe != 0;
     if (given->steps_in_flight != 0)
       options.steps_in_flight = given->steps_in_flight;
+    options.import_options = {toString(given->carry), toString(given->stepped),
+                              toString(given->elided), toString(given->assign),
+                              toString(given->slices)};
+    switch (given->rounding) {
+    case PW_ROUND_EACH_OP:
+      break;
+    case PW_ROUND_STRICT:
+      options.rounding = Rounding::kStrict;
+      break;
+    case PW_ROUND_EXCESS:
+      options.rounding = Rounding::kExcess;
+      break;
+    default:
+      return fail(PW_INVALID_ARGUMENT,
+                  "pw_compile_options: there is no rounding " +
+                      std::to_string(given->rounding));
+    }
     Result<Compiled> compiled = compile(program, options);
     if (!compiled) {
       const Error &error = compiled.error();
