@@ -37,6 +37,12 @@ bool IsLoss(const absl::Status& status) {
 
 constexpr char kOfSteps[] = "pathways/steps";
 
+// Returns the failure of a run that was launched.
+absl::Status OfSteps(absl::Status failed) {
+  failed.SetPayload(kOfSteps, {});
+  return failed;
+}
+
 // Returns `bytes` of a value in memory, from `offset` on, as an array of these
 // contributions.
 SharedValue Borrow(const SharedValue& value, std::vector<int64_t> shape,
@@ -416,7 +422,9 @@ absl::StatusOr<RecoveredRun::Interval> RecoveredRun::Launch(int64_t first) {
     if (!argument.carried() || IsStepped(argument.from())) continue;
     const absl::StatusOr<ArrayHandle> next =
         client_.Keep(*run, argument.from());
-    if (!next.ok()) return next.status();
+    // An array without elements has no object on devices, so that Keep waits
+    // for the run.
+    if (!next.ok()) return OfSteps(next.status());
     interval.carried[i] = Held(&client_, *next);
   }
   return interval;
@@ -424,10 +432,7 @@ absl::StatusOr<RecoveredRun::Interval> RecoveredRun::Launch(int64_t first) {
 
 absl::Status RecoveredRun::FinishInterval() {
   absl::Status ended = client_.Await(open_.front().run);
-  if (!ended.ok()) {
-    ended.SetPayload(kOfSteps, {});
-    return ended;
-  }
+  if (!ended.ok()) return OfSteps(std::move(ended));
   absl::Status taken = TakeSteps(&open_.front());
   if (!taken.ok()) return taken;
   const bool is_last = open_.front().first + open_.front().steps == steps_;
@@ -697,12 +702,10 @@ absl::Status RecoveredRun::Recover(const absl::Status& why) {
   absl::Status status = why;
   while (IsLoss(status)) {
     if (++losses_ > options_.max_losses) {
-      absl::Status last(
+      return OfSteps(absl::Status(
           status.code(),
           absl::StrCat(losses_, " losses after step ",
-                       NumberOf(checkpoint_.steps), ": ", status.message()));
-      last.SetPayload(kOfSteps, {});
-      return last;
+                       NumberOf(checkpoint_.steps), ": ", status.message())));
     }
     ++report_.losses;
     Notify(absl::StrCat("lost: ", WithoutTag(status.message()),

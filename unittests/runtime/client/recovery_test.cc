@@ -306,6 +306,37 @@ TEST_P(RecoveryTest, WhatIsNoLossEndsIt) {
             absl::StatusCode::kInvalidArgument);
 }
 
+// Keep waits for a run whose carried result has no elements.
+TEST_P(RecoveryTest, AFailureThatKeepReportsIsOfTheSteps) {
+  auto runtime = Start("1x2x1", Options());
+  PlanBuilder b("checked", 2);
+  const uint32_t s = b.AddSlice("s", {{"x", 2}}, /*island=*/0);
+  const uint32_t u = b.AddBuffer("u", s, Rows({2}), 2);
+  const uint32_t v = b.AddBuffer("v", s, Rows({2}), 2);
+  const uint32_t before = b.AddBuffer("before", s, Rows({0}), 2);
+  const uint32_t after = b.AddBuffer("after", s, Rows({0}), 2);
+  b.AddFeed("u", u, /*stepped=*/true);
+  const uint32_t feed = b.AddFeed("before", before);
+  AddRun(b, b.AddGang("check", s, {u}, {v}), "check1");
+  AddRun(b, b.AddGang("empty", s, {before}, {after}), "twice0");
+  b.AddFetch("v", v);
+  b.Carry(feed, b.AddFetch("after", after));
+  const ProgramHandle program = LoadPlan(*runtime, b.Finish());
+  for (int64_t every : {0, 1, 2, 3}) {
+    RecoveryOptions options;
+    options.mode = RecoveryOptions::kRetry;
+    options.checkpoint_every = every;
+    LaunchArguments arguments;
+    arguments.emplace_back(Floats({5, 2}, {1, 1, 1, 1, 1, 1, 1, -1, 1, 1}));
+    arguments.emplace_back(Floats({0}, {}));
+    const absl::Status failed =
+        runtime->RunToEnd(program, arguments, 5, options).status();
+    EXPECT_EQ(failed.code(), absl::StatusCode::kInvalidArgument) << failed;
+    EXPECT_TRUE(IsOfSteps(failed)) << every;
+    EXPECT_THAT(std::string(failed.message()), HasSubstr("failed at step 3"));
+  }
+}
+
 // A host, or two of them, end at any time, and come again later or not.
 TEST(RecoveryLossTest, GoesOnFromTheLastCut) {
   int losses = 0, lost_loads = 0, repeated = 0;

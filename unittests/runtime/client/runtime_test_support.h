@@ -156,11 +156,11 @@ inline std::vector<float> Ramp(int64_t count, float first = 1) {
 inline TestKernels& Kernels() {
   static TestKernels* kernels = [] {
     auto* k = new TestKernels;
-    k->functions = {{"twice1", Twice<1>},   {"add_one1", AddOne<1>},
-                    {"half1", Half<1>},     {"check1", Check<1>},
-                    {"add1", Add<1>},       {"add_step1", AddStep<1>},
-                    {"twice8", Twice<8>},   {"add8", Add<8>},
-                    {"add_one8", AddOne<8>}};
+    k->functions = {{"twice0", Twice<0>},      {"twice1", Twice<1>},
+                    {"add_one1", AddOne<1>},   {"half1", Half<1>},
+                    {"check1", Check<1>},      {"add1", Add<1>},
+                    {"add_step1", AddStep<1>}, {"twice8", Twice<8>},
+                    {"add8", Add<8>},          {"add_one8", AddOne<8>}};
     return k;
   }();
   return *kernels;
