@@ -1,0 +1,188 @@
+# Part of the Pathways project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Compiled programs."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Literal, NamedTuple, Protocol, Union, runtime_checkable
+
+from . import _pathways
+from ._errors import InvalidArgument, NotFound
+from ._types import dtype_of
+
+
+class Port(NamedTuple):
+    """An argument or a result of a program.
+
+    `shape` is that of one step. A launch of n steps takes or returns a stepped value with
+    n as an extra leading dimension. `carried_from` is the position of the result whose
+    value a carried argument takes from the second step on, or -1.
+    """
+
+    name: str
+    element: str
+    shape: tuple[int, ...]
+    stepped: bool
+    carried_from: int
+
+    @property
+    def dtype(self) -> Any:
+        """The NumPy dtype of the elements."""
+        return dtype_of(self.element)
+
+
+class Source(NamedTuple):
+    """A program as text, with the options of modules of StableHLO.
+
+    docs/from-jax.md describes the options. "" stands for none.
+    """
+
+    text: str
+    file_name: str = "program.mlir"
+    carry: str = ""
+    stepped: str = ""
+    elided: str = ""
+    assign: str = ""
+    slices: str = ""
+
+
+@runtime_checkable
+class HasSource(Protocol):
+    """What can be compiled without more words: a traced program."""
+
+    def __pathways_source__(self) -> Source:
+        """Returns the text of the program."""
+
+
+Program = Union[str, "os.PathLike[str]", Source, HasSource]
+
+
+class Plan(_pathways.Plan):
+    """A compiled program: what runs, where, and in which order.
+
+    A plan contains executable code: load only plans that you trust.
+    """
+
+    __slots__ = ("remarks",)
+
+    # Remarks and warnings of the compiler, a line each.
+    remarks: tuple[str, ...]
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> Plan:
+        """Reads a plan file. Errors: NotFound, InvalidArgument, Refused."""
+        return cls._with_remarks(cls._read(path))
+
+    @classmethod
+    def parse(cls, data: bytes) -> Plan:
+        """Parses the bytes of a plan file. Errors: InvalidArgument, Refused."""
+        return cls._with_remarks(cls._parse(data))
+
+    @staticmethod
+    def _with_remarks(plan: Plan, remarks: str = "") -> Plan:
+        plan.remarks = tuple(remarks.splitlines())
+        return plan
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the plan file, completely or not at all. Errors: Unwritable."""
+        self._write(path)
+
+    def __bytes__(self) -> bytes:
+        return self._bytes()
+
+    @property
+    def name(self) -> str:
+        """Name of the program."""
+        return self._program()
+
+    @property
+    def arguments(self) -> tuple[Port, ...]:
+        return tuple(Port(*port) for port in self._arguments())
+
+    @property
+    def results(self) -> tuple[Port, ...]:
+        return tuple(Port(*port) for port in self._results())
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Plan.parse, (bytes(self),)
+
+    def __repr__(self) -> str:
+        def listed(ports: tuple[Port, ...]) -> str:
+            return ", ".join(
+                f"{p.name}: {''.join(f'{n}x' for n in p.shape)}{p.element}" for p in ports
+            )
+
+        return f"<Plan {self.name}({listed(self.arguments)}) -> ({listed(self.results)})>"
+
+
+def read_source(program: Program) -> Source:
+    """Returns the text of a program. A string without line break is a path."""
+    if isinstance(program, Source):
+        return program
+    if isinstance(program, str) and "\n" in program:
+        return Source(program)
+    if isinstance(program, (str, os.PathLike)):
+        try:
+            with open(program, encoding="utf-8") as file:
+                return Source(file.read(), file_name=os.fspath(program))
+        except FileNotFoundError:
+            raise NotFound(f"there is no program '{os.fspath(program)}'") from None
+        except UnicodeDecodeError:
+            raise InvalidArgument(f"'{os.fspath(program)}' is not text of UTF-8") from None
+    if isinstance(program, HasSource):
+        return program.__pathways_source__()
+    raise InvalidArgument(
+        f"cannot compile a {type(program).__name__}: expected text, a path or a program"
+    )
+
+
+_ROUNDINGS = ("each op", "strict", "excess")
+
+
+def compile(
+    program: Program,
+    topology: str | None = None,
+    *,
+    mesh: str | None = None,
+    name: str | None = None,
+    kernel_cache: str | os.PathLike[str] | None = None,
+    oversubscribe: bool = False,
+    steps_in_flight: int = 0,
+    rounding: Literal["each op", "strict", "excess"] = "each op",
+    carry: str | None = None,
+    stepped: str | None = None,
+    elided: str | None = None,
+    assign: str | None = None,
+    slices: str | None = None,
+) -> Plan:
+    """Compiles a program for the machines of a topology (None: this machine).
+
+    `program` is text of the `pw` dialect or of StableHLO, the path of such a text, or a
+    traced program. `mesh` replaces sizes of slices ("SLICE:AXIS=N,..."). `name` is the
+    program to compile if the text has several. With `oversubscribe`, virtual devices may
+    share real ones. `rounding` is described in docs/kernels.md. The last five options are
+    those of modules of StableHLO (docs/from-jax.md); they replace those of the program.
+    Errors: ProgramError, InvalidArgument, NotFound.
+    """
+    source = read_source(program)
+    if rounding not in _ROUNDINGS:
+        raise InvalidArgument(f"there is no rounding {rounding!r}, only {list(_ROUNDINGS)}")
+    plan, remarks = Plan._compile(
+        source.text,
+        source.file_name,
+        topology,
+        mesh,
+        name,
+        None if kernel_cache is None else os.fspath(kernel_cache),
+        oversubscribe,
+        steps_in_flight,
+        (source.carry if carry is None else carry) or None,
+        (source.stepped if stepped is None else stepped) or None,
+        (source.elided if elided is None else elided) or None,
+        (source.assign if assign is None else assign) or None,
+        (source.slices if slices is None else slices) or None,
+        _ROUNDINGS.index(rounding),
+    )
+    return Plan._with_remarks(plan, remarks)
