@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -70,6 +71,16 @@ struct Shard {
   std::vector<int64_t> offset, shape;
 };
 
+/// Values of an array, read where they are: dense, row-major. They do not
+/// change, and stay until `owner` and its copies are gone, whatever happens to
+/// the array. The memory must not be written.
+struct ArrayView {
+  ElementType element = ElementType::kInvalid;
+  std::vector<int64_t> shape;
+  std::span<const char> data;
+  std::shared_ptr<const void> owner;
+};
+
 /// An array that a session holds, in memory of the process or on the devices
 /// where its last launch left it. Copies refer to the same array, whose memory
 /// is freed with the last copy. The destructor never waits. An array may be the
@@ -90,10 +101,27 @@ public:
   /// Waits for the run that fills the array, if there is one. Errors:
   /// RunFailed.
   Status await() const;
+  /// Waits for at most `limitNs` nanoseconds if that is not negative. Returns
+  /// false if the run has not ended by then. A simulation makes progress only
+  /// in calls that wait, and takes no account of the limit. Errors: as for
+  /// await.
+  Result<bool> awaitFor(int64_t limitNs) const;
   /// Waits, then returns a copy of the whole array, dense. Errors: as for
   /// await; InvalidArgument if the array was released; Refused, naming type and
   /// bytes, if this process lacks memory for the copy. The array remains.
   Result<HostArray> fetch() const;
+  /// Waits, then copies the whole array, dense, to `into`. Each byte is copied
+  /// once, except that contributions are combined. After an error the contents
+  /// of `into` are undefined. Errors: as for fetch; InvalidArgument also if the
+  /// array has another number of bytes, or no values, as in a session that only
+  /// costs.
+  Status fetchInto(std::span<char> into) const;
+  /// Waits, then returns the values without a copy. Meanwhile the view takes
+  /// memory of the session, as the array does. Errors: as for fetch; Refused,
+  /// with the reason, unless the values are dense in one piece of memory of
+  /// this process: that of a value that was put and not launched yet, or of a
+  /// host in this process that holds all of the array.
+  Result<ArrayView> view() const;
   /// Returns the sharding of the array on the devices, which a launch may
   /// change if the array is its argument. Returns nullopt if this process or
   /// files hold the values, if the array has no elements, and in a simulation

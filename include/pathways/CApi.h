@@ -49,6 +49,7 @@ typedef struct pw_session pw_session;
 typedef struct pw_executable pw_executable;
 typedef struct pw_run pw_run;
 typedef struct pw_array pw_array;
+typedef struct pw_view pw_view;
 typedef struct pw_events pw_events;
 
 /// Version of the binary interface of the library: PW_ABI_VERSION when it
@@ -141,14 +142,24 @@ pw_error *pw_array_type(const pw_array *array, int32_t *element, int32_t *rank,
 /// Returns 1 if pw_array_wait would return at once, otherwise 0. Never
 /// waits.
 int pw_array_is_ready(const pw_array *array);
-/// Waits for the run that fills the array, if there is one. Errors:
-/// PW_RUN_FAILED.
-pw_error *pw_array_wait(const pw_array *array);
-/// Waits, then copies the whole array to into->data. Errors: as for
-/// pw_array_wait; PW_INVALID_ARGUMENT if the type, the shape or the number
-/// of bytes of `into` is not that of the array, or if the array was
-/// released.
+/// Waits for the run that fills the array, if there is one, for at most
+/// `limit_ns` nanoseconds if that is not negative. Errors: PW_RUN_FAILED;
+/// PW_TIMED_OUT; PW_INVALID_ARGUMENT if the array was released.
+pw_error *pw_array_wait(const pw_array *array, int64_t limit_ns);
+/// Waits, then copies the whole array once, to into->data. After an error the
+/// contents are undefined. Errors: as for pw_array_wait; PW_INVALID_ARGUMENT
+/// if the type, the shape or the number of bytes of `into` is not that of the
+/// array, or if the array has no values, as in a session that only costs;
+/// PW_REFUSED if memory is short.
 pw_error *pw_array_get(const pw_array *array, const pw_tensor *into);
+/// Waits, then returns the values without a copy. *data stays as it is until
+/// the view is freed, whatever happens to the array, and must not be written;
+/// it is null if *bytes is 0. Errors: as for pw_array_wait; PW_REFUSED, with
+/// the reason, unless the values are dense in one piece of memory of this
+/// process.
+pw_error *pw_array_view(const pw_array *array, const void **data, size_t *bytes,
+                        pw_view **view);
+void pw_view_free(pw_view *view);
 /// Waits, then writes the array to a new folder. Errors: as for
 /// pathways::Array::save.
 pw_error *pw_array_save(const pw_array *array, const char *folder);

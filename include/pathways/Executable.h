@@ -36,6 +36,11 @@ class Run {
 public:
   /// Waits for the end of the run. Errors: RunFailed, with the first cause.
   Status await();
+  /// Waits for at most `limitNs` nanoseconds if that is not negative. Returns
+  /// false if the run has not ended by then. A simulation makes progress only
+  /// in calls that wait, and takes no account of the limit. Errors: as for
+  /// await.
+  Result<bool> awaitFor(int64_t limitNs);
   /// Cancels the run: firings already granted to devices finish within
   /// milliseconds, and the rest never starts. The run ends with RunFailed
   /// unless it was almost finished, and so does every run that reads its

@@ -68,6 +68,12 @@ struct RunOptions {
   /// clients are always sockets.
   enum WorkerLinks { kSockets, kSharedMemory, kTcp };
   WorkerLinks worker_links = kSockets;
+  /// Simulation only; false: a session only costs. Kernels and copies take
+  /// virtual time, but do nothing and need no memory, so that thousands of
+  /// devices fit into one process. Arrays have shapes and no values: put takes
+  /// arrays without data, and fetches return such. Hosts exchange the same
+  /// messages.
+  bool run_kernels = true;
   /// Several processes only: faults of a bad network that are applied to
   /// messages between them, such as "delay=0.3,duplicate=0.1"
   /// (docs/clusters.md). Empty: none. Results stay the same.

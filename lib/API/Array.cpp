@@ -39,6 +39,16 @@ Status Array::await() const {
   return {};
 }
 
+Result<bool> Array::awaitFor(int64_t limitNs) const {
+  if (!state)
+    return makeEmptyError("array");
+  absl::StatusOr<bool> ended =
+      state->client().AwaitArrayFor(state->array, limitNs);
+  if (!ended.ok())
+    return makeArrayError(ended.status());
+  return *ended;
+}
+
 Result<std::optional<Sharding>> Array::sharding() const {
   if (!state)
     return makeEmptyError("array");
@@ -71,20 +81,60 @@ Result<std::vector<Shard>> Array::shards() const {
   return shards;
 }
 
-/// Makes the result of copying values of an array to this process.
+/// Makes the error of copying values of an array to this process.
+static Error makeCopyError(Array::State &state, const absl::Status &status) {
+  if (lacksMemory(state.client().AwaitArray(state.array), status))
+    return makeError(ErrorCode::kRefused, status);
+  return makeArrayError(status);
+}
+
 static Result<HostArray> makeCopy(Array::State &state,
                                   absl::StatusOr<HostArray> copy) {
   if (copy.ok())
     return *std::move(copy);
-  if (lacksMemory(state.client().AwaitArray(state.array), copy.status()))
-    return makeError(ErrorCode::kRefused, copy.status());
-  return makeArrayError(copy.status());
+  return makeCopyError(state, copy.status());
 }
 
 Result<HostArray> Array::fetch() const {
   if (!state)
     return makeEmptyError("array");
   return makeCopy(*state, state->client().Get(state->array));
+}
+
+Status Array::fetchInto(std::span<char> into) const {
+  if (!state)
+    return makeEmptyError("array");
+  Client &client = state->client();
+  const absl::Status status =
+      client.GetInto(state->array, into.data(), into.size());
+  if (status.ok())
+    return {};
+  if (absl::IsFailedPrecondition(status) &&
+      client.AwaitArray(state->array).ok())
+    return makeError(ErrorCode::kInvalidArgument, status);
+  return makeCopyError(*state, status);
+}
+
+/// Keeps the session of a view, which is needed to give the values back.
+struct ViewOwner {
+  std::shared_ptr<Session::State> session;
+  std::shared_ptr<const void> values; // destroyed first
+};
+
+Result<ArrayView> Array::view() const {
+  if (!state)
+    return makeEmptyError("array");
+  absl::StatusOr<Client::ArrayView> view = state->client().View(state->array);
+  if (absl::IsFailedPrecondition(view.status()) &&
+      state->client().AwaitArray(state->array).ok())
+    return makeError(ErrorCode::kRefused, view.status());
+  if (!view.ok())
+    return makeArrayError(view.status());
+  return ArrayView{
+      state->type.element,
+      state->type.shape,
+      {view->data, view->bytes},
+      std::make_shared<ViewOwner>(state->session, std::move(view->owner))};
 }
 
 Result<HostArray> Array::fetchShard(int64_t index) const {

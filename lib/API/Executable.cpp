@@ -260,6 +260,15 @@ Status Run::await() {
   return {};
 }
 
+Result<bool> Run::awaitFor(int64_t limitNs) {
+  if (!state)
+    return makeEmptyError("run");
+  absl::StatusOr<bool> ended = state->client().AwaitFor(state->run, limitNs);
+  if (!ended.ok())
+    return makeError(ErrorCode::kRunFailed, ended.status());
+  return *ended;
+}
+
 Status Run::cancel() {
   if (!state)
     return makeEmptyError("run");

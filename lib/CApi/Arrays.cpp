@@ -8,7 +8,6 @@
 
 #include "Handles.h"
 
-#include <algorithm>
 #include <memory>
 
 using namespace pathways;
@@ -110,12 +109,30 @@ int pw_array_is_ready(const pw_array *array) {
   return !array || array->array.isReady();
 }
 
-pw_error *pw_array_wait(const pw_array *array) {
+pw_error *pw_array_wait(const pw_array *array, int64_t limit_ns) {
   return guard([&]() -> pw_error * {
     if (pw_error *error = requireAll({{"array", array}}))
       return error;
-    return toError(array->array.await());
+    return toError(array->array.awaitFor(limit_ns),
+                   "the run that fills the array", limit_ns);
   });
+}
+
+/// Returns an error if `tensor` is no memory for the array.
+static pw_error *checkFit(const Array &array, const pw_tensor &tensor) {
+  uint64_t bytes = elementBytes(array.element());
+  for (int64_t size : array.shape())
+    bytes *= size;
+  const auto element = static_cast<ElementType>(tensor.element);
+  if (element == array.element() && getShape(tensor) == array.shape() &&
+      tensor.bytes == bytes)
+    return nullptr;
+  return makeError(PW_INVALID_ARGUMENT,
+                   "the array is " +
+                       shapeString(array.element(), array.shape()) + " of " +
+                       std::to_string(bytes) + " bytes, the memory for it is " +
+                       shapeString(element, getShape(tensor)) + " of " +
+                       std::to_string(tensor.bytes) + " bytes");
 }
 
 pw_error *pw_array_get(const pw_array *array, const pw_tensor *into) {
@@ -125,24 +142,30 @@ pw_error *pw_array_get(const pw_array *array, const pw_tensor *into) {
     pw_tensor tensor{};
     if (pw_error *error = readTensor(into, tensor))
       return error;
-    Result<HostArray> values = array->array.fetch();
-    if (!values)
-      return makeError(values.error());
-    const auto element = static_cast<ElementType>(tensor.element);
-    if (element != values->element || getShape(tensor) != values->shape ||
-        tensor.bytes != values->data.size())
-      return makeError(PW_INVALID_ARGUMENT,
-                       "the array is " +
-                           shapeString(values->element, values->shape) +
-                           " of " + std::to_string(values->data.size()) +
-                           " bytes, the memory for it is " +
-                           shapeString(element, getShape(tensor)) + " of " +
-                           std::to_string(tensor.bytes) + " bytes");
-    std::copy(values->data.begin(), values->data.end(),
-              static_cast<char *>(tensor.data));
+    if (pw_error *error = checkFit(array->array, tensor))
+      return error;
+    return toError(array->array.fetchInto(
+        {static_cast<char *>(tensor.data), tensor.bytes}));
+  });
+}
+
+pw_error *pw_array_view(const pw_array *array, const void **data, size_t *bytes,
+                        pw_view **view) {
+  return guard([&]() -> pw_error * {
+    if (pw_error *error = requireAll({{"array", array},
+                                      {"data", data},
+                                      {"bytes", bytes},
+                                      {"view", view}}))
+      return error;
+    if (pw_error *error = makeHandle(array->array.view(), view))
+      return error;
+    *data = (*view)->view.data.data();
+    *bytes = (*view)->view.data.size();
     return nullptr;
   });
 }
+
+void pw_view_free(pw_view *view) { delete view; }
 
 pw_error *pw_array_save(const pw_array *array, const char *folder) {
   return guard([&]() -> pw_error * {

@@ -48,6 +48,10 @@ struct pw_array {
   pathways::Array array;
 };
 
+struct pw_view {
+  pathways::ArrayView view;
+};
+
 struct pw_events {
   pathways::EventQueue queue;
 };
@@ -97,6 +101,18 @@ pw_error *makeHandle(Result<T> result, Handle **handle) {
     return makeError(result.error());
   *handle = new Handle{*std::move(result)};
   return nullptr;
+}
+
+/// Returns the error of a wait with a limit, which returns false if the limit
+/// has passed. `what` names what has not ended.
+inline pw_error *toError(const Result<bool> &ended, const char *what,
+                         int64_t limitNs) {
+  if (!ended)
+    return makeError(ended.error());
+  return *ended ? nullptr
+                : makeError(PW_TIMED_OUT, std::string(what) +
+                                              " has not ended after " +
+                                              std::to_string(limitNs) + " ns");
 }
 
 inline pw_error *toError(const Status &status) {

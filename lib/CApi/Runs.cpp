@@ -96,29 +96,11 @@ pw_error *pw_launch(pw_executable *executable, const pw_array *const *arguments,
   });
 }
 
-/// Waits with a limit for the end of a run.
-static pw_error *waitInTime(Run &run, int64_t limitNs) {
-  Result<EventQueue> queue = EventQueue::create();
-  if (!queue)
-    return makeError(queue.error());
-  if (Status status = run.notify(*queue, 0); !status)
-    return makeError(status.error());
-  Result<std::optional<RunEvent>> event = queue->wait(limitNs);
-  if (!event)
-    return makeError(event.error());
-  if (!*event)
-    return makeError(PW_TIMED_OUT, "the run has not ended after " +
-                                       std::to_string(limitNs) + " ns");
-  return toError((*event)->status);
-}
-
 pw_error *pw_run_wait(pw_run *run, int64_t limit_ns) {
   return guard([&]() -> pw_error * {
     if (pw_error *error = requireAll({{"run", run}}))
       return error;
-    if (limit_ns < 0 || run->run.isReady())
-      return toError(run->run.await());
-    return waitInTime(run->run, limit_ns);
+    return toError(run->run.awaitFor(limit_ns), "the run", limit_ns);
   });
 }
 

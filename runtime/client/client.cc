@@ -201,6 +201,12 @@ absl::Status Client::WaitFor(Completion& done,
 
 absl::Status Client::WaitUntil(absl::FunctionRef<bool()> done,
                                absl::FunctionRef<std::string()> what) {
+  return WaitUntilLimit(done, /*limit_ns=*/-1, what).status();
+}
+
+absl::StatusOr<bool> Client::WaitUntilLimit(
+    absl::FunctionRef<bool()> done, int64_t limit_ns,
+    absl::FunctionRef<std::string()> what) {
   // Enough diagnoses to end at least one launch of some client, if there is
   // one.
   constexpr int kMaxDiagnoses = 4096 * StallDetector::kAsks;
@@ -211,7 +217,7 @@ absl::Status Client::WaitUntil(absl::FunctionRef<bool()> done,
     was_done = was_done || done();
     return was_done || stopping();
   };
-  for (int diagnoses = 0; !world.RunUntil(over); ++diagnoses) {
+  for (int diagnoses = 0; !world.RunUntilLimit(over, limit_ns); ++diagnoses) {
     if (stopping() || !world.simulated()) break;
     // The awaited event may depend on a launch that another thread has numbered
     // and not sent yet.
@@ -228,7 +234,8 @@ absl::Status Client::WaitUntil(absl::FunctionRef<bool()> done,
     diagnosis->done.Await();
     world.RunUntil([&] { return diagnosis->done.load() || over(); });
   }
-  if (was_done || done()) return absl::OkStatus();
+  if (was_done || done()) return true;
+  if (limit_ns >= 0 && !stopping()) return false;
   return EndReason();
 }
 
@@ -239,7 +246,13 @@ absl::Status Client::EndReason() const {
 }
 
 absl::Status Client::WaitForRun(RunState& run) {
-  return WaitFor(run.done, [&] { return run.Describe(); });
+  return WaitForRun(run, /*limit_ns=*/-1).status();
+}
+
+absl::StatusOr<bool> Client::WaitForRun(RunState& run, int64_t limit_ns) {
+  run.done.Await();
+  return WaitUntilLimit([&] { return run.done.load(); }, limit_ns,
+                        [&] { return run.Describe(); });
 }
 
 void Client::OnLoadWaits(const proto::LoadWaits& waits) {

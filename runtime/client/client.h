@@ -215,6 +215,10 @@ class Client {
   // an argument was its result; DeadlineExceeded if the run stalled. May be
   // called again, and by several threads.
   absl::Status Await(RunHandle run);
+  // Does what Await does, but waits for at most `limit_ns` nanoseconds if that
+  // is not negative, and returns false if the run has not ended by then. A
+  // simulation takes no account of the limit.
+  absl::StatusOr<bool> AwaitFor(RunHandle run, int64_t limit_ns);
   // Awaits the run and returns one result, as a global array. Fails if a
   // failure poisoned any shard of it; other results of the run stay available.
   // Returns ResourceExhausted after a successful run if this process has no
@@ -266,6 +270,23 @@ class Client {
   // Awaits the array and returns its values. Returns ResourceExhausted for a
   // good array if this process has no memory for a copy.
   absl::StatusOr<HostArray> Get(ArrayHandle array);
+  // Does what Get does, but writes the values to `into`, which has `bytes`
+  // bytes: each is copied once, unless contributions are combined. Nothing
+  // writes there after the call. Returns InvalidArgument if the array has
+  // another size; FailedPrecondition if a simulation without kernels has no
+  // values. After an error the contents are undefined.
+  absl::Status GetInto(ArrayHandle array, char* into, uint64_t bytes);
+  // Values of an array where they are. They stay until `owner` is destroyed,
+  // which must happen before the client is; null if there are no bytes.
+  struct ArrayView {
+    const char* data = nullptr;
+    uint64_t bytes = 0;
+    std::shared_ptr<const void> owner;
+  };
+  // Awaits the array and returns its values without a copy. Returns
+  // FailedPrecondition, with the reason, unless they are dense in one block of
+  // memory of this process.
+  absl::StatusOr<ArrayView> View(ArrayHandle array);
   // Returns where hosts hold the array; null if this process or files hold the
   // values, or if there are none. Does not wait.
   absl::StatusOr<std::shared_ptr<const ArrayPlacement>> PlacementOf(
@@ -304,6 +325,8 @@ class Client {
   // Waits until the array is good. Returns the error of the run that should
   // have produced it.
   absl::Status AwaitArray(ArrayHandle array);
+  // Does what AwaitArray does, with a limit as in AwaitFor.
+  absl::StatusOr<bool> AwaitArrayFor(ArrayHandle array, int64_t limit_ns);
 
   // Returns the counts of all processes, after memory released before was given
   // back. Waits.
@@ -364,9 +387,15 @@ class Client {
   ControlRef NewControl(ControlMessage::Kind kind) {
     return context_.runtime->controls.New(kind);
   }
+  // Does what WaitUntil does, but returns false once a limit as in AwaitFor has
+  // passed.
+  absl::StatusOr<bool> WaitUntilLimit(absl::FunctionRef<bool()> done,
+                                      int64_t limit_ns,
+                                      absl::FunctionRef<std::string()> what);
   // Waits for `done` as WaitUntil does.
   absl::Status WaitFor(Completion& done, absl::FunctionRef<std::string()> what);
   absl::Status WaitForRun(RunState& run);
+  absl::StatusOr<bool> WaitForRun(RunState& run, int64_t limit_ns);
   // Returns why calls that wait get no answer, once stopping() is true.
   absl::Status EndReason() const;
   bool stopping() const { return closed_.load() || context_.stopping.load(); }
@@ -508,8 +537,12 @@ class Client {
   // Returns FailedPrecondition if there is no such program.
   absl::StatusOr<std::shared_ptr<const LoadedProgram>> FindLoaded(
       uint64_t program) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Waits until the array is good, if it is a result.
-  absl::Status AwaitArray(uint64_t array);
+  // Waits until the array is good, if it is a result. Returns false once a
+  // limit as in AwaitFor has passed.
+  absl::StatusOr<bool> AwaitArrayFor(uint64_t array, int64_t limit_ns);
+  absl::Status AwaitArray(uint64_t array) {
+    return AwaitArrayFor(array, /*limit_ns=*/-1).status();
+  }
   // Returns true if the array is a result that its run did not produce.
   bool HasFailed(uint64_t array);
   // Place of a good array: in this process, or on hosts.
@@ -542,7 +575,20 @@ class Client {
                                  const ArrayPlacement& placement,
                                  const layout::Box* window,
                                  const ArrayType& type, const std::string& what,
-                                 FetchAssembly::Partial partial);
+                                 FetchAssembly::Partial partial,
+                                 char* into = nullptr);
+  // Asks hosts for an object and waits for the end of the fetch. If `views`,
+  // the host, which must be in this process, then keeps the object until
+  // EndFetch of the number that is returned; otherwise the fetch is over.
+  absl::StatusOr<uint64_t> RunFetch(
+      uint64_t object, const std::vector<FetchAssembly::Source>& sources,
+      std::shared_ptr<ArrayFetch> fetch, bool views, const std::string& what);
+  // Does not wait.
+  void EndFetch(uint64_t number, bool keeps);
+  // Returns the view of an array that is placed.
+  absl::StatusOr<ArrayView> ViewPlaced(const PlacedObject& placed,
+                                       const ArrayType& type,
+                                       const std::string& what);
   // Writes all blocks of an array that hosts hold.
   absl::Status WriteBlocks(const PlacedObject& placed, const std::string& what,
                            ElementType element, ArrayWriter* writer);

@@ -437,11 +437,16 @@ absl::Status Client::Cancel(RunHandle handle) {
 }
 
 absl::Status Client::Await(RunHandle handle) {
+  return AwaitFor(handle, /*limit_ns=*/-1).status();
+}
+
+absl::StatusOr<bool> Client::AwaitFor(RunHandle handle, int64_t limit_ns) {
   TracedCall traced(this, TraceCall::kAwait, handle.id);
   absl::StatusOr<std::shared_ptr<RunState>> run = FindRun(handle);
   if (!run.ok()) return run.status();
-  absl::Status waited = WaitForRun(**run);
-  return waited.ok() ? (*run)->status : waited;
+  const absl::StatusOr<bool> ended = WaitForRun(**run, limit_ns);
+  if (!ended.ok() || !*ended || (*run)->status.ok()) return ended;
+  return (*run)->status;
 }
 
 }  // namespace pathways

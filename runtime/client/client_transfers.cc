@@ -17,6 +17,11 @@
 
 namespace pathways {
 
+bool ArrayFetch::Accept(int32_t host, PulledPiece piece, Payload payload) {
+  MutexLock lock(&mutex);
+  return !closed && assembly->Accept(host, piece, payload);
+}
+
 void ClientTransfers::AddUpload(uint64_t object, uint64_t launch,
                                 ClientValues values,
                                 std::shared_ptr<const ArrayPlacement> placement,
@@ -158,7 +163,6 @@ void ClientTransfers::OnBlock(int32_t host, const WireMessage& message,
     if (found != fetches_.end()) fetch = found->second;
   }
   if (fetch == nullptr) return;  // the fetch is over
-  FetchAssembly& assembly = fetch->assembly;
   if (message.flags & kPoisoned) {
     EndFetch(request);
     if (message.shard == 0) {
@@ -168,7 +172,12 @@ void ClientTransfers::OnBlock(int32_t host, const WireMessage& message,
         message.shard, absl::string_view(static_cast<const char*>(payload.data),
                                          payload.bytes)));
   }
-  if (!assembly.Accept(host, PieceOf(message), payload)) {
+  if (!fetch->assembly.has_value()) {
+    EndFetch(request);
+    return fetch->on_end(absl::OkStatus());
+  }
+  FetchAssembly& assembly = *fetch->assembly;
+  if (!fetch->Accept(host, PieceOf(message), payload)) {
     if (message.item != assembly.first(host)) return;
     // A repeated first piece means that the host was told again to begin, so
     // requests in flight may be lost; repeat them.

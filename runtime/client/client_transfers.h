@@ -31,9 +31,23 @@ namespace pathways {
 
 // A fetch of an array from hosts to a client.
 struct ArrayFetch {
+  // Joins the pieces.
   explicit ArrayFetch(FetchAssembly parts) : assembly(std::move(parts)) {}
+  // Only learns that the host has the object, which the client then reads in
+  // place.
+  ArrayFetch() = default;
 
-  FetchAssembly assembly;
+  // Takes a piece, unless Close was called, and returns what Accept returns.
+  bool Accept(int32_t host, PulledPiece piece, Payload payload);
+  // No piece is written to the array any more once this has returned.
+  void Close() {
+    MutexLock lock(&mutex);
+    closed = true;
+  }
+
+  std::optional<FetchAssembly> assembly;
+  Mutex mutex;  // held while a piece is written
+  bool closed ABSL_GUARDED_BY(mutex) = false;
   // Called once, on the worker of the client's actor: OK when all pieces have
   // come, or an error.
   std::function<void(const absl::Status&)> on_end;

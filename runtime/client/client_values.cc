@@ -186,11 +186,17 @@ absl::StatusOr<bool> Client::IsReady(RunHandle handle) {
 }
 
 absl::Status Client::AwaitArray(ArrayHandle handle) {
-  absl::Status owned = CheckOwner(handle, "array");
-  return owned.ok() ? AwaitArray(handle.id) : owned;
+  return AwaitArrayFor(handle, /*limit_ns=*/-1).status();
 }
 
-absl::Status Client::AwaitArray(uint64_t id) {
+absl::StatusOr<bool> Client::AwaitArrayFor(ArrayHandle handle,
+                                           int64_t limit_ns) {
+  absl::Status owned = CheckOwner(handle, "array");
+  if (!owned.ok()) return owned;
+  return AwaitArrayFor(handle.id, limit_ns);
+}
+
+absl::StatusOr<bool> Client::AwaitArrayFor(uint64_t id, int64_t limit_ns) {
   std::shared_ptr<RunState> producer;
   int64_t result;
   {
@@ -200,9 +206,12 @@ absl::Status Client::AwaitArray(uint64_t id) {
     producer = (*array)->producer;
     result = (*array)->result;
   }
-  if (producer == nullptr) return absl::OkStatus();
-  absl::Status waited = WaitForRun(*producer);
-  return waited.ok() ? producer->CheckResult(result) : waited;
+  if (producer == nullptr) return true;
+  const absl::StatusOr<bool> ended = WaitForRun(*producer, limit_ns);
+  if (!ended.ok() || !*ended) return ended;
+  absl::Status good = producer->CheckResult(result);
+  if (!good.ok()) return good;
+  return true;
 }
 
 absl::StatusOr<Client::ArrayLocation> Client::Locate(ArrayHandle handle) {
@@ -315,21 +324,31 @@ absl::StatusOr<SharedValue> Client::Gather(const PlacedObject& placed,
       layout::ContributionsOf(placement.layout, placement.mesh));
 }
 
-absl::StatusOr<HostArray> Client::Join(uint64_t object,
-                                       const ArrayPlacement& placement,
-                                       const layout::Box* window,
-                                       const ArrayType& type,
-                                       const std::string& what,
-                                       FetchAssembly::Partial partial) {
+absl::StatusOr<HostArray> Client::Join(
+    uint64_t object, const ArrayPlacement& placement, const layout::Box* window,
+    const ArrayType& type, const std::string& what,
+    FetchAssembly::Partial partial, char* into) {
   WorldCall call(context_.runtime->world);
   std::shared_ptr<ArrayFetch> fetch;
   if (!HasMemoryFor([&] {
         fetch = std::make_shared<ArrayFetch>(FetchAssembly(
             placement, type.element, type.shape,
-            context_.runtime->backends->has_values(), window, partial));
+            context_.runtime->backends->has_values(), window, partial, into));
       })) {
     return NoMemoryFor(what, type);
   }
+  const absl::StatusOr<uint64_t> done = RunFetch(
+      object, fetch->assembly->sources(), fetch, /*views=*/false, what);
+  // A piece may be on its way to memory of the caller.
+  fetch->Close();
+  if (!done.ok()) return done.status();
+  return fetch->assembly->Take();
+}
+
+absl::StatusOr<uint64_t> Client::RunFetch(
+    uint64_t object, const std::vector<FetchAssembly::Source>& sources,
+    std::shared_ptr<ArrayFetch> fetch, bool views, const std::string& what) {
+  WorldCall call(context_.runtime->world);
   auto request = std::make_shared<Request>();
   fetch->on_end =
       [request, world = context_.runtime->world](const absl::Status& status) {
@@ -345,7 +364,8 @@ absl::StatusOr<HostArray> Client::Join(uint64_t object,
         proto::FetchRequest* ask = control->mutable_fetch_request();
         ask->set_request(id);
         ask->set_object(object);
-        for (const FetchAssembly::Source& source : fetch->assembly.sources()) {
+        ask->set_views(views);
+        for (const FetchAssembly::Source& source : sources) {
           proto::FetchSource* out = ask->add_sources();
           out->set_host(static_cast<uint32_t>(source.host));
           out->set_first_piece(source.first);
@@ -355,23 +375,26 @@ absl::StatusOr<HostArray> Client::Join(uint64_t object,
   absl::Status waited = WaitFor(
       request->done, [&] { return absl::StrCat("the fetch of ", what); });
   actor_.transfers().EndFetch(number);
-  {
-    MutexLock lock(&mutex_);
-    requests_.Take(number);
-    if (!stopping()) {
-      ControlRef control = NewControl();
-      control->mutable_fetch_end()->set_request(number);
-      Number(control);
-      Send(std::move(control));
-    }
-  }
+  const bool keeps = views && waited.ok() && request->status.ok();
+  EndFetch(number, keeps);
   if (!waited.ok()) return waited;
   if (absl::IsNotFound(request->status)) {
     return absl::NotFoundError(absl::StrCat(
         what, " does not exist or was released", Tag(ErrorId::kReleased)));
   }
   if (!request->status.ok()) return request->TakeStatus();
-  return fetch->assembly.Take();
+  return number;
+}
+
+void Client::EndFetch(uint64_t number, bool keeps) {
+  MutexLock lock(&mutex_);
+  requests_.Take(number);
+  if (stopping()) return;
+  ControlRef control = NewControl();
+  control->mutable_fetch_end()->set_request(number);
+  control->mutable_fetch_end()->set_keeps(keeps);
+  Number(control);
+  Send(std::move(control));
 }
 
 void Client::Unhold(const ObjectList& objects, ActorId from) {

@@ -44,7 +44,7 @@ void TouchFresh(char* data, uint64_t bytes) {
 FetchAssembly::FetchAssembly(const ArrayPlacement& placement,
                              ElementType element, std::vector<int64_t> shape,
                              bool has_values, const layout::Box* window,
-                             Partial partial)
+                             Partial partial, char* into)
     : has_values_(has_values) {
   const uint64_t steps = placement.stepped ? shape.front() : 1;
   array_.element = element;
@@ -58,7 +58,9 @@ FetchAssembly::FetchAssembly(const ArrayPlacement& placement,
         AddBytes(0, bytes, static_cast<uint64_t>(contributions.count()));
     const bool combines =
         partial == Partial::kCombine && !contributions.sizes.empty();
-    array_.data.resize(combines ? bytes : all);
+    bytes_ = combines ? bytes : all;
+    if (into == nullptr) array_.data.resize(bytes_);
+    result_ = into == nullptr ? array_.data.data() : into;
     if (combines) {
       values_.resize(all);
       combined_ = contributions;
@@ -147,8 +149,7 @@ bool FetchAssembly::over(int32_t host) const {
 
 HostArray FetchAssembly::Take() {
   if (!combined_.sizes.empty()) {
-    CombineInto(combined_, array_.element, values_.data(), array_.data.size(),
-                array_.data.data());
+    CombineInto(combined_, array_.element, values_.data(), bytes_, result_);
     values_ = ArrayBytes();
   }
   return std::move(array_);

@@ -40,12 +40,13 @@ class FetchAssembly {
   // pieces and the array have no bytes. `window`: only this box (without
   // steps), which has that shape, is joined, and the placement has no parts
   // outside it (BlockMap). kKeep: the array's data are its contributions, one
-  // dense array per rank, in order.
+  // dense array per rank, in order. `into`: memory of the caller for the data;
+  // null: the assembly allocates it.
   enum class Partial { kCombine, kKeep };
   FetchAssembly(const ArrayPlacement& placement, ElementType element,
                 std::vector<int64_t> shape, bool has_values = true,
                 const layout::Box* window = nullptr,
-                Partial partial = Partial::kCombine);
+                Partial partial = Partial::kCombine, char* into = nullptr);
 
   // Returns the hosts to ask, ascending.
   std::vector<Source> sources() const;
@@ -62,7 +63,8 @@ class FetchAssembly {
   // `over` is also true for a host that is not asked.
   bool over(int32_t host) const;
   bool complete() const { return hosts_left_ == 0; }
-  // Returns the array when all has come; may be called once.
+  // Returns the array when all has come, without data if these are in memory of
+  // the caller; may be called once.
   HostArray Take();
 
  private:
@@ -77,12 +79,12 @@ class FetchAssembly {
   const Host* Find(int32_t host) const;
 
   // Returns the memory that pieces are copied to.
-  char* data() {
-    return combined_.sizes.empty() ? array_.data.data() : values_.data();
-  }
+  char* data() { return combined_.sizes.empty() ? result_ : values_.data(); }
 
   const bool has_values_;
   HostArray array_;
+  char* result_ = nullptr;  // data of the array, here or with the caller
+  uint64_t bytes_ = 0;      // of the array
   // Contributions to combine, in order of rank; empty if there are none.
   ArrayBytes values_;
   layout::Contributions combined_;

@@ -39,10 +39,6 @@ struct ClusterOptions : RunOptions {
   // ends with DeadlineExceeded, which names them; 0: the stall timeout. A host
   // with something to run does not time out, since it may be in a kernel.
   TimeNs answer_timeout_ns = 0;
-  // False, in a simulation only: kernels and copies cost time, but do nothing
-  // and need no memory. Arrays have the right shapes and no values; hosts and
-  // clients exchange the same messages.
-  bool run_kernels = true;
   // Implementation of devices; null: as `run_kernels` says. Not owned.
   const DeviceBackends* backends = nullptr;
   // Source of kernels; null: the plan's object code. Not owned.

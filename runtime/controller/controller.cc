@@ -154,6 +154,9 @@ void Controller::HandleClient(proto::Control* control) {
     case proto::Control::kFetchRequest:
       return OnFetch(client, control->fetch_request());
     case proto::Control::kFetchEnd:
+      if (control->fetch_end().keeps()) {
+        return fetches_.Keep({client, control->fetch_end().request()});
+      }
       return EndFetch({client, control->fetch_end().request()});
     case proto::Control::kDiagnoseRequest:
       return OnDiagnose(client, control->diagnose_request());

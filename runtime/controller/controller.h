@@ -235,7 +235,7 @@ class Controller final : public ControlActor {
   // Ends a fetch, and notifies its hosts.
   void EndFetch(ClientRequest request);
   void SendFetch(ClientRequest request, uint64_t object,
-                 const FetchSource& source, bool again);
+                 const FetchSource& source, bool again, bool views);
   // Numbers a message that changes a host's store, and sends it. `launch`: the
   // launch that it is for; 0: none. `asks`: true if the launch waits for the
   // host's answer. Returns the number, or 0 if the host is gone.

@@ -113,7 +113,8 @@ void Controller::OnTick() {
   std::vector<FetchTable::Late> late;
   fetches_.Tick(Now(), busy, &again, &late);
   for (const FetchTable::Again& one : again) {
-    SendFetch(one.request, one.object, one.source, /*again=*/true);
+    SendFetch(one.request, one.object, one.source, /*again=*/true,
+              /*views=*/false);
   }
   for (const FetchTable::Late& one : late) Answer(one.request, one.status);
 

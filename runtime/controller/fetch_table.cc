@@ -49,6 +49,13 @@ void FetchTable::Sent(TimeNs now, ClientRequest request, int32_t host,
   found->second.since = now;
 }
 
+void FetchTable::Keep(ClientRequest request) {
+  auto found = fetches_.find(request);
+  if (found == fetches_.end() || found->second.answered) return;
+  found->second.answered = true;
+  --waiting_;
+}
+
 std::vector<int32_t> FetchTable::End(ClientRequest request) {
   std::vector<int32_t> hosts;
   auto found = fetches_.find(request);

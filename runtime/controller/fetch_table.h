@@ -57,6 +57,9 @@ class FetchTable {
   uint64_t ObjectOf(ClientRequest request) const;
   // Records how many pieces a host has sent to the client.
   void Sent(TimeNs now, ClientRequest request, int32_t host, uint64_t pieces);
+  // Records that the client awaits nothing more, and that the hosts must keep
+  // the object until End.
+  void Keep(ClientRequest request);
   // Removes a fetch that is over, and returns its hosts.
   std::vector<int32_t> End(ClientRequest request);
   // Returns the fetches of a client that leaves, which must be ended.
@@ -86,7 +89,7 @@ class FetchTable {
     uint64_t object = 0;
     TimeNs began = 0;
     TimeNs since = 0;       // last progress, or last time a host was busy
-    bool answered = false;  // answered with an error
+    bool answered = false;  // with an error, or kept
     std::map<int32_t, Source> hosts;
   };
 

@@ -486,19 +486,20 @@ void Controller::OnFetch(uint32_t client, const proto::FetchRequest& fetch) {
     objects_.Refer(fetch.object());
   }
   for (const FetchSource& source : sources) {
-    SendFetch(request, fetch.object(), source, /*again=*/false);
+    SendFetch(request, fetch.object(), source, /*again=*/false, fetch.views());
   }
   ArmTimer();
 }
 
 void Controller::SendFetch(ClientRequest request, uint64_t object,
-                           const FetchSource& source, bool again) {
+                           const FetchSource& source, bool again, bool views) {
   ControlRef control = NewControl();
   control->set_client(request.client);
   proto::FetchBegin* fetch = control->mutable_fetch_begin();
   fetch->set_request(request.id);
   fetch->set_object(object);
   fetch->set_first_piece(source.first_piece);
+  fetch->set_views(views);
   if (again) return SendToHost(source.host, std::move(control));
   SendStore(source.host, /*launch=*/0, /*asks=*/false, std::move(control));
 }

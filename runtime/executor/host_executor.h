@@ -296,6 +296,9 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
   void SendStored(uint64_t sequence) override;
   void SendStoredSoon() override;
   void SendFetched(uint32_t client, uint64_t request, uint64_t pieces) override;
+  void OnLent(uint32_t client, uint64_t request,
+              const HostStore::Object& object) override;
+  void OnLentEnd(uint32_t client, uint64_t request) override;
   void SendToClient(uint32_t client, const WireMessage& message,
                     Payload payload) override;
   void OnFilled() override { NotifyFilled(); }

@@ -126,6 +126,15 @@ void HostExecutor::SendFetched(uint32_t client, uint64_t request,
   SendControl(context_.directory.controller(), std::move(control));
 }
 
+void HostExecutor::OnLent(uint32_t client, uint64_t request,
+                          const HostStore::Object& object) {
+  context_.lent.Add(client, request, object.data());
+}
+
+void HostExecutor::OnLentEnd(uint32_t client, uint64_t request) {
+  context_.lent.Remove(client, request);
+}
+
 void HostExecutor::SendToClient(uint32_t client, const WireMessage& message,
                                 Payload payload) {
   counters_.sent[message.kind].Add();

@@ -23,6 +23,7 @@
 #include "runtime/device/long_work.h"
 #include "runtime/program/dispatch.h"
 #include "runtime/protocol/directory.h"
+#include "runtime/store/lent_objects.h"
 #include "runtime/store/spill_disk.h"
 #include "runtime/topology/topology.h"
 #include "runtime/trace/trace.h"
@@ -48,6 +49,7 @@ struct RuntimeContext {
   // a host has not returned within its limit. Empty: no call.
   std::function<void(int32_t host, uint32_t life, const absl::Status& why)>
       on_worker_lost;
+  LentObjects lent;
   SpillOptions spill;
   // Disks of this process's hosts, which take them.
   std::map<int32_t, std::unique_ptr<SpillDisk>> spill_disks;

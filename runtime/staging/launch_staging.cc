@@ -357,7 +357,10 @@ void LaunchStaging::OnDrop(uint32_t client, const proto::DropObjects& drop) {
     transfers_.Stop(id, to_clients_);
     store_.Drop(id);
   }
-  if (drop.fetch() != 0) transfers_.EndLend(client, drop.fetch());
+  if (drop.fetch() != 0) {
+    owner_.OnLentEnd(client, drop.fetch());
+    transfers_.EndLend(client, drop.fetch());
+  }
   if (drop.answer()) owner_.SendStored(last());
 }
 
@@ -382,6 +385,10 @@ void LaunchStaging::OnFetchBegin(uint32_t client,
   if (object != nullptr) status = object->status;
   if (object != nullptr && object->away()) {
     status = LacksRoom(*object, "an array that is fetched");
+  }
+  // The client looks when the first piece arrives.
+  if (fetch.views() && object != nullptr && status.ok()) {
+    owner_.OnLent(client, fetch.request(), *object);
   }
   transfers_.Lend(client, fetch.request(), object, status, fetch.first_piece(),
                   to_clients_);

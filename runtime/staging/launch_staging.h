@@ -65,6 +65,10 @@ class LaunchStaging {
                               Payload payload) = 0;
     // Results of a launch that was dropped were filled.
     virtual void OnFilled() = 0;
+    // A client reads an object in place from now on, or does so no more.
+    virtual void OnLent(uint32_t client, uint64_t request,
+                        const HostStore::Object& object) = 0;
+    virtual void OnLentEnd(uint32_t client, uint64_t request) = 0;
 
    protected:
     ~Owner() = default;

@@ -10,6 +10,7 @@
 
 #include <sched.h>
 
+#include <algorithm>
 #include <climits>
 
 #include "runtime/world/clock.h"
@@ -18,12 +19,13 @@
 namespace pathways {
 
 bool Notifier::Wait(absl::FunctionRef<bool()> done,
-                    const std::atomic<bool>& stopping, TimeNs spin_ns) {
+                    const std::atomic<bool>& stopping, TimeNs spin_ns,
+                    TimeNs until) {
   bool reached = false;
+  SteadyClock real;
   // Being woken takes longer than many waits, so poll first.
   if (spin_ns > 0) {
-    SteadyClock real;
-    const TimeNs end = real.Now() + spin_ns;
+    const TimeNs end = std::min(real.Now() + spin_ns, until);
     spins_on_.store(sched_getcpu(), std::memory_order_relaxed);
     spinning_.fetch_add(1, std::memory_order_relaxed);
     while (true) {
@@ -53,7 +55,9 @@ bool Notifier::Wait(absl::FunctionRef<bool()> done,
     const bool over = stopping.load(std::memory_order_seq_cst);
     reached = done();
     if (reached || over) break;
-    Sleep(epoch);
+    const TimeNs left = until == kNever ? -1 : until - real.Now();
+    if (until != kNever && left <= 0) break;
+    Sleep(epoch, left);
   }
   waiters_.fetch_sub(1, std::memory_order_seq_cst);
   return reached;
@@ -70,9 +74,9 @@ void Notifier::Notify() {
   FutexWake(epoch_, INT_MAX);
 }
 
-void Notifier::Sleep(uint32_t epoch) {
+void Notifier::Sleep(uint32_t epoch, TimeNs limit_ns) {
   sleepers_.fetch_add(1, std::memory_order_relaxed);
-  FutexWait(epoch_, epoch, -1);
+  FutexWait(epoch_, epoch, limit_ns);
   // If there are woken threads, this may release the place of another one; when
   // all are awake both numbers are 0.
   uint64_t sleepers = sleepers_.load(std::memory_order_relaxed);

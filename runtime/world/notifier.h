@@ -11,6 +11,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <limits>
 
 #include "absl/functional/function_ref.h"
 #include "runtime/world/world.h"
@@ -22,11 +23,14 @@ namespace pathways {
 // thread evaluates its condition at first and after each Notify.
 class Notifier {
  public:
-  // Waits until `done` or `stopping` is true and returns the last value of
-  // `done`, which runs on the calling thread. The thread that sets `stopping`
-  // must call Notify. The waiting thread polls for `spin_ns` before it sleeps.
+  static constexpr TimeNs kNever = std::numeric_limits<TimeNs>::max();
+
+  // Waits until `done` or `stopping` is true or SteadyClock reaches `until`,
+  // and returns the last value of `done`, which runs on the calling thread. The
+  // thread that sets `stopping` must call Notify. The waiting thread polls for
+  // `spin_ns` before it sleeps.
   bool Wait(absl::FunctionRef<bool()> done, const std::atomic<bool>& stopping,
-            TimeNs spin_ns);
+            TimeNs spin_ns, TimeNs until = kNever);
   void Notify();
   // Returns true if a thread polls its condition and does not sleep yet.
   bool spinning() const {
@@ -58,7 +62,7 @@ class Notifier {
  private:
   static constexpr uint64_t kOneWoken = uint64_t{1} << 32;
 
-  void Sleep(uint32_t epoch);
+  void Sleep(uint32_t epoch, TimeNs limit_ns);
 
   alignas(64) std::atomic<uint32_t> epoch_{0};
   std::atomic<uint32_t> waiters_{0};

@@ -22,7 +22,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "runtime/protocol/wire_kind.h"
+#include "runtime/world/clock.h"
 #include "runtime/world/futex.h"
+#include "runtime/world/link.h"
 #include "runtime/world/mix.h"
 #include "runtime/world/thread_worker.h"
 
@@ -444,10 +446,13 @@ void ThreadWorld::WakeAll() {
   for (int i = 0; i < num_workers_; ++i) workers_[i].mailbox.Wake();
 }
 
-bool ThreadWorld::RunUntil(absl::FunctionRef<bool()> done) {
+bool ThreadWorld::RunUntilLimit(absl::FunctionRef<bool()> done,
+                                TimeNs limit_ns) {
   assert(Self() == nullptr && "a handler must not wait for its world");
-  if (leader_token_) return WaitAsFollower(done);
-  return notifier_.Wait(done, stopping_, wait_spin_ns_);
+  const TimeNs until =
+      limit_ns < 0 ? Notifier::kNever : Later(SteadyClock().Now(), limit_ns);
+  if (leader_token_) return WaitAsFollower(done, until);
+  return notifier_.Wait(done, stopping_, wait_spin_ns_, until);
 }
 
 void ThreadWorld::Notify() { notifier_.Notify(); }

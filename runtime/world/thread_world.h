@@ -167,7 +167,10 @@ class ThreadWorld final : public World {
   bool simulated() const override { return false; }
   // Evaluates `done` at first and after each Notify. Returns false only after
   // Stop. Several threads may wait at one time; a worker must not.
-  bool RunUntil(absl::FunctionRef<bool()> done) override;
+  bool RunUntil(absl::FunctionRef<bool()> done) override {
+    return RunUntilLimit(done, /*limit_ns=*/-1);
+  }
+  bool RunUntilLimit(absl::FunctionRef<bool()> done, TimeNs limit_ns) override;
   void Notify() override;
   void TakesLong() override;
   void BeginCall() override;
@@ -227,7 +230,7 @@ class ThreadWorld final : public World {
   // was none for spin_ns, or if `is_over` returned true.
   bool Spin(Worker& self, absl::FunctionRef<bool()> is_over);
   // RunUntil of a world with followers.
-  bool WaitAsFollower(absl::FunctionRef<bool()> done);
+  bool WaitAsFollower(absl::FunctionRef<bool()> done, TimeNs until);
   // Works as the worker until `done` returns true or there is no more work. The
   // caller holds the leader token.
   void WorkAsFollower(Worker& self, absl::FunctionRef<bool()> done);

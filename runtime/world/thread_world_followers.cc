@@ -8,6 +8,8 @@
 
 #include <sched.h>
 
+#include <algorithm>
+
 #include "runtime/world/thread_worker.h"
 #include "runtime/world/thread_world.h"
 
@@ -78,14 +80,17 @@ void ThreadWorld::WakeForPosted() {
   if (mailbox.has_posted() && mailbox.asleep()) mailbox.Wake();
 }
 
-bool ThreadWorld::WaitAsFollower(absl::FunctionRef<bool()> done) {
+bool ThreadWorld::WaitAsFollower(absl::FunctionRef<bool()> done, TimeNs until) {
   // The follower polls for the token as long as a worker spins.
   SteadyClock real;
-  const TimeNs end = real.Now() + options_.spin_ns;
+  const TimeNs end = std::min(real.Now() + options_.spin_ns, until);
+  const auto is_over = [&] {
+    return done() || (until != Notifier::kNever && real.Now() >= until);
+  };
   leader_token_->BeginWait();
-  while (!done() && !stopping_.load()) {
+  while (!is_over() && !stopping_.load()) {
     if (leader_token_->TryTake()) {
-      WorkAsFollower(workers_[0], done);
+      WorkAsFollower(workers_[0], is_over);
       break;
     }
     if (real.Now() >= end) break;
@@ -94,7 +99,7 @@ bool ThreadWorld::WaitAsFollower(absl::FunctionRef<bool()> done) {
   leader_token_->EndWait();
   // The wait may be inside a call that ends much later, so wake now.
   WakeForPosted();
-  return notifier_.Wait(done, stopping_, /*spin_ns=*/0);
+  return notifier_.Wait(done, stopping_, /*spin_ns=*/0, until);
 }
 
 void ThreadWorld::WorkAsFollower(Worker& self, absl::FunctionRef<bool()> done) {

@@ -327,6 +327,13 @@ class World {
   // handlers meanwhile. In a simulation it runs events; it returns false if
   // none is left and `done` is still false (nothing can ever happen again).
   virtual bool RunUntil(absl::FunctionRef<bool()> done) = 0;
+  // Does what RunUntil does, but on threads also returns false once `limit_ns`
+  // nanoseconds have passed, if that is not negative. A simulation, in which no
+  // time passes, takes no account of the limit.
+  virtual bool RunUntilLimit(absl::FunctionRef<bool()> done, TimeNs limit_ns) {
+    (void)limit_ns;
+    return RunUntil(done);
+  }
   // Makes RunUntil evaluate its condition again. Any thread.
   virtual void Notify() = 0;
   // Messages that a thread which is not a worker sends between BeginCall and

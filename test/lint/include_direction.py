@@ -59,7 +59,7 @@ COMPILER_SEES_MORE = {
     "Codegen": {"kernel"},
     "Lowering": {"kernel"},
     "API": {"binding", "client", "cluster", "kernel", "node", "resources"},
-    "tools": {"checkpoint", "client", "cluster", "faults", "kernel", "node", "scheduler", "trace",
+    "tools": {"binding", "checkpoint", "client", "cluster", "faults", "kernel", "node", "scheduler", "trace",
               "transport", "transport/socket", "transport/testing", "world"},
 }
 RUNTIME_USES_LLVM = {"kernel"}

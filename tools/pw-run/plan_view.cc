@@ -9,61 +9,11 @@
 #include "tools/pw-run/plan_view.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "runtime/plan/tables.h"
 
 namespace pathways::pw_run {
-
-absl::Status CheckFits(const proto::Plan& plan, const Topology& topology) {
-  int64_t total = 0;
-  for (const proto::Slice& slice : plan.slices()) {
-    total += NumShards(slice);
-    if (total > kMaxShards) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("slices up to ", Quoted(slice.name()), " have ", total,
-                       " shards, expected at most ", kMaxShards));
-    }
-  }
-  for (const proto::Slice& slice : plan.slices()) {
-    std::vector<uint32_t> islands = {slice.binding().island()};
-    for (const proto::IslandRun& run : slice.binding().more()) {
-      islands.push_back(run.island());
-    }
-    for (uint32_t island : islands) {
-      if (island < static_cast<uint32_t>(topology.num_islands())) continue;
-      return absl::InvalidArgumentError(
-          absl::StrCat("slice ", Quoted(slice.name()), " is bound to island ",
-                       island, ", but the topology has ",
-                       CountText(topology.num_islands(), "island")));
-    }
-    const int64_t shards = NumShards(slice);
-    for (int64_t shard = 0; shard < shards; ++shard) {
-      const std::optional<BoundDevice> bound = DeviceOf(slice, shard);
-      const int island =
-          static_cast<int>(bound.has_value() ? bound->island : islands[0]);
-      const int64_t devices = topology.num_devices(island);
-      if (bound.has_value() && bound->device < devices) continue;
-      return absl::InvalidArgumentError(
-          absl::StrCat("shard ", shard, " of slice ", Quoted(slice.name()),
-                       bound.has_value()
-                           ? absl::StrCat(" is bound to device ", bound->device)
-                           : std::string(" is bound to no device"),
-                       ", but ", topology.IslandName(island), " has ",
-                       CountText(devices, "device")));
-    }
-  }
-  return absl::OkStatus();
-}
-
-std::vector<BoundDevice> DevicesOf(const proto::Slice& slice) {
-  std::vector<BoundDevice> devices(NumShards(slice));
-  for (size_t shard = 0; shard < devices.size(); ++shard) {
-    devices[shard] = DeviceOf(slice, shard).value_or(BoundDevice());
-  }
-  return devices;
-}
 
 std::string IslandsText(const proto::Slice& slice) {
   std::string text = absl::StrCat(slice.binding().island());

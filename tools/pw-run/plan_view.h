@@ -1,4 +1,4 @@
-//===- plan_view.h - Slices of a plan in a cluster --------------*- C++ -*-===//
+//===- plan_view.h - Facts about a plan for reports -------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Facts about a plan and a cluster that the tool's reports share. All functions
-// take a plan that passed the verifier.
+// Facts about a plan that the tool's reports share. All functions take a plan
+// that passed the verifier.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,23 +18,10 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/status.h"
-#include "runtime/plan/tables.h"
 #include "runtime/proto/plan.pb.h"
-#include "runtime/topology/topology.h"
 
 namespace pathways::pw_run {
 
-// Most shards in all slices of a plan together.
-inline constexpr int64_t kMaxShards = int64_t{1} << 24;
-
-// Returns an error, with the slice and both numbers, if a slice is bound to an
-// island or a device that the cluster does not have, or if there are too many
-// shards.
-absl::Status CheckFits(const proto::Plan& plan, const Topology& topology);
-
-// Returns the device of each shard of `slice`, which passed CheckFits.
-std::vector<BoundDevice> DevicesOf(const proto::Slice& slice);
 // Returns the islands of `slice`, by run of shards, as "0" or "0, 1".
 std::string IslandsText(const proto::Slice& slice);
 

@@ -16,12 +16,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "pathways/Pathways.h"
+#include "runtime/binding/plan_cost.h"
 #include "runtime/client/client.h"
 #include "runtime/cluster/cluster.h"
 #include "runtime/plan/plan_file.h"
 #include "runtime/plan/profile.h"
 #include "runtime/topology/topology.h"
-#include "tools/pw-run/dry_run.h"
 #include "unittests/random_cases.h"
 #include "gtest/gtest.h"
 
@@ -323,7 +323,7 @@ TEST(MovementTest, RandomReshardsMoveWhatWasSaid) {
     const PlanData plan = take(ParsePlan(compiled->plan.bytes()));
     const Topology machines =
         take(Topology::Create(take(ReadTopology(topology))));
-    const pw_run::PlanCost cost = pw_run::CostOf(plan.tables, machines);
+    const PlanCost cost = CostOf(plan.tables, machines);
     uint64_t ici = 0, dcn = 0;
     for (const auto &[island, bytes] : cost.ici_bytes)
       ici += bytes;

@@ -104,6 +104,73 @@ TEST_F(CApiTest, WaitsWithALimitAndCancels) {
   Expect(PW_RUN_FAILED, pw_run_wait(run.get(), -1));
 }
 
+TEST_F(CApiTest, WaitsForAnArrayWithALimit) {
+  const Owned<pw_array> v = Put();
+  ExpectOk(pw_array_wait(v.get(), 0));
+  const pw_array *arguments[] = {v.get()};
+  Owned<pw_run> run;
+  ExpectOk(
+      pw_launch(executable_.get(), arguments, 1, 1 << 30, nullptr, Into(run)));
+  const Owned<pw_array> out = Result(run.get());
+  EXPECT_EQ(pw_array_is_ready(out.get()), 0);
+  EXPECT_THAT(Expect(PW_TIMED_OUT, pw_array_wait(out.get(), 1)),
+              HasSubstr("after 1 ns"));
+  ExpectOk(pw_run_cancel(run.get()));
+  Expect(PW_RUN_FAILED, pw_array_wait(out.get(), -1));
+  Expect(PW_RUN_FAILED, pw_array_wait(out.get(), 1));
+  pw_array_release(v.get());
+  Expect(PW_INVALID_ARGUMENT, pw_array_wait(v.get(), 1));
+}
+
+// What a view shows stays until the view is freed.
+TEST_F(CApiTest, ViewsArraysWithoutACopy) {
+  Owned<pw_array> out;
+  {
+    const Owned<pw_array> v = Put();
+    out = Result(Launch(v.get()).get());
+  }
+  const void *data, *same;
+  size_t bytes;
+  Owned<pw_view> view, second;
+  ExpectOk(pw_array_view(out.get(), &data, &bytes, Into(view)));
+  ASSERT_EQ(bytes, sizeof(float) * 8);
+  ExpectOk(pw_array_view(out.get(), &same, &bytes, Into(second)));
+  EXPECT_EQ(data, same);
+  second.reset();
+  pw_array_release(out.get());
+  executable_.reset();
+  session_.reset();
+  out.reset();
+  const auto *values = static_cast<const float *>(data);
+  EXPECT_THAT(std::vector<float>(values, values + 8),
+              ElementsAre(2, 4, 6, 8, 10, 12, 14, 16));
+}
+
+TEST_F(CApiTest, SaysWhyThereIsNoView) {
+  const void *data;
+  size_t bytes;
+  Owned<pw_view> view;
+  Owned<pw_session> session;
+  pw_open_options options{};
+  options.struct_size = sizeof options;
+  options.topology = "1x2x2";
+  ExpectOk(pw_open(&options, Into(session)));
+  Owned<pw_plan> plan;
+  ExpectOk(CompileTwice(Into(plan), nullptr, "1x2x2"));
+  Owned<pw_executable> executable;
+  ExpectOk(pw_load(session.get(), plan.get(), nullptr, Into(executable)));
+  Owned<pw_array> v;
+  ExpectOk(pw_put(session.get(), &eight_.tensor, Into(v)));
+  ExpectOk(pw_array_view(v.get(), &data, &bytes, Into(view)));
+  EXPECT_EQ(static_cast<const float *>(data)[7], 8);
+  Owned<pw_run> run;
+  const pw_array *arguments[] = {v.get()};
+  ExpectOk(pw_launch(executable.get(), arguments, 1, 1, nullptr, Into(run)));
+  EXPECT_THAT(Expect(PW_REFUSED, pw_array_view(Result(run.get()).get(), &data,
+                                               &bytes, Into(view))),
+              HasSubstr("2 hosts are not dense"));
+}
+
 // Handles may be freed in any order: what they need lives on.
 TEST_F(CApiTest, HandlesOutliveTheirSession) {
   const Owned<pw_array> v = Put();

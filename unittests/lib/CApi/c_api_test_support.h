@@ -28,6 +28,7 @@ struct Free {
   void operator()(pw_run *p) const { pw_run_free(p); }
   void operator()(pw_array *p) const { pw_array_free(p); }
   void operator()(pw_events *p) const { pw_events_free(p); }
+  void operator()(pw_view *p) const { pw_view_free(p); }
 };
 template <typename T> using Owned = std::unique_ptr<T, Free>;
 
@@ -74,10 +75,11 @@ pw.program @doubling(%v: !pw.array<8xf32, @s, [{"x"}]>)
 }
 )";
 
-inline pw_error *CompileTwice(pw_plan **plan, pw_text **remarks = nullptr) {
+inline pw_error *CompileTwice(pw_plan **plan, pw_text **remarks = nullptr,
+                              const char *topology = "1x1x4") {
   pw_compile_options options{};
   options.struct_size = sizeof options;
-  options.topology = "1x1x4";
+  options.topology = topology;
   return pw_compile(kTwice, sizeof kTwice - 1, &options, plan, remarks);
 }
 

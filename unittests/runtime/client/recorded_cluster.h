@@ -153,10 +153,10 @@ class RecordedCluster {
         FetchAssembly(*result_, ElementType::kF32, result_->layout.shape));
     fetch->on_end = [this, fetch = fetch.get()](const absl::Status& status) {
       EXPECT_TRUE(status.ok()) << status;
-      fetched = fetch->assembly.Take();
+      fetched = fetch->assembly->Take();
     };
     client->transfers().AddFetch(2, fetch);
-    for (const FetchAssembly::Source& source : fetch->assembly.sources()) {
+    for (const FetchAssembly::Source& source : fetch->assembly->sources()) {
       proto::FetchSource* out = request->add_sources();
       out->set_host(source.host);
       out->set_first_piece(source.first);

@@ -76,6 +76,12 @@ class FakeOwner final : public LaunchStaging::Owner {
     }
   }
   void OnFilled() override { told_.push_back("filled"); }
+  void OnLent(uint32_t client, uint64_t request,
+              const HostStore::Object& object) override {
+    told_.push_back(absl::StrCat("lent ", client, "/", request, ": ",
+                                 std::string(object.data(), object.bytes)));
+  }
+  void OnLentEnd(uint32_t, uint64_t) override {}
 
  private:
   HostProgram program_;

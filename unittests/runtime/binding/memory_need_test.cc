@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tools/pw-run/memory_need.h"
+#include "runtime/binding/memory_need.h"
 
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@
 #include "runtime/plan/testing/random_plan.h"
 #include "runtime/plan/verify.h"
 
-namespace pathways::pw_run {
+namespace pathways {
 namespace {
 
 uint64_t Sum(const MemoryNeed& need) {
@@ -158,4 +158,4 @@ TEST(MemoryNeedTest, NothingIsBelowTheBound) {
 }
 
 }  // namespace
-}  // namespace pathways::pw_run
+}  // namespace pathways

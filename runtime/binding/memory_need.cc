@@ -6,14 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tools/pw-run/memory_need.h"
+#include "runtime/binding/memory_need.h"
 
 #include <algorithm>
 
 #include "runtime/base/buffer_bytes.h"
 #include "runtime/plan/tables.h"
 
-namespace pathways::pw_run {
+namespace pathways {
 
 MemoryNeeds::MemoryNeeds(const proto::Plan& plan) : plan_(plan) {
   FindUses();
@@ -148,4 +148,4 @@ const MemoryNeed& MemoryNeeds::Of(
   return need;
 }
 
-}  // namespace pathways::pw_run
+}  // namespace pathways

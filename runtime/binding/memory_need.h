@@ -11,8 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TOOLS_PW_RUN_MEMORY_NEED_H_
-#define TOOLS_PW_RUN_MEMORY_NEED_H_
+#ifndef RUNTIME_BINDING_MEMORY_NEED_H_
+#define RUNTIME_BINDING_MEMORY_NEED_H_
 
 #include <cstdint>
 #include <map>
@@ -22,7 +22,7 @@
 #include "runtime/layout/live_bytes.h"
 #include "runtime/proto/plan.pb.h"
 
-namespace pathways::pw_run {
+namespace pathways {
 
 // Needs in bytes; each but the first adds to those before it. The sum is the
 // peak.
@@ -76,6 +76,6 @@ class MemoryNeeds {
   std::map<std::vector<std::pair<uint32_t, uint64_t>>, MemoryNeed> known_;
 };
 
-}  // namespace pathways::pw_run
+}  // namespace pathways
 
-#endif  // TOOLS_PW_RUN_MEMORY_NEED_H_
+#endif  // RUNTIME_BINDING_MEMORY_NEED_H_
