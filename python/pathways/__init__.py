@@ -15,6 +15,9 @@ from __future__ import annotations
 
 from . import _pathways
 from ._array import Array as Array
+from ._computation import Computation as Computation
+from ._computation import computation as computation
+from ._default_session import default_session as default_session
 from ._errors import AlreadyExists as AlreadyExists
 from ._errors import Damaged as Damaged
 from ._errors import Error as Error
@@ -34,10 +37,28 @@ from ._plan import Plan as Plan
 from ._plan import Port as Port
 from ._plan import Source as Source
 from ._plan import compile as compile
+from ._program import Program as Program
+from ._program import TracedProgram as TracedProgram
+from ._program import program as program
 from ._session import Session as Session
 from ._session import connect as connect
+from ._slice import Slice as Slice
+from ._tensor_types import TensorType as TensorType
+from ._tensor_types import bf16 as bf16
+from ._tensor_types import f16 as f16
+from ._tensor_types import f32 as f32
+from ._tensor_types import f64 as f64
+from ._tensor_types import i1 as i1
+from ._tensor_types import i8 as i8
+from ._tensor_types import i16 as i16
+from ._tensor_types import i32 as i32
+from ._tensor_types import i64 as i64
+from ._tensor_types import ui8 as ui8
+from ._tensor_types import ui16 as ui16
+from ._tensor_types import ui32 as ui32
+from ._tensor_types import ui64 as ui64
+from ._trace_error import TraceError as TraceError
 from ._types import adapt, lock, unlock
-from ._types import bf16 as bf16
 
 __version__: str = _pathways.__version__
 

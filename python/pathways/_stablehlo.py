@@ -149,6 +149,8 @@ class Module:
         self.name = "".join(c if c.isalnum() or c == "_" else "_" for c in name)
         self.mesh = tuple(mesh)
         self.functions: list[Function] = []
+        # Lines that define names of attributes and locations.
+        self.aliases: list[str] = []
 
     def function(self, name: str) -> Function:
         """Adds a function, whose name gets a number if there is one like it."""
@@ -165,8 +167,9 @@ class Module:
     def text(self) -> str:
         partitions = math.prod(size for _, size in self.mesh)
         lines = [
+            *self.aliases,
             f"module @{self.name} attributes {{mhlo.num_partitions = {partitions} : i32, "
-            "mhlo.num_replicas = 1 : i32} {"
+            "mhlo.num_replicas = 1 : i32} {",
         ]
         if self.mesh:
             axes = ", ".join(f'"{axis}"={size}' for axis, size in self.mesh)

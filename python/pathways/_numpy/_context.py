@@ -1,0 +1,198 @@
+# Part of the Pathways project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The trace of one function: where the user's code is, constants, and what it must not
+do while it is traced."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import random
+import sys
+from collections.abc import Iterator
+from types import CodeType, FrameType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._trace_error import TraceError
+from .._stablehlo import Function, Place, Type, Value
+from ._elements import DType, dtype_of, element_of
+
+if TYPE_CHECKING:
+    from .._slice import Slice
+    from ._traced import Traced
+
+_OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_NUMPY = os.path.dirname(os.path.abspath(np.__file__)) + os.sep
+_RANDOM = os.path.abspath(random.__file__)
+
+# Objects whose methods draw random numbers.
+_DRAWS = (np.random.Generator, np.random.RandomState, np.random.BitGenerator, random.Random)
+
+_is_user: dict[CodeType, bool] = {}
+_places: dict[tuple[CodeType, int], Place] = {}
+
+
+def _is_user_code(code: CodeType) -> bool:
+    known = _is_user.get(code)
+    if known is None:
+        file = code.co_filename
+        known = not (
+            file.startswith((_OURS, _NUMPY, "<__array_function__"))
+            or file == _RANDOM
+            or file.endswith(os.sep + "contextlib.py")
+        )
+        _is_user[code] = known
+    return known
+
+
+def user_place(frame: FrameType | None) -> Place | None:
+    """Returns the place of the innermost call of the user's code in a stack."""
+    while frame is not None and not _is_user_code(frame.f_code):
+        frame = frame.f_back
+    if frame is None:
+        return None
+    key = (frame.f_code, frame.f_lasti)
+    place = _places.get(key)
+    if place is None:
+        positions = itertools.islice(frame.f_code.co_positions(), frame.f_lasti // 2, None)
+        _, _, column, _ = next(positions, (None, None, None, None))
+        place = (frame.f_code.co_filename, frame.f_lineno or 1, (column or 0) + 1)
+        _places[key] = place
+    return place
+
+
+def trace_error(message: str, hint: str = "") -> TraceError:
+    """Returns an error at the line of the user's code that is running."""
+    return TraceError(message, user_place(sys._getframe(1)), hint)
+
+
+class Trace:
+    """The trace of a function into a Function of StableHLO. Operations run on the slice
+    of their operands, if that is known."""
+
+    def __init__(self, function: Function) -> None:
+        self.function = function
+        self.has_ended = False
+        self.slice: Slice | None = None  # of the operations that are added now
+        self._depth = 0
+
+    @contextlib.contextmanager
+    def running(self) -> Iterator[None]:
+        """Traces what is called inside. Random numbers that are drawn there would be
+        constants of the program, so drawing them is an error."""
+        before = sys.getprofile()
+        sys.setprofile(_guard)
+        try:
+            yield
+        finally:
+            sys.setprofile(before)
+            self.has_ended = True
+
+    @contextlib.contextmanager
+    def at_user(self, slice: Slice | None = None) -> Iterator[None]:
+        """Operations that are added inside have the place of the user's code, and run
+        on that slice. Inside of another such block, that one counts."""
+        if self._depth > 0:
+            yield
+            return
+        self._depth = 1
+        self.function.place = user_place(sys._getframe(2))
+        self.slice = slice
+        try:
+            if slice is None:
+                yield
+            else:
+                with self.function.stage(slice.name):
+                    yield
+        finally:
+            self._depth, self.slice = 0, None
+
+    def type_of(self, dtype: DType, shape: tuple[int, ...]) -> Type:
+        element = element_of(dtype)
+        if element is None:
+            raise trace_error(
+                f"a value of type {dtype} cannot be part of a program",
+                "programs have bool, int8 to int64, uint8 to uint64, float16, float32 "
+                "and float64",
+            )
+        return Type(shape, element)
+
+    def constant(self, value: Any) -> Value:
+        """Adds a constant with the elements of an array, a scalar or a list."""
+        array = self.as_array(value)
+        type = self.type_of(array.dtype, array.shape)
+        little = array.dtype.newbyteorder("<")
+        data = np.ascontiguousarray(array, little).tobytes()
+        first = data[: array.dtype.itemsize]
+        if array.size > 0 and data == first * array.size:
+            return self.function.constant(
+                np.frombuffer(first, little)[0], type.element, array.shape
+            )
+        return self.function.constant_bytes(data, type)
+
+    def as_array(self, value: Any) -> np.ndarray[Any, DType]:
+        """Returns a value that is not traced as an array."""
+        try:
+            array = np.asarray(value)
+        except (TypeError, ValueError, OverflowError) as error:
+            if isinstance(error, TraceError):
+                raise
+            raise trace_error(f"{_describe(value)} is not an array: {error}") from None
+        if element_of(array.dtype) is None:
+            raise trace_error(
+                f"{_describe(value)} of type {array.dtype} cannot be part of a program",
+                "programs have bool, int8 to int64, uint8 to uint64, float16, float32 "
+                "and float64",
+            )
+        return array
+
+    def lift(self, value: Any) -> Traced:
+        """Returns a traced value as it is, and makes a constant of any other one."""
+        from ._traced import Traced
+
+        if isinstance(value, Traced):
+            self.check(value)
+            return value
+        array = self.as_array(value)
+        return Traced(self, self.constant(array), array.dtype)
+
+    def check(self, value: Traced) -> None:
+        if value._trace is self:
+            if self.has_ended:
+                raise trace_error(
+                    "a traced value is used after the function that it belongs to has "
+                    "returned",
+                    "return it from that function",
+                )
+            return
+        raise trace_error(
+            "a traced value of another function is used here",
+            "pass it to this function as an argument",
+        )
+
+    def wrap(self, value: Value, dtype: DType | None = None) -> Traced:
+        from ._traced import Traced
+
+        if dtype is None:
+            dtype = dtype_of(value.element)
+            assert dtype is not None, value.element
+        return Traced(self, value, dtype)
+
+
+def _describe(value: Any) -> str:
+    text = type(value).__name__
+    return "an array" if isinstance(value, np.ndarray) else f"a value of {text}"
+
+
+def _guard(frame: FrameType, event: str, called: Any) -> None:
+    if event == "c_call" and isinstance(getattr(called, "__self__", None), _DRAWS):
+        raise TraceError(
+            f"{called.__name__}() draws random numbers while a function is traced: every "
+            "run would have the same ones",
+            user_place(frame),
+            "pass random numbers as an argument, or compute them from a seed argument",
+        )

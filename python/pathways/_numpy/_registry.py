@@ -1,0 +1,48 @@
+# Part of the Pathways project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The functions of NumPy that can be traced."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ._elements import DType
+
+# For each function, what stands for it: the same arguments, after the trace.
+FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {}
+
+
+def implements(*functions: Callable[..., Any]) -> Callable[[Any], Any]:
+    def register(handler: Callable[..., Any]) -> Callable[..., Any]:
+        for function in functions:
+            FUNCTIONS[function] = handler
+        return handler
+
+    return register
+
+
+def dummy(shape: Sequence[int], dtype: DType | type = bool) -> np.ndarray[Any, Any]:
+    """An array of zeros that takes no memory, to ask NumPy for shapes and types."""
+    return np.broadcast_to(np.zeros((), dtype), tuple(shape))
+
+
+def axis_index(axis: Any, ndim: int) -> int:
+    """Returns an axis as a number that is not negative, as np.sum takes it."""
+    position = int(axis.__index__())
+    if not -ndim <= position < ndim:
+        raise IndexError(f"axis {position} is out of bounds for array of dimension {ndim}")
+    return position % ndim
+
+
+def axis_indices(axis: Any, ndim: int) -> list[int]:
+    """Returns axes in ascending order; None stands for all of them."""
+    if axis is None:
+        return list(range(ndim))
+    axes = [axis_index(a, ndim) for a in (axis if isinstance(axis, (tuple, list)) else [axis])]
+    if len(set(axes)) < len(axes):
+        raise ValueError(f"duplicate value in axis {axis}")
+    return sorted(axes)
