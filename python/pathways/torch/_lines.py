@@ -28,6 +28,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from pathways._stablehlo import Place
 from pathways.torch._errors import TraceError
+from pathways.torch._rewrites import rewritten
 
 PLACE = "pathways.place"
 BACKWARD = "pathways.backward"
@@ -203,7 +204,9 @@ class Hooks(TorchFunctionMode):  # type: ignore[misc]
                 f"{_READS[name]} of a traced tensor, which has no values while it is traced",
                 place,
             )
-        out = func(*args, **(kwargs or {}))
+        out = rewritten(func, args, kwargs or {})
+        if out is None:
+            out = func(*args, **(kwargs or {}))
         if isinstance(out, torch.Tensor):
             self.hook(out)
         elif isinstance(out, (tuple, list)):

@@ -22,6 +22,7 @@ from torch.overrides import TorchFunctionMode
 from pathways._stablehlo import Type
 from pathways.torch._errors import TraceError
 from pathways.torch._lines import graph_of
+from pathways.torch._registry import DTYPES
 from pathways.torch._trace import Captured, capture, named_tensors, tensors_of
 
 STAGE = "pathways.stage"
@@ -178,10 +179,15 @@ def autocast_to(element: torch.dtype | None) -> contextlib.AbstractContextManage
     return torch.autocast("cpu", dtype=element)  # type: ignore[no-any-return]
 
 
+def example(type: Type) -> torch.Tensor:
+    """A tensor of a type, without memory."""
+    return torch.empty(type.shape, dtype=DTYPES[type.element], device="meta")
+
+
 def capture_step(
     module: torch.nn.Module,
     loss: Loss | None,
-    inputs: Sequence[Any],
+    inputs: Sequence[Type],
     trained: Sequence[str],
     cuts: Sequence[str] = (),
     autocast: torch.dtype | None = None,
@@ -219,7 +225,7 @@ def capture_step(
             marks.write(example)
         return value, gradients, list(replaced.values())
 
-    captured = capture(step, (tensors, *inputs))
+    captured = capture(step, (tensors, *map(example, inputs)))
     check_constants(captured.module, tensors)
     fill_stages(captured.module)
     names = list(tensors)
@@ -275,7 +281,7 @@ def _gradients(
 
 def capture_eval(
     module: torch.nn.Module,
-    inputs: Sequence[Any],
+    inputs: Sequence[Type],
     cuts: Sequence[str] = (),
     autocast: torch.dtype | None = None,
 ) -> tuple[Captured, dict[str, torch.Tensor]]:
@@ -297,7 +303,7 @@ def capture_eval(
     was_training = {part: part.training for part in module.modules()}
     module.eval()
     try:
-        captured = capture(forward, (tensors, *inputs))
+        captured = capture(forward, (tensors, *map(example, inputs)))
     finally:
         for part, training in was_training.items():
             part.training = training

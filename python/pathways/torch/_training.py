@@ -264,7 +264,7 @@ class TrainExecutable:
 
             lr = numpy.asarray(lr, numpy.float32)
         arguments = [self._state[part.name] for part in program.state]
-        arguments += [to_array(x) for x in inputs]
+        arguments += self._inputs(inputs)
         arguments += [lr] if lr is not None else []
         results = self._executable(*arguments)
         for i, part in enumerate(program.state):
@@ -293,8 +293,15 @@ class TrainExecutable:
             self._evals[types] = made, self._session.load(made.source)
         program, executable = self._evals[types]
         arguments = [self._state[name] for name in program.tensors]
-        results = executable(*arguments, *(to_array(x) for x in inputs))
+        results = executable(*arguments, *self._inputs(inputs))
         return program.unflatten([results[i] for i in range(len(results))])
+
+    def _inputs(self, inputs: Sequence[Any]) -> list[Any]:
+        """Copies tensors, which the caller may change after the call."""
+        return [
+            self._session.put(to_array(x), copy=True) if isinstance(x, torch.Tensor) else x
+            for x in inputs
+        ]
 
     # State.
 

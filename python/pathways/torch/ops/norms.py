@@ -88,8 +88,7 @@ def _batch_norm(
         average, variance = widen(f, running_mean), widen(f, running_var)
         inverse = _inverse_root(f, variance, eps)
         y = _affine(f, _normalized(f, x, average, inverse, [1]), weight, bias, [1])
-        none = f.constant(0, x.element, (0,))
-        return [f.convert(y, element), none, none]
+        return [f.convert(y, element)]
     average, variance = _moments(f, x, dims)
     inverse = _inverse_root(f, variance, eps)
     y = _affine(f, _normalized(f, x, average, inverse, [1]), weight, bias, [1])
@@ -105,9 +104,14 @@ def _batch_norm(
     return results
 
 
-@op("native_batch_norm.default")
-def native_batch_norm(f: Function, *args: Any) -> list[Value]:
-    return _batch_norm(f, *args)[:3]
+@lowers("aten.native_batch_norm.default")
+def native_batch_norm(context: Context, *args: Any) -> list[Value]:
+    """In eval mode there are no statistics of the batch, and nothing reads them."""
+    results = _batch_norm(context.f, *args)[:3]
+    for type in context.results[len(results) :]:
+        assert type is not None
+        results.append(context.f.constant(0, type.element, type.shape))
+    return results
 
 
 @lowers("aten._native_batch_norm_legit_functional.default")
