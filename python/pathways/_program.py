@@ -184,7 +184,7 @@ class Program:
                 return leaf
             types[path] = leaf
             name = path_name(path)
-            unused.difference_update(p for p in unused if find_cut({p: 1}, name))
+            unused.difference_update([p for p in unused if find_cut({p: 1}, name)])
             return program.argument(name, leaf, find_cut(self.split, name), self.on)
 
         try:
@@ -200,17 +200,17 @@ class Program:
         names = [result_name(path) for path in lifted]
         cuts: list[Any] = []
         for path, value in lifted.items():
-            cut = find_cut(self.split, result_name(path))
-            unused.difference_update(p for p in unused if find_cut({p: 1}, result_name(path)))
+            name = result_name(path)
+            cut = find_cut(self.split, name)
+            unused.difference_update([p for p in unused if find_cut({p: 1}, name)])
             leaf = _leaf(result, path)
             on = leaf._slice if isinstance(leaf, Traced) else None
-            what = f"split= of '{result_name(path)}'"
+            what = f"split= of '{name}'"
             cuts.append(
                 None if cut is None else program.sharding(cut, value.rank, on, what)
             )
-        unused.difference_update(
-            p for p in unused if any(find_cut({p: 1}, n) for n in program.bound)
-        )
+        for name in program.bound:
+            unused.difference_update([p for p in unused if find_cut({p: 1}, name)])
         if unused:
             raise InvalidArgument(
                 f"split= names '{min(unused)}', but {self.name} has the arguments "
@@ -248,7 +248,7 @@ class Program:
             return ""
         argument_paths, result_paths = list(arguments), list(results)
         pairs: list[str] = []
-        wanted = (
+        wanted: dict[str, str | None] = (
             dict(self.carry)
             if isinstance(self.carry, Mapping)
             else {name: None for name in self.carry}
@@ -402,7 +402,7 @@ def _listed(names: Any) -> str:
 
 def _file_of(function: Any) -> str:
     code = getattr(inspect.unwrap(function), "__code__", None) if callable(function) else None
-    return code.co_filename if code is not None else "program.mlir"
+    return str(code.co_filename) if code is not None else "program.mlir"
 
 
 def _detached(value: Any) -> Any:

@@ -108,7 +108,7 @@ def type_of(value: Any, what: str) -> TensorType | None:
 
 
 def _torch_element(dtype: Any, what: str) -> str:
-    from .torch._registry import element_of  # type: ignore[attr-defined]
+    from .torch._registry import element_of
 
     try:
         return str(element_of(dtype))

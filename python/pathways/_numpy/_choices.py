@@ -8,16 +8,14 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
 from .._stablehlo import FLOATS
 from ._context import Trace, trace_error
 from ._elementwise import as_bool
-from ._registry import implements
+from ._registry import implements, np
 from ._traced import Traced
 from ._ufuncs import broadcast_shapes, common_type, convert, convert_value
 
-_NONE = np._NoValue  # type: ignore[attr-defined]
+_NONE = np._NoValue
 
 
 @implements(np.where)
@@ -71,35 +69,35 @@ def _clip(
     result = np.dtype(dtype) if dtype is not None else common_type([a, *bounds], "np.clip")
     x = convert(trace.lift(a), result)
     if a_min is not None:
-        x = np.maximum(x, convert(trace.lift(a_min), result))  # type: ignore[call-overload]
+        x = np.maximum(x, convert(trace.lift(a_min), result))
     if a_max is not None:
-        x = np.minimum(x, convert(trace.lift(a_max), result))  # type: ignore[call-overload]
+        x = np.minimum(x, convert(trace.lift(a_max), result))
     return x
 
 
 @implements(np.around, np.round_, *([np.round] if hasattr(np, "round") else []))
 def _around(trace: Trace, a: Any, decimals: int = 0) -> Any:
     x = trace.lift(a)
-    if x.dtype.kind == "b":
-        raise TypeError("rounding of bool is not available")
+    if x.dtype.kind == "b" and decimals != 0:
+        x = convert(x, np.dtype(np.float64))
     if x.dtype.kind in "iu":
         if decimals >= 0:
             return x
         scale = 10.0 ** -decimals
-        wide = np.rint(np.true_divide(x, scale, dtype=np.float64))  # type: ignore
+        wide = np.rint(np.true_divide(x, scale, dtype=np.float64))
         return convert(np.multiply(wide, scale, dtype=np.float64), x.dtype)
     if decimals == 0:
-        return np.rint(x)  # type: ignore[call-overload]
+        return np.rint(x)
     with np.errstate(all="ignore"):
         factor = x.dtype.type(10.0 ** abs(decimals))
     if decimals > 0:
-        return np.divide(np.rint(np.multiply(x, factor)), factor)  # type: ignore
-    return np.multiply(np.rint(np.divide(x, factor)), factor)  # type: ignore
+        return np.divide(np.rint(np.multiply(x, factor)), factor)
+    return np.multiply(np.rint(np.divide(x, factor)), factor)
 
 
 @implements(np.fix)
 def _fix(trace: Trace, x: Any) -> Any:
-    return np.trunc(trace.lift(x))  # type: ignore[call-overload]
+    return np.trunc(trace.lift(x))
 
 
 @implements(np.nan_to_num)
@@ -126,11 +124,11 @@ def _nan_to_num(
             value.dtype,
         )
 
-    made = np.where(np.isnan(value), fill(nan), value)  # type: ignore[call-overload]
+    made = np.where(np.isnan(value), fill(nan), value)
     up = fill(info.max if posinf is None else posinf)
     down = fill(info.min if neginf is None else neginf)
-    made = np.where(np.equal(value, value.dtype.type(math.inf)), up, made)  # type: ignore
-    return np.where(np.equal(value, value.dtype.type(-math.inf)), down, made)  # type: ignore
+    made = np.where(np.equal(value, value.dtype.type(math.inf)), up, made)
+    return np.where(np.equal(value, value.dtype.type(-math.inf)), down, made)
 
 
 @implements(np.isclose)
@@ -140,12 +138,12 @@ def _isclose(
     x, y = trace.lift(a), trace.lift(b)
     wide = np.result_type(y.dtype, np.float64 if y.dtype.kind != "f" else y.dtype)
     y = convert(y, wide)
-    limit = np.add(atol, np.multiply(rtol, np.abs(y)))  # type: ignore[call-overload]
-    near = np.less_equal(np.abs(np.subtract(x, y)), limit)  # type: ignore[call-overload]
-    finite = np.logical_and(np.isfinite(x), np.isfinite(y))  # type: ignore[call-overload]
-    close = np.where(finite, near, np.equal(x, y))  # type: ignore[call-overload]
+    limit = np.add(atol, np.multiply(rtol, np.abs(y)))
+    near = np.less_equal(np.abs(np.subtract(x, y)), limit)
+    finite = np.logical_and(np.isfinite(x), np.isfinite(y))
+    close = np.where(finite, near, np.equal(x, y))
     if equal_nan:
-        both = np.logical_and(np.isnan(x), np.isnan(y))  # type: ignore[call-overload]
+        both = np.logical_and(np.isnan(x), np.isnan(y))
         close = np.logical_or(close, both)
     return close
 
@@ -162,9 +160,9 @@ def _array_equal(trace: Trace, a1: Any, a2: Any, equal_nan: bool = False) -> Any
     x, y = trace.lift(a1), trace.lift(a2)
     if x.shape != y.shape:
         return False
-    same = np.equal(x, y)  # type: ignore[call-overload]
+    same = np.equal(x, y)
     if equal_nan and x.dtype.kind == "f" and y.dtype.kind == "f":
-        both = np.logical_and(np.isnan(x), np.isnan(y))  # type: ignore[call-overload]
+        both = np.logical_and(np.isnan(x), np.isnan(y))
         same = np.logical_or(same, both)
     return np.all(same)
 
@@ -182,8 +180,8 @@ def _isneginf(trace: Trace, x: Any) -> Any:
 def _is_infinite(trace: Trace, x: Any, number: float) -> Any:
     value = trace.lift(x)
     if value._value.element not in FLOATS:
-        return np.isinf(value)  # type: ignore[call-overload]
-    return np.equal(value, value.dtype.type(number))  # type: ignore[call-overload]
+        return np.isinf(value)
+    return np.equal(value, value.dtype.type(number))
 
 
 @implements(np.result_type)
@@ -208,4 +206,4 @@ def _real(trace: Trace, val: Any) -> Traced:
 
 @implements(np.imag)
 def _imag(trace: Trace, val: Any) -> Any:
-    return np.zeros_like(trace.lift(val))  # type: ignore[call-overload]
+    return np.zeros_like(trace.lift(val))

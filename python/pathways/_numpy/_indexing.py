@@ -12,11 +12,9 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-import numpy as np
-
 from .._stablehlo import Value
 from ._context import Trace, trace_error
-from ._registry import axis_index, implements
+from ._registry import axis_index, implements, np
 from ._traced import Traced
 from ._ufuncs import broadcast_shapes
 
@@ -164,6 +162,8 @@ def _advanced(trace: Trace, x: Traced, items: list[Any]) -> Traced:
     front = dims[0] if together else 0
     rest = [n for d, n in enumerate(base.shape) if d not in dims]
     result = (*rest[:front], *shape, *rest[front:])
+    if base.size == 0:
+        return _nothing(trace, x, result)
     offsets = [d for d in range(len(result)) if not front <= d < front + len(shape)]
     value = f.gather(
         base._value,
@@ -176,6 +176,13 @@ def _advanced(trace: Trace, x: Traced, items: list[Any]) -> Traced:
         sizes=[1 if d in dims else n for d, n in enumerate(base.shape)],
     )
     return trace.wrap(value, x.dtype)
+
+
+def _nothing(trace: Trace, x: Traced, shape: tuple[int, ...]) -> Traced:
+    """What is read of an array without elements: nothing."""
+    if 0 not in shape:
+        raise trace_error(f"an array of shape {x.shape} has no element to index")
+    return trace.wrap(trace.constant(np.zeros(shape, x.dtype)), x.dtype)
 
 
 def _is_array(item: Any) -> bool:
@@ -243,6 +250,8 @@ def _take_along_axis(trace: Trace, arr: Any, indices: Any, axis: int | None) -> 
     known = index if isinstance(indices, Traced) else trace.as_array(indices)
     place = _positions(trace, known, size, d)
     place = f.broadcast(place, [count if e == d else n for e, n in enumerate(outer)])
+    if source.type.size == 0:
+        return _nothing(trace, x, place.shape)
     others = [e for e in range(x.ndim) if e != d]
     value = f.gather(
         source,

@@ -10,12 +10,10 @@ import operator
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from .._stablehlo import Value
 from ._context import Trace, trace_error
 from ._elements import DType
-from ._registry import axis_index, axis_indices, implements
+from ._registry import axis_index, axis_indices, implements, np
 from ._shapes import _diagonal, transposed
 from ._traced import Traced
 from ._ufuncs import broadcast_shapes, common_type, convert, convert_value, loop_types
@@ -191,7 +189,7 @@ def _sum_out(x: Traced, labels: str, keep: str) -> tuple[Traced, str]:
     axes = tuple(d for d, c in enumerate(labels) if c not in keep)
     if axes:
         ufunc = np.logical_or if x.dtype.kind == "b" else np.add
-        x = ufunc.reduce(x, axis=axes, dtype=x.dtype)  # type: ignore[assignment]
+        x = ufunc.reduce(x, axis=axes, dtype=x.dtype)
         labels = "".join(c for c in labels if c in keep)
     return x, labels
 
@@ -206,9 +204,9 @@ def _multiply_pair(
     for c in [c for c in xs if c in ys]:
         n, m = x.shape[xs.index(c)], y.shape[ys.index(c)]
         if n == 1 and m != 1:
-            x, xs = np.squeeze(x, xs.index(c)), xs.replace(c, "")  # type: ignore[assignment]
+            x, xs = np.squeeze(x, xs.index(c)), xs.replace(c, "")
         elif m == 1 and n != 1:
-            y, ys = np.squeeze(y, ys.index(c)), ys.replace(c, "")  # type: ignore[assignment]
+            y, ys = np.squeeze(y, ys.index(c)), ys.replace(c, "")
         elif n != m:
             raise ValueError(f"einsum: label '{c}' has sizes {n} and {m}")
     x, xs = _sum_out(x, xs, ys + keep)
@@ -267,7 +265,7 @@ def _norm(trace: Trace, x: Any, ord: Any = None, axis: Any = None, keepdims: Any
         value = convert(value, np.dtype(np.float64))
     if axis is None and ord is None:
         # NumPy adds up the squares of all elements, in one order.
-        root = np.sqrt(np.sum(np.square(value.reshape(value.size))))  # type: ignore
+        root = np.sqrt(np.sum(np.square(value.reshape(value.size))))
         return root.reshape((1,) * value.ndim) if keepdims else root
     axes = axis_indices(axis, value.ndim)
     if axis is not None and np.ndim(axis) == 1:
@@ -337,8 +335,8 @@ def _cross(
 ) -> Any:
     if axis is not None:
         axisa = axisb = axisc = axis
-    x = np.moveaxis(trace.lift(a), axisa, -1)  # type: ignore[call-overload]
-    y = np.moveaxis(trace.lift(b), axisb, -1)  # type: ignore[call-overload]
+    x = np.moveaxis(trace.lift(a), axisa, -1)
+    y = np.moveaxis(trace.lift(b), axisb, -1)
     if x.shape[-1] != 3 or y.shape[-1] != 3:
         raise trace_error(
             f"np.cross of vectors with {x.shape[-1]} and {y.shape[-1]} elements is not "

@@ -9,17 +9,17 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
+import numpy
 
 from .._stablehlo import FLOATS, Value
 from ._context import Trace, trace_error
 from ._elements import DType, element_of
 from ._elementwise import as_bool, is_nan
-from ._registry import axis_index, axis_indices, implements
+from ._registry import axis_index, axis_indices, implements, np
 from ._traced import Traced
 from ._ufuncs import convert, convert_value
 
-_NONE = np._NoValue  # type: ignore[attr-defined]
+_NONE = np._NoValue
 
 # Operations of StableHLO that combine two elements; those of bool come second.
 _COMBINE = {
@@ -71,7 +71,7 @@ def _mask(trace: Trace, where: Any, shape: tuple[int, ...]) -> Value | None:
 
 def reduce_ufunc(
     trace: Trace,
-    ufunc: np.ufunc,
+    ufunc: numpy.ufunc,
     array: Any,
     axis: Any = 0,
     dtype: Any = None,
@@ -91,7 +91,7 @@ def reduce_ufunc(
     example = ufunc.reduce(np.ones((1,), x.dtype), dtype=dtype)
     result = np.asarray(example).dtype
     trace.type_of(result, ())
-    if name in _WITHOUT_IDENTITY and initial in (_NONE, None):
+    if name in _WITHOUT_IDENTITY and (initial is _NONE or initial is None):
         if any(x.shape[d] == 0 for d in axes):
             raise trace_error(
                 f"zero-size array to reduction operation {name} which has no identity"
@@ -141,7 +141,7 @@ def _reduce_ignoring_nan(
 
 
 def accumulate(
-    trace: Trace, ufunc: np.ufunc, array: Any, axis: Any = 0, dtype: Any = None
+    trace: Trace, ufunc: numpy.ufunc, array: Any, axis: Any = 0, dtype: Any = None
 ) -> Traced:
     """ufunc.accumulate(array, ...)."""
     x = trace.lift(array)
@@ -165,7 +165,7 @@ def accumulate(
     return Traced(trace, value, result)
 
 
-def _reduction(ufunc: np.ufunc, *functions: Any) -> None:
+def _reduction(ufunc: numpy.ufunc, *functions: Any) -> None:
     def handler(
         trace: Trace,
         a: Any,
@@ -225,7 +225,7 @@ def _nansum(
     trace: Trace, a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = False
 ) -> Traced:
     x = trace.lift(a)
-    wanted = np.logical_not(np.isnan(x))  # type: ignore[call-overload]
+    wanted = np.logical_not(np.isnan(x))
     return reduce_ufunc(trace, np.add, x, axis, dtype, keepdims, _NONE, wanted)
 
 
@@ -279,7 +279,7 @@ def _divide(total: Traced, count: Any) -> Traced:
         count = convert(count, total.dtype)
     else:
         count = np.asarray(count).astype(total.dtype)
-    quotient: Traced = np.divide(total, count)  # type: ignore[call-overload]
+    quotient: Traced = np.divide(total, count)
     return convert(quotient, total.dtype)
 
 
@@ -300,7 +300,7 @@ def _var(
     x = convert(x, wide)
     total = reduce_ufunc(trace, np.add, x, axis, wide, True, _NONE, where)
     mean = _divide(total, _count(x, axis, where, True))
-    gap = np.subtract(x, mean)  # type: ignore[call-overload]
+    gap = np.subtract(x, mean)
     squares = reduce_ufunc(trace, np.add, np.square(gap), axis, wide, keep, _NONE, where)
     count = _count(x, axis, where, keep)
     count = np.maximum(count - ddof, 0) if isinstance(count, Traced) else max(count - ddof, 0)
@@ -309,7 +309,7 @@ def _var(
 
 @implements(np.std)
 def _std(trace: Trace, *args: Any, **kwargs: Any) -> Traced:
-    root: Traced = np.sqrt(_var(trace, *args, **kwargs))  # type: ignore[call-overload]
+    root: Traced = np.sqrt(_var(trace, *args, **kwargs))
     return root
 
 
@@ -336,11 +336,11 @@ def _average(
                 f"({x.shape[d]},)"
             )
         shape = tuple(x.shape[d] if i == d else 1 for i in range(x.ndim))
-        w = np.broadcast_to(w.reshape(shape), x.shape)  # type: ignore[arg-type]
+        w = np.broadcast_to(w.reshape(shape), x.shape)
     kind = np.result_type(x.dtype, w.dtype)
     if x.dtype.kind in "iub":
         kind = np.result_type(x.dtype, w.dtype, "f8")
-    scale = np.sum(w, axis=axis, dtype=kind, keepdims=keepdims)  # type: ignore[call-overload]
+    scale = np.sum(w, axis=axis, dtype=kind, keepdims=keepdims)
     total = np.sum(np.multiply(x, w, dtype=kind), axis=axis, keepdims=keepdims)
     mean = np.divide(total, scale)
     return (mean, scale) if returned else mean
@@ -350,7 +350,7 @@ def _average(
 def _ptp(trace: Trace, a: Any, axis: Any = None, keepdims: Any = False) -> Any:
     return np.subtract(
         _max(trace, a, axis, keepdims), _min(trace, a, axis, keepdims)
-    )  # type: ignore[call-overload]
+    )
 
 
 @implements(np.cumsum)
@@ -363,7 +363,7 @@ def _cumprod(trace: Trace, a: Any, axis: Any = None, dtype: Any = None) -> Trace
     return _cumulate(trace, np.multiply, a, axis, dtype)
 
 
-def _cumulate(trace: Trace, ufunc: np.ufunc, a: Any, axis: Any, dtype: Any) -> Traced:
+def _cumulate(trace: Trace, ufunc: numpy.ufunc, a: Any, axis: Any, dtype: Any) -> Traced:
     x = trace.lift(a)
     if axis is None:
         x, axis = x.reshape(-1), 0
@@ -427,5 +427,5 @@ def _diff(trace: Trace, a: Any, n: int = 1, axis: int = -1) -> Traced:
         after = x[(slice(None),) * d + (slice(1, None),)]
         before = x[(slice(None),) * d + (slice(None, -1),)]
         ufunc = np.not_equal if x.dtype.kind == "b" else np.subtract
-        x = ufunc(after, before)  # type: ignore[call-overload]
+        x = ufunc(after, before)
     return x

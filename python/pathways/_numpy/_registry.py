@@ -6,18 +6,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
-import numpy as np
+import numpy
 
 from ._elements import DType
+
+# NumPy, whose functions take traced values in these modules.
+np: Any = numpy
 
 # For each function, what stands for it: the same arguments, after the trace.
 FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {}
 
 
-def implements(*functions: Callable[..., Any]) -> Callable[[Any], Any]:
-    def register(handler: Callable[..., Any]) -> Callable[..., Any]:
+Handler = TypeVar("Handler", bound=Callable[..., Any])
+
+
+def implements(*functions: Callable[..., Any]) -> Callable[[Handler], Handler]:
+    """Enters a handler for functions of NumPy."""
+
+    def register(handler: Handler) -> Handler:
         for function in functions:
             FUNCTIONS[function] = handler
         return handler
@@ -25,9 +33,9 @@ def implements(*functions: Callable[..., Any]) -> Callable[[Any], Any]:
     return register
 
 
-def dummy(shape: Sequence[int], dtype: DType | type = bool) -> np.ndarray[Any, Any]:
+def dummy(shape: Sequence[int], dtype: DType | type = bool) -> numpy.ndarray[Any, Any]:
     """An array of zeros that takes no memory, to ask NumPy for shapes and types."""
-    return np.broadcast_to(np.zeros((), dtype), tuple(shape))
+    return numpy.broadcast_to(numpy.zeros((), dtype), tuple(shape))
 
 
 def axis_index(axis: Any, ndim: int) -> int:

@@ -10,11 +10,9 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from .._stablehlo import Value
 from ._context import Trace, trace_error
-from ._registry import axis_index, axis_indices, dummy, implements
+from ._registry import axis_index, axis_indices, dummy, implements, np
 from ._traced import Traced
 from ._ufuncs import broadcast_shapes, convert_value
 
@@ -322,7 +320,7 @@ def _roll(trace: Trace, a: Any, shift: Any, axis: Any = None) -> Traced:
     if axis is None:
         flat = x.reshape(x.size)
         return reshaped(_roll(trace, flat, int(np.sum(shift)), 0), x.shape)
-    for by, along in np.nditer([np.asarray(shift), np.asarray(axis)]):  # type: ignore
+    for by, along in np.nditer([np.asarray(shift), np.asarray(axis)]):
         d = axis_index(along, x.ndim)
         n = x.shape[d]
         k = int(by) % n if n else 0
@@ -450,7 +448,7 @@ def _trace(
     axis2: int = 1,
     dtype: Any = None,
 ) -> Any:
-    return np.sum(_diagonal(trace, a, offset, axis1, axis2), axis=-1, dtype=dtype)  # type: ignore
+    return np.sum(_diagonal(trace, a, offset, axis1, axis2), axis=-1, dtype=dtype)
 
 
 def _filled(trace: Trace, a: Any, value: Any, dtype: Any, shape: Any) -> Traced:

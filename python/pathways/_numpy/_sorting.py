@@ -5,14 +5,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
-
-import numpy as np
 
 from .._stablehlo import FLOATS, Value
 from ._context import Trace
 from ._elementwise import is_nan
-from ._registry import axis_index, axis_indices, implements
+from ._registry import axis_index, axis_indices, implements, np
 from ._shapes import index_along
 from ._traced import Traced
 from ._ufuncs import convert
@@ -80,19 +79,17 @@ def _median(
     kept = [1 if d in axes else n for d, n in enumerate(x.shape)]
     rest = [d for d in range(x.ndim) if d not in axes]
     outer = [x.shape[d] for d in rest]
-    moved = np.transpose(x, [*rest, *axes])  # type: ignore[call-overload]
-    flat = moved.reshape([*outer, -1] if x.size else [*outer, 0])
-    n = flat.shape[-1]
-    if n == 0:
-        raise ValueError("the median of no elements is not available")
+    moved = np.transpose(x, [*rest, *axes])
+    n = math.prod(x.shape[d] for d in axes)
+    flat = moved.reshape([*outer, n])
     ordered = _sort(trace, flat)
     d = len(outer)
-    middle = index_along(ordered, d, slice((n - 1) // 2, n // 2 + 1))
-    found = np.mean(middle, axis=-1)  # type: ignore[call-overload]
-    if x.dtype.kind == "f":
+    # The mean of no elements is a NaN.
+    middle = index_along(ordered, d, slice((n - 1) // 2, n // 2 + 1)) if n else ordered
+    found = np.mean(middle, axis=-1)
+    if x.dtype.kind == "f" and n:
         last = index_along(ordered, d, n - 1)
-        found = np.where(np.isnan(last), last, found)  # type: ignore[call-overload]
-    found = convert(found, found.dtype)
+        found = np.where(np.isnan(last), last, found)
     return found.reshape(kept) if keepdims else found
 
 
@@ -106,9 +103,9 @@ def _searchsorted(
     if x.ndim != 1:
         raise ValueError("object too deep for desired array")
     wanted = value.reshape((*value.shape, 1))
-    before = np.less(x, wanted) if side == "left" else np.less_equal(x, wanted)  # type: ignore
+    before = np.less(x, wanted) if side == "left" else np.less_equal(x, wanted)
     if value.dtype.kind == "f" and x.dtype.kind == "f":
         # A NaN comes after all numbers.
-        is_last = np.logical_not(np.isnan(x)) if side == "left" else True  # type: ignore
-        before = np.where(np.isnan(wanted), is_last, before)  # type: ignore[call-overload]
-    return np.sum(before, axis=-1, dtype=np.intp)  # type: ignore[call-overload]
+        is_last = np.logical_not(np.isnan(x)) if side == "left" else True
+        before = np.where(np.isnan(wanted), is_last, before)
+    return np.sum(before, axis=-1, dtype=np.intp)

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NoReturn
 
-import numpy as np
+import numpy
 
 from .._stablehlo import Value
 from ._context import Trace, trace_error
 from ._elements import DType
+from ._registry import np
 
 if TYPE_CHECKING:
     from .._slice import Slice
@@ -26,7 +27,7 @@ def _refuse(what: str, hint: str) -> NoReturn:
     )
 
 
-def _binary(ufunc: np.ufunc) -> Callable[[Traced, Any], Any]:
+def _binary(ufunc: numpy.ufunc) -> Callable[[Traced, Any], Any]:
     def method(self: Traced, other: Any) -> Any:
         if getattr(type(other), "__array_ufunc__", ufunc) is None:
             return NotImplemented
@@ -35,7 +36,7 @@ def _binary(ufunc: np.ufunc) -> Callable[[Traced, Any], Any]:
     return method
 
 
-def _reflected(ufunc: np.ufunc) -> Callable[[Traced, Any], Any]:
+def _reflected(ufunc: numpy.ufunc) -> Callable[[Traced, Any], Any]:
     def method(self: Traced, other: Any) -> Any:
         return ufunc(other, self)
 
@@ -52,7 +53,7 @@ def _in_place(symbol: str) -> Callable[[Traced, Any], Any]:
     return method
 
 
-def _unary(ufunc: np.ufunc) -> Callable[[Traced], Any]:
+def _unary(ufunc: numpy.ufunc) -> Callable[[Traced], Any]:
     def method(self: Traced) -> Any:
         return ufunc(self)
 
@@ -139,7 +140,7 @@ class Traced:
     # The protocols of NumPy.
 
     def __array_ufunc__(
-        self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any
+        self, ufunc: numpy.ufunc, method: str, *inputs: Any, **kwargs: Any
     ) -> Any:
         from ._ufuncs import apply_ufunc
 
@@ -273,12 +274,12 @@ class Traced:
 
     def reshape(self, *shape: Any, order: str = "C") -> Any:
         sizes = shape[0] if len(shape) == 1 else shape
-        return np.reshape(self, sizes, order=order)  # type: ignore[call-overload]
+        return np.reshape(self, sizes, order=order)
 
     def transpose(self, *axes: Any) -> Any:
         if not axes or axes == (None,):
-            return np.transpose(self)  # type: ignore[call-overload]
-        return np.transpose(self, axes[0] if len(axes) == 1 else axes)  # type: ignore
+            return np.transpose(self)
+        return np.transpose(self, axes[0] if len(axes) == 1 else axes)
 
     def astype(self, dtype: Any, *args: Any, **kwargs: Any) -> Traced:
         from ._ufuncs import convert
@@ -287,7 +288,7 @@ class Traced:
 
     @property
     def T(self) -> Any:
-        return np.transpose(self)  # type: ignore[call-overload]
+        return np.transpose(self)
 
     @property
     def real(self) -> Traced:
@@ -295,7 +296,7 @@ class Traced:
 
     @property
     def imag(self) -> Any:
-        return np.zeros_like(self)  # type: ignore[call-overload]
+        return np.zeros_like(self)
 
     def to(self, slice: Slice) -> Traced:
         """Moves the value to another slice of the program."""

@@ -9,11 +9,12 @@ import itertools
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
+import numpy
 
 from .._stablehlo import Value
 from ._context import Trace, trace_error
 from ._elements import DType, element_of
+from ._registry import np
 from ._elementwise import ELEMENTWISE
 from ._traced import Traced
 
@@ -48,9 +49,9 @@ def _key(operand: Any) -> Any:
     return (type(operand), repr(operand))
 
 
-def common_type(operands: Sequence[Any], what: str) -> DType:
+def common_type(operands: Sequence[Any], what: str, ufunc: numpy.ufunc | None = None) -> DType:
     """Returns np.result_type of the operands. That the value of a traced operand decides
-    is an error."""
+    is an error, unless the results of `ufunc` are the same for all such types."""
     fixed: list[Any] = []
     traced: list[tuple[int, Traced]] = []
     has_dims = any(not isinstance(o, Traced) and np.ndim(o) > 0 for o in operands) or any(
@@ -70,6 +71,9 @@ def common_type(operands: Sequence[Any], what: str) -> DType:
         for (i, _), value in zip(traced, values):
             fixed[i] = value
         found.setdefault(np.result_type(*fixed), values)
+    if ufunc is not None and len(found) > 1 and all(t.kind in "iu" for t in found):
+        if len({_outputs(ufunc, t) for t in found}) == 1:
+            return numpy.result_type(*found)
     if len(found) > 1:
         (one, small), (other, large) = list(found.items())[:2]
         i, operand = next(
@@ -84,8 +88,13 @@ def common_type(operands: Sequence[Any], what: str) -> DType:
     return next(iter(found))
 
 
+def _outputs(ufunc: Any, dtype: DType) -> tuple[DType, ...]:
+    types = ufunc.resolve_dtypes((dtype,) * ufunc.nin + (None,) * ufunc.nout)
+    return tuple(types[ufunc.nin :])
+
+
 def loop_types(
-    ufunc: np.ufunc, operands: Sequence[Any], dtype: DType | None = None
+    ufunc: numpy.ufunc, operands: Sequence[Any], dtype: DType | None = None
 ) -> tuple[DType, ...]:
     """Returns the types of the inputs and outputs that NumPy computes with."""
     key = (ufunc, dtype, *[_key(o) for o in operands])
@@ -96,7 +105,7 @@ def loop_types(
 
 
 def _find_loop_types(
-    ufunc: np.ufunc, operands: Sequence[Any], dtype: DType | None
+    ufunc: Any, operands: Sequence[Any], dtype: DType | None
 ) -> tuple[DType, ...]:
     inputs: list[Any] = []
     for operand in operands:
@@ -109,12 +118,12 @@ def _find_loop_types(
     dims = [o.ndim if isinstance(o, Traced) else np.ndim(o) for o in operands]
     is_mixed = _LOOKS_AT_VALUES and 0 in dims and any(dims) and ufunc is not np.ldexp
     if is_mixed:
-        inputs = [common_type(operands, ufunc.__name__)] * ufunc.nin
+        inputs = [common_type(operands, f"np.{ufunc.__name__}", ufunc)] * ufunc.nin
     wanted: dict[str, Any] = {}
     if dtype is not None:
         wanted["signature"] = (None,) * ufunc.nin + (dtype,) * ufunc.nout
     try:
-        types: tuple[DType, ...] = ufunc.resolve_dtypes(  # type: ignore[attr-defined]
+        types: tuple[DType, ...] = ufunc.resolve_dtypes(
             (*inputs, *(None,) * ufunc.nout), **wanted
         )
     except TypeError as error:
@@ -131,7 +140,7 @@ def _find_loop_types(
 
 
 def _as_computed(
-    ufunc: np.ufunc, operands: Sequence[Any], types: tuple[DType, ...]
+    ufunc: numpy.ufunc, operands: Sequence[Any], types: tuple[DType, ...]
 ) -> tuple[DType, ...]:
     """Some ufuncs take the first loop that all operands fit in, in place of that of their
     common type. NumPy says which results there are."""
@@ -172,7 +181,7 @@ def slice_of(operands: Any, what: str) -> Any:
 
 def broadcast_shapes(shapes: Sequence[tuple[int, ...]], what: str) -> tuple[int, ...]:
     try:
-        return np.broadcast_shapes(*shapes)
+        return numpy.broadcast_shapes(*shapes)
     except ValueError:
         raise trace_error(
             f"the operands of {what} have shapes "
@@ -200,18 +209,18 @@ def power(x: Traced, exponent: Any) -> Any:
     """x ** exponent: NumPy computes some exponents by other functions."""
     if isinstance(exponent, (int, float)) and not isinstance(exponent, bool):
         if exponent == 2 and x.dtype.kind in "iuf":
-            return np.square(x)  # type: ignore[call-overload]
+            return np.square(x)
         if x.dtype.kind == "f":
             simple: dict[float, np.ufunc] = {
                 1.0: np.positive, -1.0: np.reciprocal, 0.5: np.sqrt
             }
             if exponent in simple:
                 return simple[exponent](x)
-    return np.power(x, exponent)  # type: ignore[call-overload]
+    return np.power(x, exponent)
 
 
 def apply_ufunc(
-    trace: Trace, ufunc: np.ufunc, method: str, inputs: Sequence[Any], kwargs: dict[str, Any]
+    trace: Trace, ufunc: numpy.ufunc, method: str, inputs: Sequence[Any], kwargs: dict[str, Any]
 ) -> Any:
     """What Traced.__array_ufunc__ returns."""
     from ._reductions import accumulate, reduce_ufunc
@@ -245,7 +254,7 @@ def apply_ufunc(
 
 
 def _call(
-    trace: Trace, ufunc: np.ufunc, inputs: Sequence[Any], kwargs: dict[str, Any]
+    trace: Trace, ufunc: numpy.ufunc, inputs: Sequence[Any], kwargs: dict[str, Any]
 ) -> Any:
     name = ufunc.__name__
     dtype = kwargs.pop("dtype", None)
