@@ -88,6 +88,16 @@ class Trace:
         sys.setprofile(_guard)
         try:
             yield
+        except TraceError:
+            raise
+        except Exception as error:
+            # NumPy replaces some errors by others that say less.
+            cause: BaseException | None = error
+            while cause is not None and not isinstance(cause, TraceError):
+                cause = cause.__cause__ or cause.__context__
+            if isinstance(cause, TraceError):
+                raise cause from None
+            raise
         finally:
             sys.setprofile(before)
             self.has_ended = True
@@ -160,7 +170,12 @@ class Trace:
         array = self.as_array(value)
         return Traced(self, self.constant(array), array.dtype)
 
-    def check(self, value: Traced) -> None:
+    def check(self, value: Traced, is_cast: bool = False) -> None:
+        """Raises an error for a value that this trace cannot compute with."""
+        if value._value.element == "bf16" and not is_cast:
+            raise trace_error(
+                "NumPy has no bf16", "cast the value first: .astype(np.float32)"
+            )
         if value._trace is self:
             if self.has_ended:
                 raise trace_error(

@@ -75,10 +75,9 @@ def common_type(operands: Sequence[Any], what: str, ufunc: numpy.ufunc | None = 
         if len({_outputs(ufunc, t) for t in found}) == 1:
             return numpy.result_type(*found)
     if len(found) > 1:
-        (one, small), (other, large) = list(found.items())[:2]
-        i, operand = next(
-            (i, t) for (i, t), a, b in zip(traced, small, large) if a != b
-        )
+        kinds = sorted(found, key=lambda t: (t.itemsize, t.kind != "f"))
+        one, other = kinds[0], kinds[-1]
+        i, operand = next((p for p in traced if p[1].dtype != one), traced[0])
         raise trace_error(
             f"the type of the result of {what} depends on the value of operand {i}, a "
             f"{operand.dtype} without dimensions: NumPy {np.__version__} gives {one} or "
@@ -200,7 +199,7 @@ def convert_value(trace: Trace, value: Value, dtype: DType) -> Value:
 def convert(x: Traced, dtype: DType) -> Traced:
     """Returns x.astype(dtype)."""
     trace = x._trace
-    trace.check(x)
+    trace.check(x, is_cast=True)
     with trace.at_user(x._slice):
         return Traced(trace, convert_value(trace, x._value, dtype), dtype)
 
