@@ -61,6 +61,14 @@ def tensors_of(tree):
     return [x for x in pytree.tree_flatten(tree)[0] if isinstance(x, torch.Tensor)]
 
 
+def largest(x):
+    """The largest finite absolute value."""
+    if not x.is_floating_point() or not x.numel():
+        return 0.0
+    values = x.detach().double().abs()
+    return values.where(torch.isfinite(values), torch.zeros(())).max().item()
+
+
 class Case:
     """A function, its arguments, and the results of PyTorch. `terms` is the number of
     terms of the largest sums, which the tolerance grows with."""
@@ -75,6 +83,8 @@ class Case:
         self.expected = tensors_of(function(*clones))
         sizes = [x.numel() for x in self.tensors] or [1]
         self.terms = terms if terms is not None else max(sizes)
+        # Sums may cancel: their errors are those of their terms.
+        self.scale = max((largest(x) for x in self.tensors), default=0.0)
 
 
 class Batch:
@@ -148,7 +158,7 @@ def difference(got, case, index):
         a, b = got.double(), want.double()
         unit = EPSILON[want.dtype]
         finite = b[torch.isfinite(b)].abs()
-        scale = finite.max().item() if finite.numel() else 0.0
+        scale = max([finite.max().item() if finite.numel() else 0.0, case.scale])
         limit = unit * case.looser * (8 * b.abs() + (4 + case.terms) * scale * 0.5)
         same = (a == b) | (a.isnan() & b.isnan()) | ((a - b).abs() <= limit)
         wrong = ~same

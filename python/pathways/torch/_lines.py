@@ -28,6 +28,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from pathways._stablehlo import Place
 from pathways.torch._errors import TraceError
+from pathways.torch._quirks import INSTEAD, adjusted, with_tensors
 from pathways.torch._rewrites import rewritten
 
 PLACE = "pathways.place"
@@ -123,8 +124,9 @@ class Lines(TorchDispatchMode):  # type: ignore[misc]
         name = str(func)
         if name != "aten.lift_fresh.default":
             args, kwargs = pytree.tree_map(self.lift, (args, kwargs))
+        args, kwargs = adjusted(name, args, kwargs)
         try:
-            out = func(*args, **kwargs)
+            out = self.call(func, args, kwargs)
         except TraceError:
             raise
         except Exception as failure:
@@ -132,6 +134,14 @@ class Lines(TorchDispatchMode):  # type: ignore[misc]
             raise
         self.annotate(name, out)
         return out
+
+    def call(self, func: Any, args: Any, kwargs: Any) -> Any:
+        try:
+            return func(*args, **kwargs)
+        except RuntimeError as failure:
+            if "Expected a value of type 'Tensor'" not in str(failure):
+                raise
+        return func(*with_tensors(func, args), **kwargs)
 
     def lift(self, x: Any) -> Any:
         """Makes a constant of a tensor that the function finds around it."""
@@ -206,6 +216,10 @@ class Hooks(TorchFunctionMode):  # type: ignore[misc]
             )
         out = rewritten(func, args, kwargs or {})
         if out is None:
+            out = NotImplemented
+        if name in INSTEAD:
+            out = INSTEAD[name](*args, **(kwargs or {}))
+        if out is NotImplemented:
             out = func(*args, **(kwargs or {}))
         if isinstance(out, torch.Tensor):
             self.hook(out)

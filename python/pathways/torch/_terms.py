@@ -105,9 +105,8 @@ class Term:
         return Term(self.c, self.c.f.chlo(name, self.v))
 
     def abs(self) -> Term:
-        return self if self.v.element.startswith(("u", "i1")) and (
-            self.v.element != "i16"
-        ) else self.call("abs")
+        is_unsigned = self.v.element == "i1" or self.v.element.startswith("u")
+        return self if is_unsigned else self.call("abs")
 
     def exp(self) -> Term:
         return self.call("exponential")
@@ -146,3 +145,10 @@ class Term:
 def terms(c: Context, element: str, *operands: Value | Number) -> list[Term]:
     """Converts operands to `element` and broadcasts them."""
     return [Term(c, v) for v in c.operands(element, *operands)]
+
+
+def wide_terms(c: Context, element: str, *operands: Value | Number) -> list[Term]:
+    """Converts operands to `element`, as PyTorch does, then to what a kernel computes in,
+    and broadcasts them."""
+    wide = c.wide(element)
+    return [Term(c, c.convert(v, wide)) for v in c.operands(element, *operands)]

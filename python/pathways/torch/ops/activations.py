@@ -9,14 +9,14 @@ import math
 
 from pathways._stablehlo import Value
 from pathways.torch._registry import Context, lowers
-from pathways.torch._terms import Term, terms
+from pathways.torch._terms import Term, terms, wide_terms
 
 Number = bool | int | float
 
 
-def wide_terms(c: Context, *operands: Value | Number) -> list[Term]:
+def operands(c: Context, *values: Value | Number) -> list[Term]:
     """Operands as a kernel of PyTorch computes with them."""
-    return terms(c, c.wide(c.result.element), *operands)
+    return wide_terms(c, c.result.element, *values)
 
 
 def end(c: Context, t: Term) -> Value:
@@ -46,13 +46,13 @@ def threshold_backward(c: Context, gradient: Value, x: Value, limit: Number) -> 
 
 @lowers("aten.sigmoid_backward")
 def sigmoid_backward(c: Context, gradient: Value, y: Value) -> Value:
-    g, t = wide_terms(c, gradient, y)
+    g, t = operands(c, gradient, y)
     return end(c, g * (1 - t) * t)
 
 
 @lowers("aten.tanh_backward")
 def tanh_backward(c: Context, gradient: Value, y: Value) -> Value:
-    g, t = wide_terms(c, gradient, y)
+    g, t = operands(c, gradient, y)
     return end(c, g * (1 - t * t))
 
 
@@ -62,7 +62,7 @@ _CUBE = 0.044715
 
 @lowers("aten.gelu")
 def gelu(c: Context, x: Value, *, approximate: str = "none") -> Value:
-    (t,) = wide_terms(c, x)
+    (t,) = operands(c, x)
     if approximate == "tanh":
         return end(c, 0.5 * t * (1 + (_GELU * (t + _CUBE * t * t * t)).tanh()))
     return end(c, t * 0.5 * (1 + (t * math.sqrt(0.5)).chlo("erf")))
@@ -72,7 +72,7 @@ def gelu(c: Context, x: Value, *, approximate: str = "none") -> Value:
 def gelu_backward(
     c: Context, gradient: Value, x: Value, *, approximate: str = "none"
 ) -> Value:
-    g, t = wide_terms(c, gradient, x)
+    g, t = operands(c, gradient, x)
     if approximate == "tanh":
         inner = (_GELU * (t + _CUBE * t * t * t)).tanh()
         slope = 0.5 * t * (1 - inner * inner) * (_GELU * (1 + 3 * _CUBE * t * t))
@@ -84,13 +84,13 @@ def gelu_backward(
 
 @lowers("aten.silu")
 def silu(c: Context, x: Value) -> Value:
-    (t,) = wide_terms(c, x)
+    (t,) = operands(c, x)
     return end(c, t / (1 + (-t).exp()))
 
 
 @lowers("aten.silu_backward")
 def silu_backward(c: Context, gradient: Value, x: Value) -> Value:
-    g, t = wide_terms(c, gradient, x)
+    g, t = operands(c, gradient, x)
     s = t.sigmoid()
     return end(c, g * s * (1 + t * (1 - s)))
 
@@ -102,20 +102,20 @@ def softplus_term(t: Term) -> Term:
 
 @lowers("aten.mish")
 def mish(c: Context, x: Value) -> Value:
-    (t,) = wide_terms(c, x)
+    (t,) = operands(c, x)
     return end(c, t * softplus_term(t).tanh())
 
 
 @lowers("aten.mish_backward")
 def mish_backward(c: Context, gradient: Value, x: Value) -> Value:
-    g, t = wide_terms(c, gradient, x)
+    g, t = operands(c, gradient, x)
     s = softplus_term(t).tanh()
     return end(c, g * (s + t * t.sigmoid() * (1 - s * s)))
 
 
 @lowers("aten.softplus")
 def softplus(c: Context, x: Value, beta: Number = 1, threshold: Number = 20) -> Value:
-    (t,) = wide_terms(c, x)
+    (t,) = operands(c, x)
     scaled = t * beta
     return end(c, (scaled > threshold).select(t, softplus_term(scaled) / beta))
 
@@ -124,7 +124,7 @@ def softplus(c: Context, x: Value, beta: Number = 1, threshold: Number = 20) -> 
 def softplus_backward(
     c: Context, gradient: Value, x: Value, beta: Number, threshold: Number
 ) -> Value:
-    g, t = wide_terms(c, gradient, x)
+    g, t = operands(c, gradient, x)
     scaled = t * beta
     return end(c, (scaled > threshold).select(g, g * scaled.sigmoid()))
 
@@ -141,7 +141,7 @@ def log_sigmoid_forward(c: Context, x: Value) -> list[Value]:
 
 @lowers("aten.log_sigmoid_backward")
 def log_sigmoid_backward(c: Context, gradient: Value, x: Value, buffer: Value) -> Value:
-    g, t = wide_terms(c, gradient, x)
+    g, t = operands(c, gradient, x)
     return end(c, g * (-t).sigmoid())
 
 
@@ -149,7 +149,7 @@ def log_sigmoid_backward(c: Context, gradient: Value, x: Value, buffer: Value) -
 def elu(
     c: Context, x: Value, alpha: Number = 1, scale: Number = 1, input_scale: Number = 1
 ) -> Value:
-    (t,) = wide_terms(c, x)
+    (t,) = operands(c, x)
     low = (t * input_scale).call("exponential_minus_one") * (alpha * scale)
     return end(c, (t <= 0).select(low, t * scale))
 
@@ -164,7 +164,7 @@ def elu_backward(
     is_result: bool,
     x: Value,
 ) -> Value:
-    g, t = wide_terms(c, gradient, x)
+    g, t = operands(c, gradient, x)
     if is_result:
         low = g * input_scale * (t + alpha * scale)
     else:
@@ -174,13 +174,13 @@ def elu_backward(
 
 @lowers("aten.celu")
 def celu(c: Context, x: Value, alpha: Number = 1) -> Value:
-    (t,) = wide_terms(c, x)
+    (t,) = operands(c, x)
     return end(c, (t <= 0).select((t / alpha).call("exponential_minus_one") * alpha, t))
 
 
 @lowers("aten.leaky_relu")
 def leaky_relu(c: Context, x: Value, slope: Number = 0.01) -> Value:
-    (t,) = wide_terms(c, x)
+    (t,) = operands(c, x)
     return end(c, (t > 0).select(t, t * slope))
 
 
@@ -188,7 +188,7 @@ def leaky_relu(c: Context, x: Value, slope: Number = 0.01) -> Value:
 def leaky_relu_backward(
     c: Context, gradient: Value, x: Value, slope: Number, is_result: bool
 ) -> Value:
-    g, t = wide_terms(c, gradient, x)
+    g, t = operands(c, gradient, x)
     return end(c, (t > 0).select(g, g * slope))
 
 
@@ -203,7 +203,7 @@ def along_channels(c: Context, weight: Value, x: Value) -> Value:
 
 @lowers("aten.prelu", "aten._prelu_kernel")
 def prelu(c: Context, x: Value, weight: Value) -> Value:
-    t, w = wide_terms(c, x, along_channels(c, weight, x))
+    t, w = operands(c, x, along_channels(c, weight, x))
     return end(c, (t > 0).select(t, t * w))
 
 
@@ -213,11 +213,12 @@ def prelu_backward(c: Context, gradient: Value, x: Value, weight: Value) -> list
     g, t, w = terms(c, c.wide(x.element), gradient, x, spread)
     of_x = c.convert((t > 0).select(g, g * w).v, x.element)
     of_weight = (t > 0).select(0, g * t).v
-    if weight.rank != x.rank:
+    if c.name.startswith("aten.prelu"):
         keep = [] if weight.type.size == 1 else [1]
         dims = [d for d in range(x.rank) if d not in keep]
-        zero = c.constant(0, of_weight.element)
-        of_weight = c.f.reduce_by("add", of_weight, zero, dims)
+        if dims:
+            zero = c.constant(0, of_weight.element)
+            of_weight = c.f.reduce_by("add", of_weight, zero, dims)
         of_weight = c.f.reshape(of_weight, weight.shape)
     return [of_x, c.convert(of_weight, weight.element)]
 
@@ -237,25 +238,25 @@ def hardtanh_backward(
 
 @lowers("aten.hardsigmoid")
 def hardsigmoid(c: Context, x: Value) -> Value:
-    (t,) = wide_terms(c, x)
+    (t,) = operands(c, x)
     return end(c, (t + 3).max(0).min(6) / 6)
 
 
 @lowers("aten.hardsigmoid_backward")
 def hardsigmoid_backward(c: Context, gradient: Value, x: Value) -> Value:
-    g, t = wide_terms(c, gradient, x)
+    g, t = operands(c, gradient, x)
     return end(c, ((t > -3) & (t < 3)).select(g / 6, 0))
 
 
 @lowers("aten.hardswish")
 def hardswish(c: Context, x: Value) -> Value:
-    (t,) = wide_terms(c, x)
+    (t,) = operands(c, x)
     return end(c, t * (t + 3).max(0).min(6) / 6)
 
 
 @lowers("aten.hardswish_backward")
 def hardswish_backward(c: Context, gradient: Value, x: Value) -> Value:
-    g, t = wide_terms(c, gradient, x)
+    g, t = operands(c, gradient, x)
     middle = (t < -3).select(0, (t <= 3).select(g * (t / 3 + 0.5), g))
     return end(c, middle)
 
@@ -274,7 +275,7 @@ def shrink_backward(c: Context, gradient: Value, x: Value, limit: Number) -> Val
 
 @lowers("aten.softshrink")
 def softshrink(c: Context, x: Value, limit: Number = 0.5) -> Value:
-    (t,) = wide_terms(c, x)
+    (t,) = operands(c, x)
     return end(c, (t > limit).select(t - limit, (t < -limit).select(t + limit, t * 0)))
 
 
@@ -298,7 +299,7 @@ def spread_gradient(c: Context, g: Term, x: Term, reduction: int) -> Term:
 
 @lowers("aten.mse_loss")
 def mse_loss(c: Context, x: Value, y: Value, reduction: int = 1) -> Value:
-    a, b = wide_terms(c, x, y)
+    a, b = operands(c, x, y)
     return reduced(c, (a - b) * (a - b), reduction)
 
 
@@ -306,13 +307,13 @@ def mse_loss(c: Context, x: Value, y: Value, reduction: int = 1) -> Value:
 def mse_loss_backward(
     c: Context, gradient: Value, x: Value, y: Value, reduction: int
 ) -> Value:
-    g, a, b = wide_terms(c, gradient, x, y)
+    g, a, b = operands(c, gradient, x, y)
     return end(c, spread_gradient(c, 2 * g, a, reduction) * (a - b))
 
 
 @lowers("aten.l1_loss")
 def l1_loss(c: Context, x: Value, y: Value, reduction: int = 1) -> Value:
-    a, b = wide_terms(c, x, y)
+    a, b = operands(c, x, y)
     return reduced(c, (a - b).abs(), reduction)
 
 
@@ -320,7 +321,7 @@ def l1_loss(c: Context, x: Value, y: Value, reduction: int = 1) -> Value:
 def smooth_l1_loss(
     c: Context, x: Value, y: Value, reduction: int = 1, beta: float = 1.0
 ) -> Value:
-    a, b = wide_terms(c, x, y)
+    a, b = operands(c, x, y)
     z = (a - b).abs()
     if beta:
         z = (z < beta).select(0.5 * z * z / beta, z - 0.5 * beta)
@@ -331,7 +332,7 @@ def smooth_l1_loss(
 def smooth_l1_loss_backward(
     c: Context, gradient: Value, x: Value, y: Value, reduction: int, beta: float
 ) -> Value:
-    g, a, b = wide_terms(c, gradient, x, y)
+    g, a, b = operands(c, gradient, x, y)
     g, z = spread_gradient(c, g, a, reduction), a - b
     outer = (z <= -beta).select(-g, (z >= beta).select(g, g * z / (beta or 1.0)))
     return end(c, outer)
@@ -341,7 +342,7 @@ def smooth_l1_loss_backward(
 def huber_loss(
     c: Context, x: Value, y: Value, reduction: int = 1, delta: float = 1.0
 ) -> Value:
-    a, b = wide_terms(c, x, y)
+    a, b = operands(c, x, y)
     z = (a - b).abs()
     return reduced(c, (z <= delta).select(0.5 * z * z, delta * (z - 0.5 * delta)), reduction)
 
@@ -350,7 +351,7 @@ def huber_loss(
 def huber_loss_backward(
     c: Context, gradient: Value, x: Value, y: Value, reduction: int, delta: float
 ) -> Value:
-    g, a, b = wide_terms(c, gradient, x, y)
+    g, a, b = operands(c, gradient, x, y)
     g, z = spread_gradient(c, g, a, reduction), a - b
     return end(c, g * z.max(-delta).min(delta))
 
@@ -359,12 +360,12 @@ def huber_loss_backward(
 def binary_cross_entropy(
     c: Context, x: Value, y: Value, weight: Value | None = None, reduction: int = 1
 ) -> Value:
-    a, b = wide_terms(c, x, y)
+    a, b = operands(c, x, y)
     # PyTorch limits logarithms to -100.
     log, other = a.log().max(-100), (-a).call("log_plus_one").max(-100)
     z = (b - 1) * other - b * log
     if weight is not None:
-        z = z * wide_terms(c, c.expand(weight, a.v.shape))[0]
+        z = z * operands(c, c.expand(weight, a.v.shape))[0]
     return reduced(c, z, reduction)
 
 
@@ -377,10 +378,10 @@ def binary_cross_entropy_backward(
     weight: Value | None = None,
     reduction: int = 1,
 ) -> Value:
-    g, a, b = wide_terms(c, gradient, x, y)
+    g, a, b = operands(c, gradient, x, y)
     z = g * (a - b) / ((1 - a) * a).max(1e-12)
     if weight is not None:
-        z = z * wide_terms(c, c.expand(weight, a.v.shape))[0]
+        z = z * operands(c, c.expand(weight, a.v.shape))[0]
     return end(c, spread_gradient(c, z, a, reduction))
 
 
@@ -393,29 +394,43 @@ def binary_cross_entropy_with_logits(
     pos_weight: Value | None = None,
     reduction: int = 1,
 ) -> Value:
-    a, b = wide_terms(c, x, y)
+    a, b = operands(c, x, y)
     # log(1 + exp(-a)) is the loss of a positive one.
     if pos_weight is not None:
-        (p,) = wide_terms(c, c.expand(pos_weight, a.v.shape))
+        (p,) = operands(c, c.expand(pos_weight, a.v.shape))
         z = (1 - b) * a + ((p - 1) * b + 1) * softplus_term(-a)
     else:
         z = (1 - b) * a + softplus_term(-a)
     if weight is not None:
-        z = z * wide_terms(c, c.expand(weight, a.v.shape))[0]
+        z = z * operands(c, c.expand(weight, a.v.shape))[0]
     return reduced(c, z, reduction)
+
+
+@lowers("aten.soft_margin_loss")
+def soft_margin_loss(c: Context, x: Value, y: Value, reduction: int = 1) -> Value:
+    a, b = operands(c, x, y)
+    return reduced(c, (-b * a).exp().call("log_plus_one"), reduction)
+
+
+@lowers("aten.soft_margin_loss_backward")
+def soft_margin_loss_backward(
+    c: Context, gradient: Value, x: Value, y: Value, reduction: int
+) -> Value:
+    g, a, b = operands(c, gradient, x, y)
+    return end(c, spread_gradient(c, -g * b, a, reduction) * (-b * a).sigmoid())
 
 
 @lowers("aten.glu")
 def glu(c: Context, x: Value, dim: int = -1) -> Value:
     a, b = halves(c, x, dim)
-    s, t = wide_terms(c, a, b)
+    s, t = operands(c, a, b)
     return end(c, s * t.sigmoid())
 
 
 @lowers("aten.glu_backward")
 def glu_backward(c: Context, gradient: Value, x: Value, dim: int) -> Value:
     a, b = halves(c, x, dim)
-    g, s, t = wide_terms(c, gradient, a, b)
+    g, s, t = operands(c, gradient, a, b)
     gate = t.sigmoid()
     parts = [end(c, g * gate), end(c, g * s * gate * (1 - gate))]
     return c.f.concatenate(parts, c.dim(dim, x.rank))

@@ -39,7 +39,9 @@ def ones(c: Context, *_: Any, **__: Any) -> Value:
 
 
 @lowers("aten.full", "aten.full_like", "aten.new_full")
-def full(c: Context, _: Any, value: Number, **__: Any) -> Value:
+def full(c: Context, *args: Any, **_: Any) -> Value:
+    """full(size, value), full_like(x, value), new_full(x, size, value)."""
+    value: Number = args[2] if "new_full" in c.name else args[1]
     return c.constant(value, c.result.element, c.result.shape)
 
 
@@ -86,6 +88,18 @@ def logspace(
 ) -> Value:
     dtype = DTYPES[c.result.element]
     return computed(c, torch.logspace(start, end, steps, base, dtype=dtype))
+
+
+@lowers(
+    "aten.hann_window",
+    "aten.hamming_window",
+    "aten.bartlett_window",
+    "aten.blackman_window",
+    "aten.kaiser_window",
+)
+def window(c: Context, *args: Any, **_: Any) -> Value:
+    make = getattr(torch, c.name.split(".")[1])
+    return computed(c, make(*args, dtype=torch.float64))
 
 
 @lowers("aten.tril_indices", "aten.triu_indices")

@@ -5,12 +5,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from pathways._stablehlo import Value
 from pathways.torch._registry import Context, broadcast_shape, is_float, lowers
 from pathways.torch._terms import Term
-from pathways.torch.ops.reductions import before, cumulate
+from pathways.torch.ops.reductions import before, cumulate, lowest
 from pathways.torch.ops.shapes import add_rows, take, take_rows
 
 Number = bool | int | float
@@ -306,14 +307,35 @@ def median_dim(c: Context, x: Value, dim: int, keepdim: bool = False) -> list[Va
 
 @lowers("aten.median.default")
 def median(c: Context, x: Value) -> Value:
+    if not x.type.size:
+        return c.constant(math.nan if is_float(x.element) else lowest(x.element), x.element)
     return median_dim(c, c.f.reshape(x, (x.type.size,)), 0)[0]
 
 
-@lowers("aten.searchsorted.Tensor", "aten.bucketize.Tensor")
+@lowers("aten.isin")
+def isin(
+    c: Context,
+    x: Value | Number,
+    values: Value | Number,
+    *,
+    assume_unique: bool = False,
+    invert: bool = False,
+) -> Value:
+    element = c.promote(x, values)
+    a, b = c.cast(x, element), c.cast(values, element)
+    flat = c.f.reshape(b, (b.type.size,))
+    shape = (*a.shape, b.type.size)
+    s = Term(c, c.f.broadcast_in_dim(a, shape, range(a.rank)))
+    t = Term(c, c.f.broadcast_in_dim(flat, shape, [a.rank]))
+    found = c.f.reduce_by("or", s.equals(t).v, c.constant(False, "i1"), [a.rank])
+    return c.f.unary("not", found) if invert else found
+
+
+@lowers("aten.searchsorted", "aten.bucketize")
 def searchsorted(
     c: Context,
-    first: Value,
-    second: Value,
+    first: Value | Number,
+    second: Value | Number,
     *,
     out_int32: bool = False,
     right: bool = False,
@@ -321,11 +343,11 @@ def searchsorted(
     sorter: Value | None = None,
 ) -> Value:
     """Counts the limits that are below each value."""
-    limits, values = (first, second) if "searchsorted" in c.name else (second, first)
     if sorter is not None:
         c.error("sorter is not supported; sort the limits first")
-    element = c.promote(limits, values)
-    limits, values = c.convert(limits, element), c.convert(values, element)
+    element = c.promote(first, second)
+    pair = c.cast(first, element), c.cast(second, element)
+    limits, values = pair if "searchsorted" in c.name else pair[::-1]
     shape = (*values.shape, limits.shape[-1])
     outer = [*range(limits.rank - 1), len(shape) - 1]
     a = Term(c, c.f.broadcast_in_dim(limits, shape, outer))

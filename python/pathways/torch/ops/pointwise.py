@@ -11,14 +11,10 @@ from typing import Any
 
 from pathways._stablehlo import Value
 from pathways.torch._registry import Context, is_float, lowers
-from pathways.torch._terms import Term, terms
+from pathways.torch._terms import Term, terms, wide_terms
 
 Number = bool | int | float
 Operand = Value | bool | int | float
-
-
-def both(x: Operand, y: Operand) -> bool:
-    return isinstance(x, Value) and isinstance(y, Value)
 
 
 def enter(formula: Callable[..., Any], names: str) -> None:
@@ -66,7 +62,8 @@ for _name, _formula in {
     "erfc": lambda x: x.chlo("erfc"),
     "erfinv special_erfinv": lambda x: x.chlo("erf_inv"),
     "lgamma": lambda x: x.chlo("lgamma"),
-    "digamma": lambda x: x.chlo("digamma"),
+    # The digamma function of 0 is infinite in PyTorch, with the sign of -0.
+    "digamma": lambda x: x.equals(0).select(-1 / x, x.chlo("digamma")),
     "reciprocal": lambda x: 1 / x,
     "deg2rad": lambda x: x * (math.pi / 180),
     "rad2deg": lambda x: x * (180 / math.pi),
@@ -82,6 +79,16 @@ def logit(c: Context, x: Value, eps: float | None = None) -> Value:
     if eps is not None:
         t = t.max(eps).min(1 - eps)
     return c.convert((t / (1 - t)).log().v, element)
+
+
+@lowers("aten.logit_backward")
+def logit_backward(
+    c: Context, gradient: Value, x: Value, eps: float | None = None
+) -> Value:
+    g, t = wide_terms(c, c.result.element, gradient, x)
+    low, high, outside = (0.0, 1.0, math.nan) if eps is None else (eps, 1 - eps, 0.0)
+    slope = ((t < low) | (t > high)).select(outside, g / (t * (1 - t)))
+    return c.convert(slope.v, c.result.element)
 
 
 @lowers("aten.polygamma")
@@ -263,20 +270,20 @@ def zero(c: Context, x: Value) -> Value:
 def add(c: Context, x: Operand, y: Operand, alpha: Number = 1) -> Value:
     name = c.name.split(".")[1]
     element = c.promote(x, y)
-    wide = element if alpha == 1 and both(x, y) else c.wide(element)
-    a, b = terms(c, wide, x, y)
+    a, b = terms(c, element, x, y) if alpha == 1 else wide_terms(c, element, x, y)
     if name == "rsub":
         a, b = b, a
     if alpha != 1:
-        b = b * alpha
+        (factor,) = wide_terms(c, element, alpha)
+        b = b * Term(c, c.expand(factor.v, b.v.shape))
     return c.convert((a + b if name == "add" else a - b).v, element)
 
 
 @lowers("aten.mul.Tensor", "aten.mul.Scalar")
 def mul(c: Context, x: Operand, y: Operand) -> Value:
     element = c.promote(x, y)
-    a, b = terms(c, element if both(x, y) else c.wide(element), x, y)
-    return c.convert((a * b).v, element)
+    a, b = terms(c, element, x, y)
+    return (a * b).v
 
 
 @lowers(
@@ -292,10 +299,9 @@ def div(c: Context, x: Operand, y: Operand, *, rounding_mode: str | None = None)
         rounding_mode = "floor"
     element = c.promote(x, y)
     if rounding_mode is None:
-        element = c.to_float(element)
-        a, b = terms(c, c.wide(element), x, y)
-        return c.convert((a / b).v, element)
-    a, b = terms(c, c.wide(element), x, y)
+        a, b = terms(c, c.to_float(element), x, y)
+        return (a / b).v
+    a, b = wide_terms(c, element, x, y)
     if not is_float(element):
         return (a / b if rounding_mode == "trunc" else floor_quotient(a, b)).v
     if rounding_mode == "trunc":
@@ -327,7 +333,7 @@ def float_floor_quotient(a: Term, b: Term) -> Term:
 @lowers("aten.remainder", "aten.fmod")
 def remainder(c: Context, x: Operand, y: Operand) -> Value:
     element = c.promote(x, y)
-    a, b = terms(c, c.wide(element), x, y)
+    a, b = wide_terms(c, element, x, y)
     rest = a % b
     if c.name.startswith("aten.remainder") and not element.startswith("u"):
         rest = (rest.differs(0) & ((rest < 0) ^ (b < 0))).select(rest + b, rest)
@@ -368,7 +374,7 @@ def binary_formula(
         element = c.promote(x, y)
         if is_floating:
             element = c.to_float(element)
-        a, b = terms(c, c.wide(element), x, y)
+        a, b = wide_terms(c, element, x, y)
         return c.convert(formula(a, b).v, element)
 
     return lower
@@ -385,7 +391,8 @@ def hypot(a: Term, b: Term) -> Term:
     high, low = a.abs().max(b.abs()), a.abs().min(b.abs())
     ratio = low / high
     length = high * (1 + ratio * ratio).call("sqrt")
-    return (high.equals(0) | high.equals(math.inf)).select(high, length)
+    is_infinite = a.abs().equals(math.inf) | b.abs().equals(math.inf)
+    return is_infinite.select(math.inf, high.equals(0).select(high, length))
 
 
 def copysign(a: Term, b: Term) -> Term:
@@ -409,7 +416,7 @@ for _name, _two, _is_floating in (
     ("logaddexp2", lambda a, b: logaddexp(a, b, 2.0), True),
     (
         "heaviside",
-        lambda a, b: a.is_nan().select(a, a.equals(0).select(b, (a > 0).to(a.v.element))),
+        lambda a, b: a.equals(0).select(b, (a > 0).to(a.v.element)),
         False,
     ),
 ):
@@ -424,7 +431,7 @@ def nextafter(c: Context, x: Value, y: Value) -> Value:
 
 @lowers("aten.lerp")
 def lerp(c: Context, x: Value, y: Value, weight: Operand) -> Value:
-    a, b, w = terms(c, c.wide(x.element), x, y, weight)
+    a, b, w = wide_terms(c, x.element, x, y, weight)
     near, far = a + w * (b - a), b - (b - a) * (1 - w)
     return c.convert((w.abs() < 0.5).select(near, far).v, x.element)
 
@@ -432,7 +439,7 @@ def lerp(c: Context, x: Value, y: Value, weight: Operand) -> Value:
 @lowers("aten.addcmul", "aten.addcdiv")
 def addc(c: Context, x: Value, a: Value, b: Value, *, value: Number = 1) -> Value:
     element = c.promote(x, a, b)
-    s, p, q = terms(c, c.wide(element), x, a, b)
+    s, p, q = wide_terms(c, element, x, a, b)
     if value != 1:
         p = p * value
     return c.convert((s + (p * q if "addcmul" in c.name else p / q)).v, element)

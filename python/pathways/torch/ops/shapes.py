@@ -106,7 +106,43 @@ def slice(
     return take(c, x, dim, first, last, step)
 
 
-@lowers("aten.split", "aten.split_with_sizes", "aten.unsafe_split", "aten.tensor_split.sections")
+@lowers("aten.select_backward")
+def select_backward(
+    c: Context, gradient: Value, sizes: Sequence[int], dim: int, index: int
+) -> Value:
+    dim = c.dim(dim, len(sizes))
+    index = index + sizes[dim] if index < 0 else index
+    shape = [1 if d == dim else n for d, n in enumerate(sizes)]
+    return padded(c, c.f.reshape(gradient, shape), dim, index, sizes[dim] - index - 1, 1)
+
+
+def padded(c: Context, x: Value, dim: int, low: int, high: int, step: int) -> Value:
+    """Puts zeros around a slice, and into its steps."""
+    lows, highs, between = ([0] * x.rank for _ in range(3))
+    lows[dim], highs[dim], between[dim] = low, high, step - 1
+    return c.f.pad(x, c.constant(0, x.element), lows, highs, between)
+
+
+@lowers("aten.slice_backward")
+def slice_backward(
+    c: Context,
+    gradient: Value,
+    sizes: Sequence[int],
+    dim: int,
+    start: int,
+    end: int,
+    step: int,
+) -> Value:
+    dim = c.dim(dim, len(sizes))
+    first, _ = bounds(start, end, sizes[dim])
+    n = gradient.shape[dim]
+    if not n:
+        return c.constant(0, gradient.element, c.result.shape)
+    reach = (n - 1) * step + 1
+    return padded(c, gradient, dim, first, sizes[dim] - first - reach, step)
+
+
+@lowers("aten.split", "aten.split_with_sizes", "aten.unsafe_split", "aten.unsafe_split_with_sizes")
 def split(c: Context, x: Value, size: int | Sequence[int], dim: int = 0) -> list[Value]:
     dim = c.dim(dim, x.rank)
     n = x.shape[dim]
@@ -146,6 +182,51 @@ def stack(c: Context, values: Sequence[Value], dim: int = 0) -> Value:
     shape = [1 if d == dim else n for d, n in enumerate(c.result.shape)]
     parts = [c.f.reshape(c.convert(v, c.result.element), shape) for v in values]
     return c.f.concatenate(parts, dim)
+
+
+@lowers("aten.block_diag")
+def block_diag(c: Context, values: Sequence[Value]) -> Value:
+    rows, columns = c.result.shape
+    total = c.constant(0, c.result.element, (rows, columns))
+    row = column = 0
+    for value in values:
+        block = c.convert(value, c.result.element)
+        block = c.f.reshape(block, ((1, 1, *block.shape)[block.rank :])[-2:])
+        n, m = block.shape
+        if block.type.size:
+            zero = c.constant(0, block.element)
+            high = (rows - row - n, columns - column - m)
+            spread = c.f.pad(block, zero, (row, column), high)
+            name = "or" if block.element == "i1" else "add"
+            total = c.f.binary(name, total, spread)
+        row, column = row + n, column + m
+    return total
+
+
+@lowers("aten.pixel_shuffle")
+def pixel_shuffle(c: Context, x: Value, factor: int) -> Value:
+    *outer, channels, height, width = x.shape
+    parts = [*outer, channels // factor**2, factor, factor, height, width]
+    n = len(outer)
+    order = [*range(n), n, n + 3, n + 1, n + 4, n + 2]
+    return c.f.reshape(c.f.transpose(c.f.reshape(x, parts), order), c.result.shape)
+
+
+@lowers("aten.pixel_unshuffle")
+def pixel_unshuffle(c: Context, x: Value, factor: int) -> Value:
+    *outer, channels, height, width = x.shape
+    parts = [*outer, channels, height // factor, factor, width // factor, factor]
+    n = len(outer)
+    order = [*range(n), n, n + 2, n + 4, n + 1, n + 3]
+    return c.f.reshape(c.f.transpose(c.f.reshape(x, parts), order), c.result.shape)
+
+
+@lowers("aten.channel_shuffle")
+def channel_shuffle(c: Context, x: Value, groups: int) -> Value:
+    n, channels, *rest = x.shape
+    split = c.f.reshape(x, (n, groups, channels // groups, *rest))
+    order = [0, 2, 1, *range(3, split.rank)]
+    return c.f.reshape(c.f.transpose(split, order), x.shape)
 
 
 @lowers("aten.repeat")
