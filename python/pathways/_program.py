@@ -31,6 +31,9 @@ from ._slice import Cut, Slice, islands
 from ._tensor_types import TensorType, type_of
 from ._tree import Path, leaves_of, map_leaves, path_name, result_name
 
+# The results of a text that is a program.
+_UNKNOWN = object()
+
 Carry = Union[str, Sequence[str], Mapping[str, str]]
 
 
@@ -69,7 +72,10 @@ class TracedProgram:
         return self.source
 
     def unflatten(self, results: Any) -> Any:
-        """Puts results, in the order of the program, into what the function returned."""
+        """Puts results, in the order of the program, into what the function returned. What
+        a text returns stays as it is."""
+        if self._tree is _UNKNOWN:
+            return results
         each = iter(results)
         return map_leaves(self._tree, lambda _, leaf: next(each))
 
@@ -169,13 +175,13 @@ class Program:
                 "a text in the pw dialect states its slices, shardings and carried "
                 "arguments itself: on=, carry=, stepped= and split= do not apply"
             )
-        return TracedProgram(Source(text), (), (), {}, False, None)
+        return TracedProgram(Source(text), (), (), {}, False, _UNKNOWN)
 
     def _trace(self, arguments: Any, slices: list[Slice]) -> TracedProgram:
         from ._numpy import Traced
         from ._program_trace import ProgramTrace, find_cut, lift_results
 
-        program = ProgramTrace(self.name, slices)
+        program = ProgramTrace(self.name, slices, self.on)
         types: dict[Path, TensorType] = {}
         unused = set(self.split)
 
@@ -216,6 +222,7 @@ class Program:
                 f"split= names '{min(unused)}', but {self.name} has the arguments "
                 f"{_listed(map(path_name, types))} and the results {_listed(names)}"
             )
+        program.check_mesh()
         program.main.returns(list(lifted.values()), names, cuts)
         program.module.mesh = tuple(program.mesh.axes) if program.slices else ()
         source = Source(

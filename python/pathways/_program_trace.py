@@ -66,10 +66,10 @@ class ProgramTrace:
     PyTorch (`bound`), then the seed of random numbers (`seed`).
     """
 
-    def __init__(self, name: str, slices: list[Slice]) -> None:
+    def __init__(self, name: str, slices: list[Slice], on: Slice | None) -> None:
         self.module = Module(name)
         self.main = self.module.function("main")
-        self.trace = Trace(self.main)
+        self.trace = Trace(self.main, on)
         self.slices = list(slices)
         self.mesh = Mesh(self.slices)
         self.bound: dict[str, Any] = {}
@@ -79,6 +79,7 @@ class ProgramTrace:
         self._callees: dict[Any, Callee] = {}
         self._keep: list[Any] = []  # objects whose ids are keys
         self._uses_mesh = False
+        self._cut: tuple[Cut, int, Slice | None, str] | None = None
         self._random_operations = 0
 
     @contextlib.contextmanager
@@ -103,10 +104,16 @@ class ProgramTrace:
             raise SlicesChanged
         self.mesh = mesh
 
+    def check_mesh(self) -> None:
+        """Raises an error if something is cut, but there are no slices."""
+        if not self.slices and self._cut is not None:
+            self.mesh.sharding(*self._cut)
+
     def sharding(self, cut: Cut, rank: int, on: Slice | None, what: str) -> Sharding:
         self._uses_mesh = True
         if not self.slices:
             # The slices come later, and then the program is traced again.
+            self._cut = (cut, rank, on, what)
             return Sharding(((),) * rank)
         return self.mesh.sharding(cut, rank, on, what)
 
@@ -119,9 +126,7 @@ class ProgramTrace:
         if cut is not None:
             sharding = self.sharding(cut, len(type.shape), on, f"split= of '{name}'")
         value = self.main.argument(Type(type.shape, type.element), name, sharding)
-        traced = Traced(self.trace, value, _types.dtype_of(type.element))
-        traced._slice = on
-        return traced
+        return Traced(self.trace, value, _types.dtype_of(type.element))
 
     def _bound_argument(self, computation: Computation, name: str, tensor: Any) -> Value:
         key = (id(computation), name)

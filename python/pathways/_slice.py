@@ -199,15 +199,19 @@ class Mesh:
     def sharding(self, cut: Cut, rank: int, on: Slice | None, what: str) -> Sharding:
         """Returns the sharding for a `split=` of a value with `rank` dimensions: an axis
         of the first dimension, or for each dimension an axis, several, or None."""
-        dims = [cut] if isinstance(cut, str) else list(cut or ())
+        dims = [cut] if isinstance(cut, str) else cut
+        if not isinstance(dims, (tuple, list)):
+            raise InvalidArgument(f"{what} is {cut!r}, expected names of axes or None")
         if len(dims) > rank:
             raise InvalidArgument(
                 f"{what} has {len(dims)} dimensions, but the value has {rank}"
             )
         parts: list[tuple[str, ...]] = []
         for dim in dims:
-            names = () if dim is None else (dim,) if isinstance(dim, str) else tuple(dim)
-            if not all(isinstance(name, str) for name in names):
+            names = (dim,) if isinstance(dim, str) else () if dim is None else dim
+            if not isinstance(names, (tuple, list)) or not all(
+                isinstance(name, str) for name in names
+            ):
                 raise InvalidArgument(f"{what} is {cut!r}, expected names of axes or None")
             parts.append(tuple(a for n in names for a in self.axes_of(n, on, what)))
         used = [axis for part in parts for axis in part]

@@ -72,10 +72,11 @@ def trace_error(message: str, hint: str = "") -> TraceError:
 
 class Trace:
     """The trace of a function into a Function of StableHLO. Operations run on the slice
-    of their operands, if that is known."""
+    of their operands, or on `default` if these have none."""
 
-    def __init__(self, function: Function) -> None:
+    def __init__(self, function: Function, default: Slice | None = None) -> None:
         self.function = function
+        self.default = default
         self.has_ended = False
         self.slice: Slice | None = None  # of the operations that are added now
         self._depth = 0
@@ -111,12 +112,12 @@ class Trace:
             return
         self._depth = 1
         self.function.place = user_place(sys._getframe(2))
-        self.slice = slice
+        self.slice = slice if slice is not None else self.default
         try:
-            if slice is None:
+            if self.slice is None:
                 yield
             else:
-                with self.function.stage(slice.name):
+                with self.function.stage(self.slice.name):
                     yield
         finally:
             self._depth, self.slice = 0, None
