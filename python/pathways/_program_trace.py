@@ -16,7 +16,7 @@ from . import _types
 from ._computation import Computation, bind, call_bound, framework_of
 from ._embed import embed
 from ._errors import InvalidArgument
-from ._numpy import Trace, Traced, trace_error
+from ._numpy import Trace, Traced, trace_error, unguarded
 from ._slice import Cut, Mesh, Slice
 from ._stablehlo import Function, Module, Sharding, Type, Value
 from ._tensor_types import TensorType, type_of
@@ -232,10 +232,10 @@ class ProgramTrace:
 
     def _make(self, computation: Computation, types: Any) -> Callee:
         framework = computation.framework or framework_of(computation.function, types)
-        if framework == "torch":
-            return self._make_torch(computation, types)
-        if framework == "jax":
-            return self._make_jax(computation, types)
+        if framework in ("torch", "jax"):
+            make = self._make_torch if framework == "torch" else self._make_jax
+            with unguarded():
+                return make(computation, types)
         if framework == "stablehlo":
             function = embed(self.module, computation.function, computation.name)
             given = [leaf for _, leaf in leaves_of(types)]
@@ -280,7 +280,8 @@ class ProgramTrace:
         framework = computation.framework or framework_of(computation.function, types)
         if framework != "torch":
             return {}, False
-        captured, tensors = self._captured(computation, types)
+        with unguarded():
+            captured, tensors = self._captured(computation, types)
         return tensors, captured.uses_seed
 
     def _captured(self, computation: Computation, types: Any) -> tuple[Any, dict[str, Any]]:

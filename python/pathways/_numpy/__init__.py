@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from ._context import Trace as Trace
 from ._context import trace_error as trace_error
+from ._context import unguarded as unguarded
 from ._context import user_place as user_place
 from ._elements import dtype_of as dtype_of
 from ._elements import element_of as element_of

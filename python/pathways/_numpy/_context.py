@@ -204,11 +204,35 @@ def _describe(value: Any) -> str:
     return "an array" if isinstance(value, np.ndarray) else f"a value of {text}"
 
 
+# Methods of generators that draw nothing.
+_HARMLESS = {"seed", "get_state", "set_state", "getstate", "setstate", "__init__", "spawn"}
+
+
 def _guard(frame: FrameType, event: str, called: Any) -> None:
-    if event == "c_call" and isinstance(getattr(called, "__self__", None), _DRAWS):
-        raise TraceError(
-            f"{called.__name__}() draws random numbers while a function is traced: every "
-            "run would have the same ones",
-            user_place(frame),
-            "pass random numbers as an argument, or compute them from a seed argument",
-        )
+    """The profiler of Python while a function is traced: it sees all calls in C."""
+    if event != "c_call" or not isinstance(getattr(called, "__self__", None), _DRAWS):
+        return
+    if called.__name__ in _HARMLESS:
+        return
+    above: FrameType | None = frame
+    while above is not None and above.f_code.co_filename != "<frozen importlib._bootstrap>":
+        above = above.f_back
+    if above is not None:
+        return  # a module draws what it needs for itself while it is imported
+    raise TraceError(
+        f"{called.__name__}() draws random numbers while a function is traced: every run "
+        "would have the same ones",
+        user_place(frame),
+        "pass random numbers as an argument, or compute them from a seed argument",
+    )
+
+
+@contextlib.contextmanager
+def unguarded() -> Iterator[None]:
+    """Lets the code inside draw random numbers: the tracers of other frameworks."""
+    before = sys.getprofile()
+    sys.setprofile(None)
+    try:
+        yield
+    finally:
+        sys.setprofile(before)
