@@ -487,6 +487,9 @@ class TorchOps(unittest.TestCase):
             cases.add("addmm", torch.addmm, cases.tensor((2,), dtype), a, b)
         cases.add("bilinear", with_gradients(F.bilinear, 3), cases.tensor((5, 3)),
                   cases.tensor((5, 4)), cases.tensor((2, 3, 4)))
+        for p in (1.0, 2.0, float("inf")):
+            cases.add("cdist", with_gradients(lambda a, b, p=p: torch.cdist(a, b, p), 2),
+                      cases.tensor((3, 4)), cases.tensor((5, 4)))
         cases.add("kron", torch.kron, cases.tensor((2, 3)), cases.tensor((3, 2)))
         cases.add("chain", lambda a, b: torch.chain_matmul(a, b), cases.tensor((2, 3)),
                   cases.tensor((3, 2)))

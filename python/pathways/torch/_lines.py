@@ -125,6 +125,12 @@ class Lines(TorchDispatchMode):  # type: ignore[misc]
         if name != "aten.lift_fresh.default":
             args, kwargs = pytree.tree_map(self.lift, (args, kwargs))
         args, kwargs = adjusted(name, args, kwargs)
+        if kwargs.get("generator") is not None:
+            raise TraceError(
+                f"{name} has a generator, whose state would be part of the program: leave it "
+                "out, and the seed argument of the program is used",
+                self.place()[0],
+            )
         try:
             out = self.call(func, args, kwargs)
         except TraceError:
@@ -192,6 +198,11 @@ class Lines(TorchDispatchMode):  # type: ignore[misc]
             raise TraceError(
                 f"the shape of the result of {name} depends on values; all shapes must be "
                 "known when a function is traced: use torch.where, or a mask",
+                place,
+            ) from None
+        if isinstance(failure, NotImplementedError):
+            raise TraceError(
+                f"PyTorch cannot trace {name} without values: write it with other operations",
                 place,
             ) from None
 

@@ -112,12 +112,7 @@ class _Lowering:
             for key, value in node.kwargs.items()
             if key not in _MEMORY
         }
-        if kwargs.pop("generator", None) is not None:
-            raise TraceError(
-                f"{name} has a generator, whose state would be frozen into the program: "
-                "leave it out, and the seed argument of the program is used",
-                place,
-            )
+        kwargs.pop("generator", None)
         context = Context(self.function, name, results, place, lambda: self.seeds(node))
         result = lowering(context, *args, **kwargs)
         if expected is None:

@@ -75,8 +75,31 @@ def prelu(x: torch.Tensor, weight: torch.Tensor) -> Any:
     return torch.where(x > 0, x, x * weight.reshape(()))
 
 
+def multinomial(
+    p: torch.Tensor, num_samples: int, replacement: bool = False, **kwargs: Any
+) -> Any:
+    """PyTorch has no way to find the shape but to draw from zeros, which fails. Of
+    exponential times with these rates, the first ones are drawn."""
+    if kwargs.get("generator") is not None:
+        return NotImplemented
+    if replacement:
+        shape = [*p.shape[:-1], num_samples, p.shape[-1]]
+        spread = p.unsqueeze(-2).expand(shape)
+        return (spread / torch.empty_like(spread).exponential_()).argmax(-1)
+    return torch.topk(p / torch.empty_like(p).exponential_(), num_samples)[1]
+
+
+def cdist(
+    x: torch.Tensor, y: torch.Tensor, p: float = 2.0, compute_mode: Any = None
+) -> Any:
+    """The kernel of PyTorch takes no part of its own tracing."""
+    return torch.linalg.vector_norm(x.unsqueeze(-2) - y.unsqueeze(-3), p, -1)
+
+
 # Functions of PyTorch, by name, that are traced in another way. NotImplemented: as always.
 INSTEAD: dict[str, Callable[..., Any]] = {
+    "cdist": cdist,
+    "multinomial": multinomial,
     "one_hot": one_hot,
     "prelu": prelu,
     "repeat_interleave": repeat_interleave,

@@ -93,6 +93,26 @@ def leaves_of(tree: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any
             yield from leaves_of(child, (*path, name))
 
 
+class _TypeExample:
+    """A type among the examples: it is a tuple itself, but one leaf of the tree."""
+
+    def __init__(self, shape: Sequence[int], element: str) -> None:
+        self.shape, self.element = tuple(shape), element
+
+
+def with_types_as_leaves(tree: Any) -> Any:
+    if isinstance(getattr(tree, "element", None), str) and hasattr(tree, "shape"):
+        return _TypeExample(tree.shape, tree.element)
+    if isinstance(tree, dict):
+        pairs = [(key, with_types_as_leaves(value)) for key, value in tree.items()]
+        return type(tree)(pairs)
+    if isinstance(tree, tuple) and hasattr(tree, "_fields"):
+        return type(tree)(*map(with_types_as_leaves, tree))
+    if type(tree) in (list, tuple):
+        return type(tree)(map(with_types_as_leaves, tree))
+    return tree
+
+
 def example_type(x: Any) -> tuple[tuple[int, ...], torch.dtype] | None:
     """Returns shape and dtype of what stands for a tensor: a tensor, an array of NumPy or
     a type (with `shape` and `element`). None: it is a value, and part of the program."""
@@ -138,7 +158,7 @@ def capture(
     argument of the graph, other leaves are values that the function gets as they are.
     Nothing is computed. Raises TraceError for what cannot be traced.
     """
-    tree = (tuple(args), dict(kwargs or {}))
+    tree = with_types_as_leaves((tuple(args), dict(kwargs or {})))
     leaves, spec = pytree.tree_flatten(tree)
     types = [example_type(leaf) for leaf in leaves]
     all_paths = [path for path, _ in leaves_of(tree)]
