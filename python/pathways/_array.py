@@ -41,15 +41,19 @@ class Array(_pathways.Array):
         self._wait(nanoseconds(timeout))
         return self
 
-    def __await__(self) -> Generator[Any, None, Array]:
+    async def ended(self) -> Array:
         """Waits in an event loop of asyncio, and returns the array. Errors: RunError."""
         from ._loops import in_thread
 
         if self.is_ready() or self.session.is_simulation:
             self._wait(-1)
         else:
-            yield from in_thread(lambda: self._wait(-1)).__await__()
+            await in_thread(lambda: self._wait(-1))
         return self
+
+    def __await__(self) -> Generator[Any, None, Array]:
+        """Waits as `ended` does."""
+        return self.ended().__await__()
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Waits, then writes the array to a new folder.
@@ -63,6 +67,7 @@ class Array(_pathways.Array):
 
         With `copy` False it returns what `view` does, or raises a ValueError.
         """
+        self._wait(-1)
         import numpy as np
 
         if copy is False:
@@ -82,9 +87,10 @@ class Array(_pathways.Array):
         Errors: Refused, with the reason, unless the values are dense in one piece of memory
         of this process; those of `block_until_ready`.
         """
+        view = self._view()
         import numpy as np
 
-        values = np.asarray(self._view())
+        values = np.asarray(view)
         return values.view(self.dtype) if self.element == "bf16" else values
 
     def __dlpack__(

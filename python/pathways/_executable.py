@@ -29,7 +29,7 @@ class Results(_pathways.Results):
 
     def __await__(self) -> Generator[Any, None, Results]:
         """Waits for the run in an event loop of asyncio, and returns the results."""
-        yield from self._run.__await__()
+        yield from self._run.ended().__await__()
         return self
 
     def __repr__(self) -> str:
@@ -54,18 +54,23 @@ class Run(_pathways.Run):
         self._wait(nanoseconds(timeout))
         return self._results
 
-    def __await__(self) -> Generator[Any, None, Results]:
+    async def ended(self) -> Results:
         """Waits in an event loop of asyncio, and returns the results.
 
         A simulation makes progress only in calls that wait: there the loop stands still.
+        Errors: RunError.
         """
         from ._loops import run_end
 
         if self.is_ready() or self.session.is_simulation:
             self._wait(-1)
         else:
-            yield from run_end(self).__await__()
+            await run_end(self)
         return self._results
+
+    def __await__(self) -> Generator[Any, None, Results]:
+        """Waits as `ended` does."""
+        return self.ended().__await__()
 
     def __repr__(self) -> str:
         return f"<Run of {self.executable.name}{'' if self.is_ready() else ', in flight'}>"

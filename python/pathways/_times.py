@@ -12,6 +12,8 @@ def nanoseconds(seconds: float | None) -> int:
     """Returns a time limit in nanoseconds, -1 for None. NaN is an error."""
     if seconds is None:
         return -1
+    if not hasattr(seconds, "__float__"):
+        raise TypeError(f"a time limit is a number of seconds, not {seconds!r}")
     if seconds != seconds:
         raise InvalidArgument("a time limit is not a number: NaN")
     # 292 years is the longest time that fits.

@@ -268,6 +268,10 @@ static pw_array *putAdapted(SessionObject *session, PyObject *value,
 pw_array *putValue(SessionObject *session, PyObject *value, int32_t element,
                    CopyPolicy policy, const char *what) {
   finishWork();
+  Cell *cell = handleUse(&session->base);
+  if (!cell)
+    return NULL; // before anything is imported, as at the end of the process
+  cellRelease(cell);
   Py_buffer buffer;
   if (!PyObject_CheckBuffer(value) ||
       PyObject_GetBuffer(value, &buffer, PyBUF_RECORDS_RO) < 0) {
