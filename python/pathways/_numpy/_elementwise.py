@@ -261,8 +261,11 @@ def _heaviside(f: Function, v: Sequence[Value], t: Sequence[DType]) -> Value:
 
 def _spacing(f: Function, v: Sequence[Value], t: Sequence[DType]) -> Value:
     x = v[0]
-    away = with_sign(f, like(f, math.inf, x), x)
-    return f.binary("subtract", f.chlo("next_after", x, away), x)
+    away = like(f, math.inf, x)
+    if x.element != "f16":  # NumPy always goes up from f16, else away from 0
+        away = with_sign(f, away, x)
+    gap = f.binary("subtract", f.chlo("next_after", x, away), x)
+    return f.select(_is_inf(f, v, t), like(f, math.nan, x), gap)
 
 
 def _copysign(f: Function, v: Sequence[Value], t: Sequence[DType]) -> Value:

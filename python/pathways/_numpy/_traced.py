@@ -266,11 +266,14 @@ class Traced:
     any, all = _method("any"), _method("all")
     argmax, argmin, argsort = _method("argmax"), _method("argmin"), _method("argsort")
     cumsum, cumprod = _method("cumsum"), _method("cumprod")
-    clip, round, dot = _method("clip"), _method("around"), _method("dot")
+    round, dot = _method("around"), _method("dot")
     ravel, squeeze = _method("ravel"), _method("squeeze")
     swapaxes, repeat, take = _method("swapaxes"), _method("repeat"), _method("take")
     trace, diagonal, copy = _method("trace"), _method("diagonal"), _method("copy")
     flatten, conj, conjugate = _method("ravel"), _method("conj"), _method("conj")
+
+    def clip(self, min: Any = None, max: Any = None, **kwargs: Any) -> Any:
+        return np.clip(self, min, max, **kwargs)
 
     def reshape(self, *shape: Any, order: str = "C") -> Any:
         sizes = shape[0] if len(shape) == 1 else shape
