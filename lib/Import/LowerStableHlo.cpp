@@ -95,7 +95,18 @@ class LowerStableHloPass
     if (failed(applyPartialConversion(getOperation(), target,
                                       std::move(patterns))) ||
         failed(refuseOperations(getOperation())))
-      signalPassFailure();
+      return signalPassFailure();
+    removeCasts();
+  }
+
+  /// Removes pairs of casts, which join results of this pass to those of
+  /// earlier passes.
+  void removeCasts() {
+    DenseSet<UnrealizedConversionCastOp> casts;
+    getOperation().walk(
+        [&](UnrealizedConversionCastOp cast) { casts.insert(cast); });
+    if (!casts.empty())
+      reconcileUnrealizedCasts(casts);
   }
 };
 

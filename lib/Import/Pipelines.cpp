@@ -8,7 +8,6 @@
 
 #include "pathways/Import/Passes.h"
 
-#include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
@@ -61,7 +60,6 @@ void mlir::pathways::buildImportPipeline(OpPassManager &pm,
   pm.addPass(createSymbolDCEPass());
   pm.addPass(createLowerChlo());
   pm.addPass(createLowerStableHlo());
-  pm.addPass(createReconcileUnrealizedCastsPass());
 }
 
 void mlir::pathways::registerPathwaysImportPasses() {
