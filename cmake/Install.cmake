@@ -36,8 +36,9 @@ install(EXPORT PathwaysTargets NAMESPACE pathways::
 install(FILES include/pathways/Array.h include/pathways/CApi.h include/pathways/Compile.h include/pathways/EventQueue.h
               include/pathways/Executable.h include/pathways/Execute.h
               include/pathways/HostArray.h include/pathways/Options.h
-              include/pathways/Pathways.h include/pathways/Plan.h include/pathways/Result.h
-              include/pathways/Session.h
+              include/pathways/Pathways.h include/pathways/Plan.h include/pathways/PlanCosts.h
+              include/pathways/PortInfo.h include/pathways/Result.h include/pathways/Session.h
+              include/pathways/Statistics.h
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/pathways)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 

@@ -25,8 +25,19 @@
 // zero.
 //
 // Threads. Any function may be called on any thread, also on one handle at the
-// same time, except that nothing else may use a handle while it is freed. After
-// fork, the child must not call this library.
+// same time, except that nothing else may use a handle while it is freed.
+//
+// fork. If a session was opened before fork, every call of the child returns
+// PW_REFUSED, and the functions that free do nothing. The parent goes on.
+//
+// JSON. Some outputs are JSON texts, for facts that not every program reads.
+// Later versions may add members. A sharding, which also is an input, is
+//
+//   {"mesh": [["x", 2], ["y", 2]], "devices": ["island0/host0/device0", ...],
+//    "dims": [["x"], []], "partial": ["y"], "reduction": "add"}
+//
+// with the members of pathways::Sharding (Array.h). The last two may be absent
+// if the array is not partial.
 //
 //===----------------------------------------------------------------------===//
 
@@ -48,6 +59,7 @@ typedef struct pw_plan pw_plan;
 typedef struct pw_session pw_session;
 typedef struct pw_executable pw_executable;
 typedef struct pw_run pw_run;
+typedef struct pw_slice pw_slice;
 typedef struct pw_array pw_array;
 typedef struct pw_view pw_view;
 typedef struct pw_events pw_events;
@@ -160,6 +172,16 @@ pw_error *pw_array_get(const pw_array *array, const pw_tensor *into);
 pw_error *pw_array_view(const pw_array *array, const void **data, size_t *bytes,
                         pw_view **view);
 void pw_view_free(pw_view *view);
+/// Describes where the array is, as JSON: {"sharding": SHARDING, "shards":
+/// [{"device": NAME, "offset": [...], "shape": [...]}, ...]}, with the first
+/// element and the number of elements in each dimension. "sharding" is null and
+/// there are no shards if this process or files hold the values. Never waits.
+/// Errors: PW_INVALID_ARGUMENT if the array was released.
+pw_error *pw_array_placement(const pw_array *array, pw_text **json);
+/// Waits, then copies one shard, whose shape pw_array_placement gives. Errors:
+/// as for pw_array_get; PW_INVALID_ARGUMENT also if there is no such shard.
+pw_error *pw_array_get_shard(const pw_array *array, size_t shard,
+                             const pw_tensor *into);
 /// Waits, then writes the array to a new folder. Errors: as for
 /// pathways::Array::save.
 pw_error *pw_array_save(const pw_array *array, const char *folder);
@@ -197,8 +219,20 @@ typedef struct {
   const char *elided;
   const char *assign;
   const char *slices;
-  int32_t rounding; // pw_rounding
+  int32_t rounding;    // pw_rounding
+  int32_t explain;     // sum of values of pw_explain, for pw_plan_report
+  const char *profile; // file of pw_session_write_profile; null: none
+  uint64_t kernel_cache_bytes; // 0: the default
 } pw_compile_options;
+
+/// Explanations to make. Shardings, and ops that run as plain loops, become
+/// remarks.
+typedef enum {
+  PW_EXPLAIN_SHARDINGS = 1,
+  PW_EXPLAIN_RESHARDS = 2,
+  PW_EXPLAIN_KERNELS = 4,
+  PW_EXPLAIN_IMPORT = 8
+} pw_explain;
 
 /// Compiles a program in the `pw` dialect, a module of StableHLO, or a plan
 /// as text. `remarks`, which may be null, gets remarks and warnings, a line
@@ -222,6 +256,39 @@ const char *pw_plan_program(const pw_plan *plan);
 /// `room`, in the order of the program, and return how many there are.
 size_t pw_plan_arguments(const pw_plan *plan, pw_port *ports, size_t room);
 size_t pw_plan_results(const pw_plan *plan, pw_port *ports, size_t room);
+/// Describes the plan as JSON: {"program": NAME, "arguments": [PORT, ...],
+/// "results": [PORT, ...]}. A port has "name", "element" ("f32"), "shape",
+/// "stepped" and "sharding", without devices, and an argument also
+/// "carried_from", the name of a result or null.
+pw_error *pw_plan_describe(const pw_plan *plan, pw_text **json);
+/// Returns what the compiler reported about this plan as JSON, with the members
+/// of pathways::Compiled: "remarks", "donated" and "kernels"; "reshards" and
+/// "imported" are empty unless pw_compile_options::explain asked for them. {}
+/// for a plan that pw_compile did not make.
+pw_error *pw_plan_report(const pw_plan *plan, pw_text **json);
+/// Returns the plan as text of the `plan` dialect, which pw_compile reads.
+/// Errors: PW_INVALID_ARGUMENT for a damaged plan; PW_NOT_FOUND as for
+/// pw_compile.
+pw_error *pw_plan_print(const pw_plan *plan, pw_text **text);
+
+/// Costs of a plan, as in pathways::PlanCosts.
+typedef struct {
+  size_t struct_size;
+  uint64_t peak_bytes;  // most memory of any device
+  uint64_t total_bytes; // sum over the devices
+  int64_t step_ns;      // time of a step; 0 without simulation
+  uint64_t ici_bytes;   // moved by one step inside islands
+  uint64_t dcn_bytes;   // moved by one step between islands
+} pw_costs;
+
+/// Computes what the plan costs on these machines (pw_open_options::topology),
+/// which need not be there. If `steps` is not 0, simulates a launch of that
+/// many steps for step_ns. Sets as much of *costs as its struct_size says.
+/// `details`, which may be null, gets all of pathways::PlanCosts as JSON.
+/// Errors: PW_INVALID_ARGUMENT for the topology, a negative number of steps, or
+/// a damaged plan; PW_REFUSED if the plan does not fit these machines.
+pw_error *pw_plan_costs(const pw_plan *plan, const char *topology,
+                        int64_t steps, pw_costs *costs, pw_text **details);
 void pw_plan_free(pw_plan *plan);
 
 //===----------------------------------------------------------------------===//
@@ -243,6 +310,20 @@ typedef struct {
   uint64_t quota_bytes;     // 0: no limit
   int64_t trace_events;     // events kept for traces; 0: no tracing
   int64_t stall_timeout_ns; // 0: the default
+  // Not 0: a simulation that only costs. Kernels and copies take virtual time
+  // and no memory. Arrays have shapes and no values: pw_put takes tensors with
+  // 0 bytes, and pw_array_get returns an error.
+  int32_t costs_only;
+  int32_t run_ahead;  // most open launches; 0: the default
+  int32_t elastic;    // not 0: programs leave drained devices
+  int32_t link_costs; // threads, not 0: links take the time that the topology
+                      // says
+  int64_t kernel_timeout_ns; // 0: no limit
+  const char *policy;        // order of launches; null: "priority"
+  const char *faults;        // file or preset for a simulation; null: none
+  const char *chaos;         // faults between processes; null: none
+  const char *spill_folder;  // files of arrays beyond memory; null: none
+  uint64_t spill_bytes;      // per host; 0: the default
 } pw_open_options;
 
 typedef struct {
@@ -253,7 +334,19 @@ typedef struct {
   int32_t priority;
   double weight; // 0: 1
   uint64_t quota_bytes;
+  int32_t run_ahead; // as in pw_open_options
+  int32_t elastic;
+  const char *chaos;
 } pw_connect_options;
+
+typedef struct {
+  size_t struct_size;
+  double weight; // 0: 1
+  int32_t priority;
+  int32_t run_ahead; // as in pw_open_options
+  uint64_t quota_bytes;
+  int32_t elastic;
+} pw_client_options;
 
 /// Opens a cluster in this process, and its first session. Errors: as for
 /// pathways::Session::open.
@@ -262,12 +355,45 @@ pw_error *pw_open(const pw_open_options *options, pw_session **session);
 /// unix:@NAME. Errors: as for pathways::Session::connect.
 pw_error *pw_connect(const char *address, const pw_connect_options *options,
                      pw_session **session);
+/// Opens another session of the same cluster, which shares the devices by
+/// weight and priority. Errors: as for pathways::Session::another.
+pw_error *pw_session_another(pw_session *session, const char *name,
+                             const pw_client_options *options,
+                             pw_session **another);
 /// Returns the machines of the cluster, as pw_compile_options::topology
 /// takes them.
 pw_error *pw_session_topology(const pw_session *session, pw_text **topology);
 /// Writes the events so far as JSON for Perfetto. Errors:
 /// PW_INVALID_ARGUMENT without pw_open_options::trace_events; PW_UNWRITABLE.
 pw_error *pw_session_write_trace(pw_session *session, const char *path);
+/// Writes the measured costs of a program that has run, for
+/// pw_compile_options::profile. Errors: as for pw_session_write_trace;
+/// PW_INVALID_ARGUMENT as for pathways::Session::writeProfile.
+pw_error *pw_session_write_profile(pw_session *session, const pw_plan *plan,
+                                   const char *path);
+/// Returns the devices and hosts, with their memory now, as JSON: {"devices":
+/// [...], "hosts": [...]}, with the members of pathways::DeviceInfo and
+/// pathways::HostInfo. Waits for all hosts. Errors: PW_RUN_FAILED if the
+/// cluster ended.
+pw_error *pw_session_machines(pw_session *session, pw_text **json);
+/// Returns counts of the cluster as JSON, with the members of
+/// pathways::Statistics. Waits for all processes. Errors: PW_RUN_FAILED if the
+/// cluster ended.
+pw_error *pw_session_statistics(pw_session *session, pw_text **json);
+/// Gives the resources of the session to others until pw_session_resume. Its
+/// arrays go to files in a new folder or, if that is null, to memory of this
+/// process. Waits for its launches. Errors: as for pathways::Session::suspend.
+pw_error *pw_session_suspend(pw_session *session, const char *folder);
+/// Loads the programs again. Errors: as for pathways::Session::resume.
+pw_error *pw_session_resume(pw_session *session);
+/// Stops loading programs on these islands, hosts or devices, and waits until
+/// none is left there, for at most `limit_ns` nanoseconds if that is not
+/// negative. Errors: as for pathways::Session::drain.
+pw_error *pw_session_drain(pw_session *session, const char *const *names,
+                           size_t count, int64_t limit_ns);
+/// Errors: as for pathways::Session::undrain.
+pw_error *pw_session_undrain(pw_session *session, const char *const *names,
+                             size_t count);
 void pw_session_free(pw_session *session);
 
 /// Makes a new array with a copy of the values. Errors: PW_INVALID_ARGUMENT
@@ -282,9 +408,52 @@ pw_error *pw_put(pw_session *session, const pw_tensor *values,
 pw_error *pw_borrow(pw_session *session, const pw_tensor *values,
                     void (*done)(void *context), void *context,
                     pw_array **array);
-/// Makes an array of one that pw_array_save has written. Errors: as for
-/// pathways::Session::loadArray.
+/// Makes a new array on devices, divided by a sharding. Errors: as for
+/// pathways::Session::put with a sharding; PW_INVALID_ARGUMENT for a text that
+/// is no sharding.
+pw_error *pw_put_sharded(pw_session *session, const pw_tensor *values,
+                         const char *sharding, pw_array **array);
+/// Makes a new array of this shape on devices from its shards, in the order of
+/// the devices. Errors: as for pathways::Session::putShards.
+pw_error *pw_put_shards(pw_session *session, int32_t rank, const int64_t *shape,
+                        const pw_tensor *shards, size_t count,
+                        const char *sharding, pw_array **array);
+/// Waits for several arrays, then writes them to one new folder, each in a
+/// folder of its name. Errors: as for pathways::Session::save.
+pw_error *pw_save(pw_session *session, const pw_array *const *arrays,
+                  const char *const *names, size_t count, const char *folder);
+/// Makes an array of one that pw_array_save has written, or pw_save in the
+/// folder FOLDER/NAME. Errors: as for pathways::Session::loadArray.
 pw_error *pw_restore(pw_session *session, const char *folder, pw_array **array);
+/// Returns the names of the arrays that pw_save has written, a line each.
+/// Errors: as for pathways::Session::savedNames.
+pw_error *pw_saved_names(const char *folder, pw_text **names);
+
+//===----------------------------------------------------------------------===//
+// Slices
+//===----------------------------------------------------------------------===//
+
+typedef struct {
+  size_t struct_size;
+  const char *name;      // name in messages; null: "slice"
+  const int64_t *shape;  // sizes of its mesh; null: one device
+  int32_t rank;          // number of sizes in `shape`
+  int32_t islands;       // 0: 1
+  const char *kind;      // of devices; null: "cpu"
+  int64_t wait_ns;       // as in pw_load_options
+  uint64_t device_bytes; // reserved of each device; 0: the whole device
+  int32_t contiguous;    // not 0: devices are neighbours
+} pw_slice_options;
+
+/// Reserves devices, on other islands than the slices of `apart_from`, until
+/// the slice is freed; programs loaded there stay. Waits as pw_load does.
+/// Errors: as for pathways::Session::reserve.
+pw_error *pw_reserve(pw_session *session, const pw_slice_options *options,
+                     const pw_slice *const *apart_from, size_t count,
+                     pw_slice **slice);
+/// Returns the names of the devices in order, a line each.
+pw_error *pw_slice_devices(const pw_slice *slice, pw_text **devices);
+void pw_slice_free(pw_slice *slice);
 
 //===----------------------------------------------------------------------===//
 // Executables and runs
@@ -301,12 +470,26 @@ typedef struct {
   int32_t place;   // pw_load_place, as pathways::LoadPlace
   int64_t wait_ns; // longest wait for memory that other sessions hold; 0: no
                    // limit; negative: no wait
+  const pw_slice *slice; // devices to load on; null: as `place` says
+  int32_t oversubscribe; // not 0, with PW_PRESENT: devices may be shared
+  int32_t await_devices; // not 0: also wait for lost and drained devices
 } pw_load_options;
 
 /// Checks, places and loads a plan. Errors: PW_INVALID_ARGUMENT, PW_REFUSED,
 /// as for pathways::Session::load.
 pw_error *pw_load(pw_session *session, const pw_plan *plan,
                   const pw_load_options *options, pw_executable **executable);
+/// Loads all of several plans or none. `executables` has room for `count`.
+/// Errors: as for pw_load; PW_INVALID_ARGUMENT also with a slice.
+pw_error *pw_load_several(pw_session *session, const pw_plan *const *plans,
+                          size_t count, const pw_load_options *options,
+                          pw_executable **executables);
+/// Describes the program where it is loaded now, as JSON: what
+/// pw_plan_describe returns, with devices in shardings, and "memory":
+/// [{"device": NAME, "bytes": BYTES}, ...]. Never waits. Errors:
+/// PW_INVALID_ARGUMENT.
+pw_error *pw_executable_describe(const pw_executable *executable,
+                                 pw_text **json);
 /// Moves the program to other devices: none of the islands, hosts and
 /// devices named in `avoid`. Errors: as for pathways::Executable::rebind.
 pw_error *pw_rebind(pw_executable *executable, const char *const *avoid,
@@ -315,8 +498,10 @@ void pw_executable_free(pw_executable *executable);
 
 typedef struct {
   size_t struct_size;
-  int64_t deadline_ns; // from the call; 0: none
-  int64_t first_step;  // number of the first step
+  int64_t deadline_ns;  // from the call; 0: none
+  int64_t first_step;   // number of the first step
+  int32_t has_priority; // not 0: `priority` replaces that of the session
+  int32_t priority;
 } pw_launch_options;
 
 /// Starts `steps` steps and returns at once. The arguments have the order of
@@ -342,6 +527,44 @@ pw_error *pw_run_take(pw_run *run, size_t result, pw_array **array);
 /// handles of it are freed before that. Never waits.
 pw_error *pw_run_notify(pw_run *run, pw_events *events, uint64_t tag);
 void pw_run_free(pw_run *run);
+
+/// Reactions to the loss of a host, as in pathways::RecoveryOptions.
+typedef enum { PW_FAIL = 0, PW_RETRY = 1, PW_REBIND = 2 } pw_recovery_mode;
+
+typedef struct {
+  size_t struct_size;
+  int32_t mode;                 // pw_recovery_mode
+  int32_t max_losses;           // between two checkpoints; 0: the default
+  int64_t checkpoint_every;     // steps; 0: only the beginning
+  const char *checkpoint_dir;   // null: memory
+  int32_t checkpoints_on_hosts; // not 0: memory of other hosts
+  int32_t resume;               // not 0: from the checkpoint in the folder
+  int64_t wait_ns;              // for devices, as in pw_load_options
+  int32_t oversubscribe;        // not 0: devices may be shared
+} pw_recovery_options;
+
+/// Costs of recovery, as in pathways::RecoveryReport.
+typedef struct {
+  size_t struct_size;
+  int64_t resumed_at;
+  int64_t losses;
+  int64_t moves;
+  int64_t repeated_steps;
+  int64_t checkpoints;
+  uint64_t checkpoint_bytes;
+  int64_t checkpoint_ns;
+  int64_t run_ns;
+} pw_recovery_report;
+
+/// Runs `steps` steps to their end, through losses of hosts. Waits. `results`
+/// gets an array for each result, in order; it has room for `room` of them, at
+/// least as many as there are. `report`, which may be null, is set as far as
+/// its struct_size says. Errors: as for pathways::Executable::runToEnd.
+pw_error *pw_run_to_end(pw_executable *executable,
+                        const pw_array *const *arguments, size_t count,
+                        int64_t steps, const pw_recovery_options *recovery,
+                        const pw_launch_options *options, pw_array **results,
+                        size_t room, pw_recovery_report *report);
 
 //===----------------------------------------------------------------------===//
 // The ends of runs

@@ -13,6 +13,7 @@
 #include "pathways/EventQueue.h"
 #include "pathways/HostArray.h"
 #include "pathways/Options.h"
+#include "pathways/PortInfo.h"
 #include "pathways/Result.h"
 
 #include <cstdint>
@@ -73,22 +74,6 @@ public:
 
 private:
   std::shared_ptr<State> state;
-};
-
-/// An argument or a result of a program, for a launch of one step.
-struct PortInfo {
-  std::string name;
-  ElementType element = ElementType::kInvalid;
-  /// Shape in one step. A launch of n steps takes or returns a stepped value
-  /// with n as an extra leading dimension.
-  std::vector<int64_t> shape;
-  bool stepped = false;
-  /// For a carried argument, the result whose value it takes from the second
-  /// step on; otherwise empty.
-  std::string carried_from;
-  /// Devices and layout, without the dimension of steps. An argument with this
-  /// sharding does not move when a launch starts.
-  Sharding sharding;
 };
 
 /// Memory that a loaded program reserves on one device.

@@ -20,7 +20,10 @@
 #include "pathways/HostArray.h"
 #include "pathways/Options.h"
 #include "pathways/Plan.h"
+#include "pathways/PlanCosts.h"
+#include "pathways/PortInfo.h"
 #include "pathways/Result.h"
 #include "pathways/Session.h"
+#include "pathways/Statistics.h"
 
 #endif // PATHWAYS_EXECUTE_H

@@ -15,6 +15,7 @@
 #include "pathways/Options.h"
 #include "pathways/Plan.h"
 #include "pathways/Result.h"
+#include "pathways/Statistics.h"
 
 #include <cstdint>
 #include <functional>
@@ -152,6 +153,14 @@ public:
   /// `devices`.
   Result<std::vector<HostInfo>> hosts();
 
+  /// Time of the cluster in nanoseconds: virtual in a simulation, otherwise
+  /// since it was opened here. 0 for an empty session.
+  int64_t now() const;
+  /// Returns counts of the cluster, after memory that was released before was
+  /// given back. Waits for an answer of every process. Errors: RunFailed if the
+  /// cluster ended.
+  Result<Statistics> statistics();
+
   /// Makes a new array. Its values go to devices with the first launch that has
   /// it as argument. Errors: InvalidArgument if the number of bytes does not
   /// fit the type; Refused if memory is short.
@@ -196,6 +205,10 @@ public:
   /// written; InvalidArgument for another version of the format, several
   /// arrays, or missing permission; Refused if memory for the index is short.
   Result<Array> loadArray(const std::string &folder);
+  /// Returns the names of the arrays in a folder that Session::save has
+  /// written. Reads no values. Errors: as for loadArray; InvalidArgument also
+  /// for the folder of a single array.
+  static Result<std::vector<std::string>> savedNames(const std::string &folder);
   /// Loads the arrays that Session::save has written. Otherwise as loadArray.
   Result<std::map<std::string, Array>> loadArrays(const std::string &folder);
 

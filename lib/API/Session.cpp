@@ -260,6 +260,14 @@ Result<Array> Session::loadArray(const std::string &folder) {
   return makeArray(state, array, ErrorCode::kRefused);
 }
 
+Result<std::vector<std::string>>
+Session::savedNames(const std::string &folder) {
+  auto names = Client::SavedNames(folder);
+  if (!names.ok())
+    return makeLoadError(names.status());
+  return *std::move(names);
+}
+
 Result<std::map<std::string, Array>>
 Session::loadArrays(const std::string &folder) {
   if (!state)

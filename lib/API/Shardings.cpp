@@ -72,16 +72,22 @@ static layout::Reduction fromReduction(Sharding::Reduction reduction) {
   return layout::Reduction::kNone;
 }
 
+Sharding pathways::toSharding(const layout::Layout &layout,
+                              const layout::Mesh &mesh) {
+  Sharding sharding;
+  for (const layout::Axis &axis : mesh)
+    sharding.mesh.push_back({axis.name, axis.size});
+  sharding.dims = layout.dims;
+  sharding.partial_axes = layout.partial;
+  sharding.reduction = toReduction(layout.reduction);
+  return sharding;
+}
+
 Sharding pathways::toSharding(const ArrayPlacement &placement,
                               const Topology &topology) {
-  Sharding sharding;
-  for (const layout::Axis &axis : placement.mesh)
-    sharding.mesh.push_back({axis.name, axis.size});
+  Sharding sharding = toSharding(placement.layout, placement.mesh);
   for (int32_t device : placement.device_of)
     sharding.devices.push_back(topology.GlobalDeviceName(device));
-  sharding.dims = placement.layout.dims;
-  sharding.partial_axes = placement.layout.partial;
-  sharding.reduction = toReduction(placement.layout.reduction);
   return sharding;
 }
 

@@ -21,6 +21,8 @@
 
 namespace pathways {
 
+/// Returns a sharding without devices.
+Sharding toSharding(const layout::Layout &layout, const layout::Mesh &mesh);
 /// Returns the sharding of an array that is placed so, in one step.
 Sharding toSharding(const ArrayPlacement &placement, const Topology &topology);
 

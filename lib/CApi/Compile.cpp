@@ -11,9 +11,73 @@
 #include "CompileLibrary.h"
 
 #include <new>
+#include <nlohmann/json.hpp>
 
 using namespace pathways;
 using namespace pathways::capi;
+
+using Json = nlohmann::ordered_json;
+
+static pw_code toCode(const Error &error) {
+  return static_cast<pw_code>(static_cast<int>(error.code) + 1);
+}
+
+static Json toJson(const KernelCost &kernel) {
+  Json paths = Json::array();
+  for (const OpPath &path : kernel.paths)
+    paths.push_back(
+        {{"place", path.place}, {"op", path.op}, {"path", path.path}});
+  return {{"kernel", kernel.kernel},
+          {"is_cached", kernel.is_cached},
+          {"seconds", kernel.seconds},
+          {"paths", std::move(paths)}};
+}
+
+static Json toJson(const ReshardChoice &choice) {
+  Json routes = Json::array();
+  for (const ReshardRoute &route : choice.routes)
+    routes.push_back({{"steps", route.steps},
+                      {"num_steps", route.num_steps},
+                      {"ici_bytes", route.ici_bytes},
+                      {"dcn_bytes", route.dcn_bytes},
+                      {"host_bytes", route.host_bytes},
+                      {"peak_bytes", route.peak_bytes},
+                      {"nanoseconds", route.nanoseconds},
+                      {"is_counted", route.is_counted}});
+  return {{"place", choice.place},
+          {"from", choice.from},
+          {"to", choice.to},
+          {"routes", std::move(routes)}};
+}
+
+static Json toJson(const ImportedKind &kind) {
+  Json became = Json::array();
+  for (const auto &[op, count] : kind.became)
+    became.push_back({{"op", op}, {"count", count}});
+  return {
+      {"op", kind.op}, {"count", kind.count}, {"became", std::move(became)}};
+}
+
+template <typename T> static Json toJsonList(const std::vector<T> &values) {
+  Json list = Json::array();
+  for (const T &value : values)
+    list.push_back(toJson(value));
+  return list;
+}
+
+/// Returns what pw_plan_report promises.
+static std::string makeReport(const Compiled &compiled) {
+  const DonatedArguments &donated = compiled.donated;
+  const Json report = {{"remarks", compiled.remarks},
+                       {"donated",
+                        {{"count", donated.count},
+                         {"first", donated.first},
+                         {"carry", donated.carry}}},
+                       {"kernels", toJsonList(compiled.kernels)},
+                       {"reshards", toJsonList(compiled.reshards)},
+                       {"imported", toJsonList(compiled.imported)}};
+  return report.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
 
 static std::string toString(const char *text, const char *fallback = "") {
   return text ? text : fallback;
@@ -53,11 +117,17 @@ extern "C" int pw_compile_to_bytes_1(const char *text, size_t size,
                   "pw_compile_options: there is no rounding " +
                       std::to_string(given->rounding));
     }
+    options.profile = toString(given->profile);
+    if (given->kernel_cache_bytes != 0)
+      options.kernel_cache_bytes = given->kernel_cache_bytes;
+    options.explain_shardings = given->explain & PW_EXPLAIN_SHARDINGS;
+    options.explain_reshards = given->explain & PW_EXPLAIN_RESHARDS;
+    options.explain_kernels = given->explain & PW_EXPLAIN_KERNELS;
+    options.explain_import = given->explain & PW_EXPLAIN_IMPORT;
     Result<Compiled> compiled = compile(program, options);
     if (!compiled) {
       const Error &error = compiled.error();
-      return fail(static_cast<pw_code>(static_cast<int>(error.code) + 1),
-                  error.message);
+      return fail(toCode(error), error.message);
     }
     std::string remarks;
     for (const std::string &remark : compiled->remarks)
@@ -65,6 +135,28 @@ extern "C" int pw_compile_to_bytes_1(const char *text, size_t size,
     const std::string &bytes = compiled->plan.bytes();
     take(context, CompileOutput::kPlan, bytes.data(), bytes.size());
     take(context, CompileOutput::kRemarks, remarks.data(), remarks.size());
+    const std::string report = makeReport(*compiled);
+    take(context, CompileOutput::kReport, report.data(), report.size());
+    return 0;
+  } catch (const std::bad_alloc &) {
+    return fail(PW_REFUSED, "this process lacks memory");
+  }
+}
+
+extern "C" int pw_print_plan_1(const char *bytes, size_t size, TakeOutput *take,
+                               void *context) {
+  auto fail = [&](pw_code code, const std::string &message) {
+    take(context, CompileOutput::kError, message.data(), message.size());
+    return static_cast<int>(code);
+  };
+  try {
+    Result<Plan> plan = Plan::parse({bytes, size});
+    if (!plan)
+      return fail(toCode(plan.error()), plan.error().message);
+    const Result<std::string> text = printPlan(*plan);
+    if (!text)
+      return fail(toCode(text.error()), text.error().message);
+    take(context, CompileOutput::kPlan, (*text).data(), (*text).size());
     return 0;
   } catch (const std::bad_alloc &) {
     return fail(PW_REFUSED, "this process lacks memory");

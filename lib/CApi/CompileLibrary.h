@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// libpathways.so.1 opens libpathways_compile.so.1 at the first pw_compile and
-// calls this one function of it. Neither frees the other's memory. The name has
+// libpathways.so.1 opens libpathways_compile.so.1 when it first needs MLIR and
+// calls these functions of it. Neither frees the other's memory. The names have
 // the version of both.
 //
 //===----------------------------------------------------------------------===//
@@ -21,19 +21,26 @@
 
 namespace pathways::capi {
 
-enum class CompileOutput { kPlan, kRemarks, kError };
+enum class CompileOutput { kPlan, kRemarks, kReport, kError };
 
 /// Receives an output, whose bytes must be copied.
 using TakeOutput = void(void *context, CompileOutput output, const char *bytes,
                         size_t size);
 
-/// Compiles a text. Returns 0 and hands over the plan and the remarks, or
-/// returns a pw_code and hands over the message. The options are complete.
+/// Compiles a text. Returns 0 and hands over the plan, the remarks, a line
+/// each, and the report as JSON, or returns a pw_code and hands over the
+/// message. The options are complete.
 using CompileFunction = int(const char *text, size_t size,
                             const pw_compile_options *options, TakeOutput *take,
                             void *context);
 
+/// Prints a plan file. Returns 0 and hands over the text as kPlan, or returns a
+/// pw_code and hands over the message.
+using PrintFunction = int(const char *bytes, size_t size, TakeOutput *take,
+                          void *context);
+
 inline constexpr char kCompileName[] = "pw_compile_to_bytes_1";
+inline constexpr char kPrintName[] = "pw_print_plan_1";
 
 } // namespace pathways::capi
 

@@ -36,6 +36,13 @@ pw_error *capi::makeError(const Error &error) {
                    error.message);
 }
 
+pw_error *capi::makeForkError() {
+  return makeError(PW_REFUSED,
+                   "this process was forked from one with sessions, whose "
+                   "threads it does not have; start it by exec instead "
+                   "(in Python: the start method \"spawn\")");
+}
+
 pw_error *capi::requireAll(std::initializer_list<Given> given) {
   for (const Given &each : given)
     if (!each.pointer)
@@ -43,6 +50,9 @@ pw_error *capi::requireAll(std::initializer_list<Given> given) {
                        std::string("'") + each.name + "' is null");
   return nullptr;
 }
+
+/// Structures of more bytes than this were never meant.
+static constexpr size_t kMostBytes = 4096;
 
 pw_error *capi::readOptions(const void *given, void *options, size_t knownSize,
                             const char *what) {
@@ -56,9 +66,8 @@ pw_error *capi::readOptions(const void *given, void *options, size_t knownSize,
                      std::string(what) + ": struct_size is " +
                          std::to_string(size) + ", expected at least " +
                          std::to_string(sizeof size));
-  // A size that nobody meant would have this read what is not there.
-  constexpr size_t kMost = 4096;
-  if (size > kMost ||
+  // It would have this read what is not there.
+  if (size > kMostBytes ||
       (size > knownSize && std::any_of(bytes + knownSize, bytes + size,
                                        [](char byte) { return byte != 0; })))
     return makeError(PW_INVALID_ARGUMENT,
@@ -68,6 +77,43 @@ pw_error *capi::readOptions(const void *given, void *options, size_t knownSize,
                          "knows " +
                          std::to_string(knownSize) + " bytes");
   std::memcpy(options, given, std::min(size, knownSize));
+  return nullptr;
+}
+
+pw_error *capi::checkOutput(const void *given, const char *what) {
+  size_t size;
+  std::memcpy(&size, given, sizeof size);
+  if (size >= sizeof size && size <= kMostBytes)
+    return nullptr;
+  return makeError(PW_INVALID_ARGUMENT,
+                   std::string(what) + ": struct_size is " +
+                       std::to_string(size) + ", expected " +
+                       std::to_string(sizeof size) + " to " +
+                       std::to_string(kMostBytes));
+}
+
+pw_error *capi::writeOutput(void *given, const void *made, size_t knownSize,
+                            const char *what) {
+  if (pw_error *error = checkOutput(given, what))
+    return error;
+  size_t size;
+  std::memcpy(&size, given, sizeof size);
+  auto *to = static_cast<char *>(given);
+  const auto *from = static_cast<const char *>(made);
+  const size_t shared = std::min(size, knownSize);
+  std::copy(from + sizeof size, from + shared, to + sizeof size);
+  std::fill(to + shared, to + size, 0);
+  return nullptr;
+}
+
+pw_error *capi::readTexts(const char *const *given, size_t count,
+                          const char *what, std::vector<std::string> &texts) {
+  for (size_t i = 0; i < count; ++i) {
+    if (!given || !given[i])
+      return makeError(PW_INVALID_ARGUMENT, std::string(what) + " " +
+                                                std::to_string(i) + " is null");
+    texts.emplace_back(given[i]);
+  }
   return nullptr;
 }
 

@@ -12,6 +12,8 @@
 #include "pathways/CApi.h"
 #include "pathways/Execute.h"
 
+#include "Fork.h"
+
 #include <cstring>
 #include <new>
 #include <string>
@@ -28,7 +30,9 @@ struct pw_text {
 
 struct pw_plan {
   pathways::Plan plan;
-  /// The ports point to the names and shapes in the plan.
+  std::string report; ///< JSON
+  std::vector<pathways::PortInfo> argumentInfo, resultInfo;
+  /// They point to the names and shapes above.
   std::vector<pw_port> arguments, results;
 };
 
@@ -48,6 +52,10 @@ struct pw_array {
   pathways::Array array;
 };
 
+struct pw_slice {
+  pathways::Slice slice;
+};
+
 struct pw_view {
   pathways::ArrayView view;
 };
@@ -63,14 +71,26 @@ namespace pathways::capi {
 pw_error *makeError(pw_code code, const std::string &message);
 pw_error *makeError(const Error &error);
 
+/// Makes the error of a call in a forked child.
+pw_error *makeForkError();
+
 /// Calls `function`, which returns an error or null, and returns what it
-/// returns. If memory is short, returns an error instead.
+/// returns. If memory is short, or in a forked child, returns an error instead.
 template <typename Function> pw_error *guard(Function function) {
+  if (isForkedChild())
+    return makeForkError();
   try {
     return function();
   } catch (const std::bad_alloc &) {
     return makeError(PW_REFUSED, "this process lacks memory");
   }
+}
+
+/// Destroys the content of a handle, which may be null, except in a forked
+/// child: nobody would answer there.
+template <typename Handle> void freeHandle(Handle *handle) {
+  if (!isForkedChild())
+    delete handle;
 }
 
 /// Returns an error if one of the pointers is null: {"name", pointer}, ...
@@ -89,6 +109,36 @@ template <typename Options>
 pw_error *readOptions(const Options *given, Options &options,
                       const char *what) {
   return readOptions(given, &options, sizeof options, what);
+}
+
+/// Copies a structure that the library fills to that of the caller, which may
+/// be shorter, or longer: then the rest becomes zero. `made` begins with a size
+/// that is not copied. Returns an error if the caller's size is wrong.
+pw_error *writeOutput(void *given, const void *made, size_t knownSize,
+                      const char *what);
+template <typename Output>
+pw_error *writeOutput(Output *given, const Output &made, const char *what) {
+  return writeOutput(given, &made, sizeof made, what);
+}
+/// Returns the error that writeOutput would return.
+pw_error *checkOutput(const void *given, const char *what);
+
+/// Makes a handle of a plan, or returns the error. `report` is JSON.
+pw_error *makePlanHandle(Result<Plan> plan, std::string report,
+                         pw_plan **handle);
+
+/// Reads the options of launches.
+pw_error *readLaunchOptions(const pw_launch_options *given,
+                            LaunchOptions &options);
+
+/// Reads a list of texts. `what` names it in errors.
+pw_error *readTexts(const char *const *given, size_t count, const char *what,
+                    std::vector<std::string> &texts);
+
+/// Reads the longest wait of options, where 0 means no limit and a negative
+/// number no wait.
+inline int64_t toWaitNs(int64_t given) {
+  return given == 0 ? -1 : given < 0 ? 0 : given;
 }
 
 /// Returns the string, or "" for null.
@@ -113,6 +163,12 @@ inline pw_error *toError(const Result<bool> &ended, const char *what,
                 : makeError(PW_TIMED_OUT, std::string(what) +
                                               " has not ended after " +
                                               std::to_string(limitNs) + " ns");
+}
+
+/// Makes a text, or returns the error.
+inline pw_error *makeText(std::string text, pw_text **handle) {
+  *handle = new pw_text{std::move(text)};
+  return nullptr;
 }
 
 inline pw_error *toError(const Status &status) {

@@ -6,49 +6,52 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CompileLibrary.h"
 #include "Handles.h"
-#include "lib/API/PlanState.h"
+#include "Json.h"
 
 #include <algorithm>
-#include <dlfcn.h>
+#include <memory>
 
 using namespace pathways;
 using namespace pathways::capi;
 
-//===----------------------------------------------------------------------===//
-// Plans
-//===----------------------------------------------------------------------===//
-
-/// Describes an argument or a result, which is in this buffer of the plan.
-static pw_port describePort(const proto::Plan &plan, const std::string &name,
-                            uint32_t buffer, bool isStepped) {
-  const proto::Layout &layout = plan.layouts(plan.buffers(buffer).layout());
-  return {name.c_str(),        static_cast<int32_t>(layout.element()),
-          layout.shape_size(), layout.shape().data(),
-          isStepped,           /*carried_from=*/-1};
+/// Describes arguments, or results; `others` are the results.
+static std::vector<pw_port>
+describePorts(const std::vector<PortInfo> &ports,
+              const std::vector<PortInfo> &results) {
+  std::vector<pw_port> described;
+  for (const PortInfo &port : ports) {
+    const auto from =
+        std::find_if(results.begin(), results.end(), [&](const PortInfo &r) {
+          return r.name == port.carried_from;
+        });
+    const bool isCarried = !port.carried_from.empty() && from != results.end();
+    described.push_back(
+        {port.name.c_str(), static_cast<int32_t>(port.element),
+         static_cast<int32_t>(port.shape.size()), port.shape.data(),
+         port.stepped,
+         isCarried ? static_cast<int32_t>(from - results.begin()) : -1});
+  }
+  return described;
 }
 
-/// Makes a handle of a plan.
-static pw_error *makePlanHandle(Result<Plan> plan, pw_plan **handle) {
+pw_error *capi::makePlanHandle(Result<Plan> plan, std::string report,
+                               pw_plan **handle) {
   if (!plan)
     return makeError(plan.error());
-  auto made = std::make_unique<pw_plan>(*std::move(plan));
-  const proto::Plan &tables = made->plan.getState()->data.tables;
-  for (const proto::Argument &argument : tables.interface().arguments()) {
-    if (argument.has_constant())
-      continue; // callers do not pass it
-    made->arguments.push_back(describePort(
-        tables, argument.name(), tables.actions(argument.action()).results(0),
-        argument.stepped()));
-    if (argument.carried())
-      made->arguments.back().carried_from =
-          static_cast<int32_t>(argument.from());
-  }
-  for (const proto::Result &result : tables.interface().results())
-    made->results.push_back(describePort(
-        tables, result.name(), tables.actions(result.action()).operands(0),
-        result.stepped()));
+  auto made = std::make_unique<pw_plan>();
+  made->plan = *std::move(plan);
+  made->report = std::move(report);
+  Result<std::vector<PortInfo>> arguments = made->plan.arguments();
+  if (!arguments)
+    return makeError(arguments.error());
+  Result<std::vector<PortInfo>> results = made->plan.results();
+  if (!results)
+    return makeError(results.error());
+  made->argumentInfo = *std::move(arguments);
+  made->resultInfo = *std::move(results);
+  made->arguments = describePorts(made->argumentInfo, made->resultInfo);
+  made->results = describePorts(made->resultInfo, {});
   *handle = made.release();
   return nullptr;
 }
@@ -57,7 +60,7 @@ pw_error *pw_plan_read(const char *path, pw_plan **plan) {
   return guard([&]() -> pw_error * {
     if (pw_error *error = requireAll({{"path", path}, {"plan", plan}}))
       return error;
-    return makePlanHandle(Plan::read(path), plan);
+    return makePlanHandle(Plan::read(path), "{}", plan);
   });
 }
 
@@ -66,17 +69,19 @@ pw_error *pw_plan_parse(const void *bytes, size_t size, pw_plan **plan) {
     if (pw_error *error = requireAll({{"bytes", bytes}, {"plan", plan}}))
       return error;
     return makePlanHandle(Plan::parse({static_cast<const char *>(bytes), size}),
-                          plan);
+                          "{}", plan);
   });
 }
 
 pw_error *pw_plan_bytes(const pw_plan *plan, const void **bytes, size_t *size) {
-  if (pw_error *error =
-          requireAll({{"plan", plan}, {"bytes", bytes}, {"size", size}}))
-    return error;
-  *bytes = plan->plan.bytes().data();
-  *size = plan->plan.bytes().size();
-  return nullptr;
+  return guard([&]() -> pw_error * {
+    if (pw_error *error =
+            requireAll({{"plan", plan}, {"bytes", bytes}, {"size", size}}))
+      return error;
+    *bytes = plan->plan.bytes().data();
+    *size = plan->plan.bytes().size();
+    return nullptr;
+  });
 }
 
 pw_error *pw_plan_write(const pw_plan *plan, const char *path) {
@@ -88,8 +93,7 @@ pw_error *pw_plan_write(const pw_plan *plan, const char *path) {
 }
 
 const char *pw_plan_program(const pw_plan *plan) {
-  return plan ? plan->plan.getState()->data.tables.header().program().c_str()
-              : "";
+  return plan ? plan->plan.name().c_str() : "";
 }
 
 static size_t copyPorts(const std::vector<pw_port> &from, pw_port *ports,
@@ -107,82 +111,48 @@ size_t pw_plan_results(const pw_plan *plan, pw_port *ports, size_t room) {
   return plan ? copyPorts(plan->results, ports, room) : 0;
 }
 
-void pw_plan_free(pw_plan *plan) { delete plan; }
-
-//===----------------------------------------------------------------------===//
-// Compiling
-//===----------------------------------------------------------------------===//
-
-static constexpr char kCompileLibrary[] = "libpathways_compile.so.1";
-
-/// Opens the library that compiles: the one beside this library or, if there is
-/// none, the one that the system finds. It is never closed.
-static void *openCompileLibrary(std::string &error) {
-  constexpr int kFlags = RTLD_NOW | RTLD_LOCAL;
-  std::string tried;
-  Dl_info self;
-  if (dladdr(reinterpret_cast<void *>(&pw_compile), &self) && self.dli_fname) {
-    std::string path = self.dli_fname;
-    path.erase(path.rfind('/') + 1);
-    if (void *library = dlopen((path + kCompileLibrary).c_str(), kFlags))
-      return library;
-    tried = toString(dlerror());
-  }
-  if (void *library = dlopen(kCompileLibrary, kFlags))
-    return library;
-  error = "cannot open " + std::string(kCompileLibrary) + ": " + tried + "; " +
-          toString(dlerror());
-  return nullptr;
-}
-
-/// Returns the function that compiles, or null and the reason.
-static CompileFunction *getCompileFunction(std::string &error) {
-  static std::string reason;
-  static CompileFunction *const function = []() -> CompileFunction * {
-    void *library = openCompileLibrary(reason);
-    if (!library)
-      return nullptr;
-    auto *found =
-        reinterpret_cast<CompileFunction *>(dlsym(library, kCompileName));
-    if (!found)
-      reason = std::string(kCompileLibrary) + " has no " + kCompileName +
-               "; it is of another version than " PATHWAYS_VERSION;
-    return found;
-  }();
-  error = reason;
-  return function;
-}
-
-pw_error *pw_compile(const char *text, size_t size,
-                     const pw_compile_options *given, pw_plan **plan,
-                     pw_text **remarks) {
+pw_error *pw_plan_describe(const pw_plan *plan, pw_text **json) {
   return guard([&]() -> pw_error * {
-    if (pw_error *error = requireAll({{"text", text}, {"plan", plan}}))
+    if (pw_error *error = requireAll({{"plan", plan}, {"json", json}}))
       return error;
-    pw_compile_options options{};
-    if (pw_error *error = readOptions(given, options, "pw_compile_options"))
+    return makeText(print({{"program", plan->plan.name()},
+                           {"arguments", toJsonList(plan->argumentInfo, true)},
+                           {"results", toJsonList(plan->resultInfo, false)}}),
+                    json);
+  });
+}
+
+pw_error *pw_plan_report(const pw_plan *plan, pw_text **json) {
+  return guard([&]() -> pw_error * {
+    if (pw_error *error = requireAll({{"plan", plan}, {"json", json}}))
       return error;
-    std::string reason;
-    CompileFunction *compile = getCompileFunction(reason);
-    if (!compile)
-      return makeError(PW_NOT_FOUND, reason);
-    std::string outputs[3];
-    auto take = [](void *context, CompileOutput output, const char *bytes,
-                   size_t size) {
-      static_cast<std::string *>(context)[static_cast<int>(output)].assign(
-          bytes, size);
-    };
-    const int code = compile(text, size, &options, take, outputs);
-    if (code != 0)
-      return makeError(static_cast<pw_code>(code),
-                       outputs[static_cast<int>(CompileOutput::kError)]);
-    auto lines = std::make_unique<pw_text>(
-        outputs[static_cast<int>(CompileOutput::kRemarks)]);
-    if (pw_error *error = makePlanHandle(
-            Plan::parse(outputs[static_cast<int>(CompileOutput::kPlan)]), plan))
+    return makeText(plan->report, json);
+  });
+}
+
+pw_error *pw_plan_costs(const pw_plan *plan, const char *topology,
+                        int64_t steps, pw_costs *costs, pw_text **details) {
+  return guard([&]() -> pw_error * {
+    if (pw_error *error = requireAll({{"plan", plan}, {"costs", costs}}))
       return error;
-    if (remarks)
-      *remarks = lines.release();
+    if (pw_error *error = checkOutput(costs, "pw_costs"))
+      return error;
+    watchForks();
+    Result<PlanCosts> all =
+        plan->plan.costs({.topology = toString(topology), .steps = steps});
+    if (!all)
+      return makeError(all.error());
+    std::unique_ptr<pw_text> text;
+    if (details)
+      text = std::make_unique<pw_text>(print(toJson(*all)));
+    const pw_costs made = {sizeof made,  all->peak_bytes, all->total_bytes,
+                           all->step_ns, all->ici_bytes,  all->dcn_bytes};
+    if (pw_error *error = writeOutput(costs, made, "pw_costs"))
+      return error;
+    if (details)
+      *details = text.release();
     return nullptr;
   });
 }
+
+void pw_plan_free(pw_plan *plan) { freeHandle(plan); }

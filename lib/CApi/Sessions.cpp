@@ -8,19 +8,19 @@
 
 #include "Handles.h"
 
-#include <cerrno>
-#include <fstream>
-
 using namespace pathways;
 using namespace pathways::capi;
 
-/// Fills the options that both ways to open a session have.
+/// Fills the options that all ways to open a session have.
 template <typename Options> static ClientOptions readClient(const Options &o) {
   ClientOptions client;
   if (o.weight != 0)
     client.weight = o.weight;
   client.priority = o.priority;
   client.quota_bytes = o.quota_bytes;
+  if (o.run_ahead != 0)
+    client.run_ahead = o.run_ahead;
+  client.elastic = o.elastic != 0;
   return client;
 }
 
@@ -47,7 +47,17 @@ pw_error *pw_open(const pw_open_options *given, pw_session **session) {
     options.run.trace_events = o.trace_events;
     if (o.stall_timeout_ns != 0)
       options.run.stall_timeout_ns = o.stall_timeout_ns;
+    options.run.run_kernels = o.costs_only == 0;
+    options.run.link_costs = o.link_costs != 0;
+    options.run.kernel_timeout_ns = o.kernel_timeout_ns;
+    if (o.policy)
+      options.run.policy = o.policy;
+    options.run.faults = toString(o.faults);
+    options.run.chaos = toString(o.chaos);
+    options.run.spill.folder = toString(o.spill_folder);
+    options.run.spill.bytes = o.spill_bytes;
     options.client = readClient(o);
+    watchForks();
     return makeHandle(Session::open(options), session);
   });
 }
@@ -65,8 +75,24 @@ pw_error *pw_connect(const char *address, const pw_connect_options *given,
     options.name = toString(o.name);
     options.key = toString(o.key);
     options.trust_loopback = o.trust_loopback != 0;
+    options.chaos = toString(o.chaos);
     options.client = readClient(o);
+    watchForks();
     return makeHandle(Session::connect(address, options), session);
+  });
+}
+
+pw_error *pw_session_another(pw_session *session, const char *name,
+                             const pw_client_options *given,
+                             pw_session **another) {
+  return guard([&]() -> pw_error * {
+    if (pw_error *error = requireAll(
+            {{"session", session}, {"name", name}, {"another", another}}))
+      return error;
+    pw_client_options o{};
+    if (pw_error *error = readOptions(given, o, "pw_client_options"))
+      return error;
+    return makeHandle(session->session.another(name, readClient(o)), another);
   });
 }
 
@@ -75,27 +101,48 @@ pw_error *pw_session_topology(const pw_session *session, pw_text **topology) {
     if (pw_error *error =
             requireAll({{"session", session}, {"topology", topology}}))
       return error;
-    *topology = new pw_text{session->session.topology()};
-    return nullptr;
+    return makeText(session->session.topology(), topology);
   });
 }
 
-pw_error *pw_session_write_trace(pw_session *session, const char *path) {
+pw_error *pw_session_suspend(pw_session *session, const char *folder) {
   return guard([&]() -> pw_error * {
-    if (pw_error *error = requireAll({{"session", session}, {"path", path}}))
+    if (pw_error *error = requireAll({{"session", session}}))
       return error;
-    std::ofstream file(path, std::ios::binary);
-    if (!file)
-      return makeError(PW_UNWRITABLE, std::string("cannot write '") + path +
-                                          "': " + std::strerror(errno));
-    if (Status status = session->session.writeTrace(file); !status)
-      return makeError(status.error());
-    file.close();
-    if (!file)
-      return makeError(PW_UNWRITABLE, std::string("cannot write '") + path +
-                                          "': " + std::strerror(errno));
-    return nullptr;
+    return toError(session->session.suspend(toString(folder)));
   });
 }
 
-void pw_session_free(pw_session *session) { delete session; }
+pw_error *pw_session_resume(pw_session *session) {
+  return guard([&]() -> pw_error * {
+    if (pw_error *error = requireAll({{"session", session}}))
+      return error;
+    return toError(session->session.resume());
+  });
+}
+
+pw_error *pw_session_drain(pw_session *session, const char *const *names,
+                           size_t count, int64_t limit_ns) {
+  return guard([&]() -> pw_error * {
+    if (pw_error *error = requireAll({{"session", session}}))
+      return error;
+    std::vector<std::string> parts;
+    if (pw_error *error = readTexts(names, count, "name", parts))
+      return error;
+    return toError(session->session.drain(parts, limit_ns));
+  });
+}
+
+pw_error *pw_session_undrain(pw_session *session, const char *const *names,
+                             size_t count) {
+  return guard([&]() -> pw_error * {
+    if (pw_error *error = requireAll({{"session", session}}))
+      return error;
+    std::vector<std::string> parts;
+    if (pw_error *error = readTexts(names, count, "name", parts))
+      return error;
+    return toError(session->session.undrain(parts));
+  });
+}
+
+void pw_session_free(pw_session *session) { freeHandle(session); }

@@ -311,6 +311,10 @@ class Client {
   // Writes one array, as `folder` itself or, with a name, as a folder in it.
   absl::Status Save(ArrayHandle array, SaveFolder* folder,
                     const std::string& name = "");
+  // Returns the names of the arrays in a folder that Save has written for
+  // several arrays. Returns errors of LoadArrays.
+  static absl::StatusOr<std::vector<std::string>> SavedNames(
+      const std::string& folder);
   // Both check what was saved (SavedArray::Open) and put it. They wait for
   // files alone.
   absl::StatusOr<ArrayHandle> LoadArray(const std::string& folder);

@@ -222,12 +222,19 @@ absl::StatusOr<ArrayHandle> Client::LoadArray(const std::string& folder) {
   return Put(*std::move(saved));
 }
 
-absl::StatusOr<std::map<std::string, ArrayHandle>> Client::LoadArrays(
+absl::StatusOr<std::vector<std::string>> Client::SavedNames(
     const std::string& folder) {
   absl::StatusOr<std::string> text = ReadIndexText(folder);
   if (!text.ok()) return text.status();
   absl::StatusOr<std::vector<std::string>> names = ParseSetIndex(*text);
   if (!names.ok()) return InIndex(folder, names.status());
+  return names;
+}
+
+absl::StatusOr<std::map<std::string, ArrayHandle>> Client::LoadArrays(
+    const std::string& folder) {
+  const absl::StatusOr<std::vector<std::string>> names = SavedNames(folder);
+  if (!names.ok()) return names.status();
   std::map<std::string, ArrayHandle> arrays;
   for (const std::string& name : *names) {
     absl::StatusOr<ArrayHandle> array =

@@ -122,7 +122,7 @@ TEST_F(CApiTest, WaitsForAnArrayWithALimit) {
   Expect(PW_INVALID_ARGUMENT, pw_array_wait(v.get(), 1));
 }
 
-// What a view shows stays until the view is freed.
+// A view shows the same until it is freed.
 TEST_F(CApiTest, ViewsArraysWithoutACopy) {
   Owned<pw_array> out;
   {

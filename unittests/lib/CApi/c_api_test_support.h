@@ -29,6 +29,7 @@ struct Free {
   void operator()(pw_array *p) const { pw_array_free(p); }
   void operator()(pw_events *p) const { pw_events_free(p); }
   void operator()(pw_view *p) const { pw_view_free(p); }
+  void operator()(pw_slice *p) const { pw_slice_free(p); }
 };
 template <typename T> using Owned = std::unique_ptr<T, Free>;
 
