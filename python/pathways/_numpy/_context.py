@@ -32,6 +32,8 @@ _RANDOM = os.path.abspath(random.__file__)
 # Objects whose methods draw random numbers.
 _DRAWS = (np.random.Generator, np.random.RandomState, np.random.BitGenerator, random.Random)
 
+_NOTHING: contextlib.AbstractContextManager[None] = contextlib.nullcontext()
+
 _is_user: dict[CodeType, bool] = {}
 _places: dict[tuple[CodeType, int], Place] = {}
 
@@ -79,7 +81,7 @@ class Trace:
         self.default = default
         self.has_ended = False
         self.slice: Slice | None = None  # of the operations that are added now
-        self._depth = 0
+        self._is_inside = False
 
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
@@ -100,27 +102,34 @@ class Trace:
                 raise cause from None
             raise
         finally:
-            sys.setprofile(before)
+            _set_profile(before)
             self.has_ended = True
 
+    def at_user(self, slice: Slice | None = None) -> contextlib.AbstractContextManager[None]:
+        """Operations that are added inside have the place of the user's code, and run on
+        that slice. Inside of another such block, that one counts."""
+        return _NOTHING if self._is_inside else self._at_user(slice, sys._getframe(1))
+
     @contextlib.contextmanager
-    def at_user(self, slice: Slice | None = None) -> Iterator[None]:
-        """Operations that are added inside have the place of the user's code, and run
-        on that slice. Inside of another such block, that one counts."""
-        if self._depth > 0:
-            yield
-            return
-        self._depth = 1
-        self.function.place = user_place(sys._getframe(2))
+    def _at_user(self, slice: Slice | None, frame: FrameType) -> Iterator[None]:
+        self._is_inside = True
+        # Our own code needs no guard, and is faster without it.
+        is_guarded = sys.getprofile() is _guard
+        if is_guarded:
+            sys.setprofile(None)
+        function = self.function
+        function.place = user_place(frame)
         self.slice = slice if slice is not None else self.default
         try:
             if self.slice is None:
                 yield
             else:
-                with self.function.stage(self.slice.name):
+                with function.stage(self.slice.name):
                     yield
         finally:
-            self._depth, self.slice = 0, None
+            self._is_inside, self.slice = False, None
+            if is_guarded:
+                sys.setprofile(_guard)
 
     def type_of(self, dtype: DType, shape: tuple[int, ...]) -> Type:
         element = element_of(dtype)
@@ -235,4 +244,13 @@ def unguarded() -> Iterator[None]:
     try:
         yield
     finally:
-        sys.setprofile(before)
+        _set_profile(before)
+
+
+def _set_profile(profile: Any) -> None:
+    """Sets the profiler that sys.getprofile returned: a function, or one of cProfile."""
+    if profile is None or callable(profile):
+        sys.setprofile(profile)
+    else:
+        sys.setprofile(None)
+        profile.enable()
