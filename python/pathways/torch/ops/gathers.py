@@ -92,44 +92,6 @@ def embedding_dense_backward(
     return put(f, empty, 0, index, rows, _adds(f))
 
 
-@op("index_select.default")
-def index_select(f: Function, x: Value, dim: int, index: Value) -> Value:
-    if x.rank == 0:
-        return x
-    return take(f, x, dim_of(dim, x.rank), f.reshape(index, (math.prod(index.shape),)))
-
-
-@op("index_add.default")
-def index_add(
-    f: Function, x: Value, dim: int, index: Value, source: Value, *, alpha: float = 1
-) -> Value:
-    if alpha != 1:
-        source = scale(f, source, alpha)
-    if x.rank == 0:
-        return add(f, x, f.reshape(source, ()))
-    index = f.reshape(index, (math.prod(index.shape),))
-    return put(f, x, dim_of(dim, x.rank), index, source, _adds(f))
-
-
-@op("index_copy.default")
-def index_copy(f: Function, x: Value, dim: int, index: Value, source: Value) -> Value:
-    if x.rank == 0:
-        return f.reshape(source, ())
-    index = f.reshape(index, (math.prod(index.shape),))
-    return put(f, x, dim_of(dim, x.rank), index, source, _replaces)
-
-
-@op("index_fill.int_Scalar")
-def index_fill(f: Function, x: Value, dim: int, index: Value, value: Any) -> Value:
-    if x.rank == 0:
-        return full(f, x, value)
-    shape = list(x.shape)
-    dim = dim_of(dim, x.rank)
-    shape[dim] = math.prod(index.shape)
-    source = f.constant(value, x.element, shape)
-    return put(f, x, dim, f.reshape(index, (shape[dim],)), source, _replaces)
-
-
 @op("gather.default")
 def gather(
     f: Function, x: Value, dim: int, index: Value, *, sparse_grad: bool = False

@@ -393,20 +393,19 @@ def _bilinear(
     return _mixed(f, x, rows, is_transposed)
 
 
-@op("upsample_bilinear2d.default")
+@op("upsample_linear1d.default", "upsample_bilinear2d.default", "upsample_trilinear3d.default")
 def upsample_bilinear2d(
     f: Function,
     x: Value,
     output_size: Sequence[int],
     align_corners: bool,
-    scales_h: float | None = None,
-    scales_w: float | None = None,
+    *factors: float | None,
 ) -> Value:
-    scales = [scales_h, scales_w]
+    scales = [*factors, None, None, None]
     return _bilinear(f, x, x.shape[2:], output_size, align_corners, scales, False)
 
 
-@op("upsample_bilinear2d.vec")
+@op("upsample_linear1d.vec", "upsample_bilinear2d.vec", "upsample_trilinear3d.vec")
 def upsample_bilinear2d_vec(
     f: Function,
     x: Value,
@@ -418,22 +417,29 @@ def upsample_bilinear2d_vec(
     return _bilinear(f, x, x.shape[2:], sizes, align_corners, scales, False)
 
 
-@op("upsample_bilinear2d_backward.default")
+@op(
+    "upsample_linear1d_backward.default",
+    "upsample_bilinear2d_backward.default",
+    "upsample_trilinear3d_backward.default",
+)
 def upsample_bilinear2d_backward(
     f: Function,
     dy: Value,
     output_size: Sequence[int],
     input_size: Sequence[int],
     align_corners: bool,
-    scales_h: float | None = None,
-    scales_w: float | None = None,
+    *factors: float | None,
 ) -> Value:
-    scales = [scales_h, scales_w]
+    scales = [*factors, None, None, None]
     extents = input_size[2:]
     return _bilinear(f, dy, extents, dy.shape[2:], align_corners, scales, True)
 
 
-@op("upsample_bilinear2d_backward.vec")
+@op(
+    "upsample_linear1d_backward.vec",
+    "upsample_bilinear2d_backward.vec",
+    "upsample_trilinear3d_backward.vec",
+)
 def upsample_bilinear2d_backward_vec(
     f: Function,
     dy: Value,

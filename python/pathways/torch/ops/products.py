@@ -12,11 +12,21 @@ from pathways.torch._terms import Term, terms
 Number = bool | int | float
 
 
+def contract(
+    c: Context, a: Value, b: Value, dims: tuple[list[int], list[int]], batch: int = 0
+) -> Value:
+    """Sums products over pairs of dimensions. PyTorch takes any elements if there are
+    no products."""
+    element = c.result.element
+    both = list(range(batch))
+    a, b = c.convert(a, element), c.convert(b, element)
+    return c.f.dot_general(a, b, dims, (both, both))
+
+
 def product(c: Context, a: Value, b: Value) -> Value:
     """Multiplies matrices, whose batch dimensions are equal."""
     n = a.rank - 2
-    batch = list(range(n))
-    return c.f.dot_general(a, b, ([n + 1], [n]), (batch, batch))
+    return contract(c, a, b, ([n + 1], [n]), n)
 
 
 @lowers("aten.mm", "aten.bmm")
@@ -26,17 +36,17 @@ def mm(c: Context, a: Value, b: Value) -> Value:
 
 @lowers("aten.mv")
 def mv(c: Context, a: Value, x: Value) -> Value:
-    return c.f.dot_general(a, x, ([1], [0]))
+    return contract(c, a, x, ([1], [0]))
 
 
 @lowers("aten.dot", "aten.vdot")
 def dot(c: Context, x: Value, y: Value) -> Value:
-    return c.f.dot_general(x, y, ([0], [0]))
+    return contract(c, x, y, ([0], [0]))
 
 
 @lowers("aten.ger", "aten.outer")
 def outer(c: Context, x: Value, y: Value) -> Value:
-    return c.f.dot_general(x, y, ([], []))
+    return contract(c, x, y, ([], []))
 
 
 def plus(c: Context, x: Value, product: Value, beta: Number, alpha: Number) -> Value:
@@ -64,21 +74,21 @@ def addmm(
 def addbmm(
     c: Context, x: Value, a: Value, b: Value, *, beta: Number = 1, alpha: Number = 1
 ) -> Value:
-    return plus(c, x, c.f.dot_general(a, b, ([0, 2], [0, 1])), beta, alpha)
+    return plus(c, x, contract(c, a, b, ([0, 2], [0, 1])), beta, alpha)
 
 
 @lowers("aten.addmv")
 def addmv(
     c: Context, x: Value, a: Value, y: Value, *, beta: Number = 1, alpha: Number = 1
 ) -> Value:
-    return plus(c, x, c.f.dot_general(a, y, ([1], [0])), beta, alpha)
+    return plus(c, x, contract(c, a, y, ([1], [0])), beta, alpha)
 
 
 @lowers("aten.addr")
 def addr(
     c: Context, x: Value, a: Value, b: Value, *, beta: Number = 1, alpha: Number = 1
 ) -> Value:
-    return plus(c, x, c.f.dot_general(a, b, ([], [])), beta, alpha)
+    return plus(c, x, contract(c, a, b, ([], [])), beta, alpha)
 
 
 @lowers("aten._trilinear")

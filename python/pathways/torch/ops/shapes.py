@@ -289,6 +289,8 @@ def rows_minus_columns(c: Context, shape: Sequence[int]) -> Term:
 
 @lowers("aten.tril", "aten.triu")
 def triangle(c: Context, x: Value, diagonal: int = 0) -> Value:
+    if x.rank < 2:  # PyTorch takes a vector if it has no elements.
+        return x
     place = rows_minus_columns(c, x.shape)
     keep = place <= diagonal if "tril" in c.name else place >= diagonal
     return keep.select(Term(c, x), 0).v
