@@ -24,6 +24,7 @@ from pathways._errors import InvalidArgument
 from pathways._executable import Executable
 from pathways._plan import Plan, compile
 from pathways._session import Session
+from pathways._slice import Slice, islands
 from pathways._stablehlo import Type
 from pathways.torch._errors import TraceError
 from pathways.torch._optimizers import PER_STEP, Optimizer, as_optimizers
@@ -71,11 +72,16 @@ def slice_layout(
         raise ValueError(
             f"there are {len(given)} slices and one stage; cut=[...] says where the others begin"
         )
-    meshes, names = [], []
+    slices: list[Slice] = []
     for one in given:
-        axes = {} if one is None else one if isinstance(one, Mapping) else one.axes
-        meshes.append(tuple((str(axis), int(size)) for axis, size in dict(axes).items()))
-        names.append(str(getattr(one, "name", f"stage{len(names)}")))
+        if isinstance(one, Slice):
+            slices.append(one)
+        else:
+            before = [slice.name for slice in slices]
+            axes = {str(axis): int(size) for axis, size in dict(one or {}).items()}
+            slices.append(Slice(f"stage{len(slices)}", apart_from=before, **axes))
+    names = [slice.name for slice in slices]
+    meshes = [slice.axes for slice in slices]
     if len(set(meshes)) > 1:
         raise ValueError(f"the slices of a step have equal axes, not {meshes}")
     if len(set(names)) < len(names):
@@ -88,9 +94,8 @@ def slice_layout(
                 f"the batch is cut along {axis!r}, but the slice has the axes "
                 f"{', '.join(axes_of) or 'none'}"
             )
-    islands = ",".join(f"{name}:{i}" for i, name in enumerate(names)) if stages > 1 else ""
     return Layout(
-        meshes[0], tuple(names) if stages > 1 else (), islands, dict(split or {}), along
+        meshes[0], tuple(names) if stages > 1 else (), islands(slices), dict(split or {}), along
     )
 
 
