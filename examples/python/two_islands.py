@@ -16,8 +16,7 @@ back = pw.Slice("back", d=4, apart_from="front")
 @pw.program(on=front, carry=("w", "v"), stepped=("x", "loss"), split={"x": "d"})
 def step(w: Any, v: Any, x: Any) -> Any:
     h = np.maximum(x @ w, 0)
-    # From here on, the other island computes.
-    error = h.to(back) @ v - 1
+    error = h.to(back) @ v - 1  # on the other island
     v_slope = h.to(back).T @ error
     h_slope = (error @ v.to(back).T).to(front) * (h > 0)
     return {"w": w - 0.01 * (x.T @ h_slope), "v": v - 0.01 * v_slope, "loss": np.mean(error**2)}
