@@ -31,8 +31,13 @@ from ._errors import TimedOut as TimedOut
 from ._errors import Unwritable as Unwritable
 from ._errors import make_error
 from ._executable import Executable as Executable
+from ._executable import FinishedRun as FinishedRun
+from ._executable import RecoveryReport as RecoveryReport
 from ._executable import Results as Results
 from ._executable import Run as Run
+from ._placement import Shard as Shard
+from ._placement import Sharding as Sharding
+from ._plan import Costs as Costs
 from ._plan import Plan as Plan
 from ._plan import Port as Port
 from ._plan import Source as Source
@@ -40,8 +45,10 @@ from ._plan import compile as compile
 from ._program import Program as Program
 from ._program import TracedProgram as TracedProgram
 from ._program import program as program
+from ._session import ReservedSlice as ReservedSlice
 from ._session import Session as Session
 from ._session import connect as connect
+from ._session import saved_names as saved_names
 from ._slice import Slice as Slice
 from ._tensor_types import TensorType as TensorType
 from ._tensor_types import bf16 as bf16
@@ -58,8 +65,8 @@ from ._tensor_types import ui16 as ui16
 from ._tensor_types import ui32 as ui32
 from ._tensor_types import ui64 as ui64
 from ._trace_error import TraceError as TraceError
-from ._types import adapt, lock, unlock
+from ._types import adapt, describe, lock, unlock
 
 __version__: str = _pathways.__version__
 
-_pathways._register(make_error, adapt, lock, unlock, Run, Results, Array)
+_pathways._register(make_error, adapt, describe, lock, unlock, Run, Results, Array)

@@ -11,6 +11,7 @@ from typing import Any
 
 from . import _pathways
 from ._errors import InvalidArgument, Refused
+from ._placement import Shard, Sharding, read_placement
 from ._times import nanoseconds
 from ._types import dtype_of
 
@@ -32,6 +33,22 @@ class Array(_pathways.Array):
     @property
     def ndim(self) -> int:
         return len(self.shape)
+
+    @property
+    def sharding(self) -> Sharding | None:
+        """How devices hold the array. None if this process or files hold it."""
+        return read_placement(self)[0]
+
+    @property
+    def shards(self) -> tuple[Shard, ...]:
+        """The shards in the order of the devices of `sharding`; none without one."""
+        return read_placement(self)[1]
+
+    def copy_to_host_async(self) -> None:
+        """Does nothing: results move to this process when they are read.
+
+        It is there for code that calls it before it reads.
+        """
 
     def block_until_ready(self, timeout: float | None = None) -> Array:
         """Waits for the run that fills the array, at most `timeout` seconds.
@@ -119,11 +136,19 @@ class Array(_pathways.Array):
         """Returns the CPU, where __dlpack__ makes the values available."""
         return (1, 0)
 
+    def _repr_html_(self) -> str:
+        """A picture for notebooks, which never waits."""
+        from ._display import array_html
+
+        return array_html(self)
+
     def __len__(self) -> int:
         if not self.shape:
             raise TypeError("an array without dimensions has no length")
         return self.shape[0]
 
     def __repr__(self) -> str:
+        if self.session.closed:
+            return "<Array of a closed session>"
         sizes = "".join(f"{n}x" for n in self.shape)
         return f"<Array {sizes}{self.element}{'' if self.is_ready() else ', not ready'}>"

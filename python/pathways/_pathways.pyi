@@ -20,6 +20,7 @@ _Path = str | bytes | os.PathLike[str]
 _SessionT = TypeVar("_SessionT", bound=Session)
 _PlanT = TypeVar("_PlanT", bound=Plan)
 _ExecutableT = TypeVar("_ExecutableT", bound=Executable)
+_SliceT = TypeVar("_SliceT", bound=ReservedSlice)
 _PortTuple = tuple[str, str, tuple[int, ...], bool, int]
 
 __version__: str
@@ -27,6 +28,7 @@ __version__: str
 def _register(
     make_error: Callable[[int, str, str], BaseException],
     adapt: Callable[[Any, str | None, str], tuple[Any, str, Any]],
+    describe: Callable[[Any, str | None, str], tuple[str, tuple[int, ...]]],
     lock: Callable[[Any], bool],
     unlock: Callable[[Any], None],
     run: type[Run],
@@ -35,6 +37,7 @@ def _register(
     /,
 ) -> None: ...
 
+def _saved_names(folder: bytes, /) -> str: ...
 def _abandoned_calls() -> int: ...
 def _from_dlpack(capsule: Any, /) -> View: ...
 
@@ -55,6 +58,16 @@ class Session:
         quota_bytes: int,
         trace_events: int,
         stall_timeout_ns: int,
+        costs_only: bool,
+        run_ahead: int,
+        elastic: bool,
+        link_costs: bool,
+        kernel_timeout_ns: int,
+        policy: str | None,
+        faults: str | None,
+        chaos: str | None,
+        spill_folder: str | None,
+        spill_bytes: int,
         /,
     ) -> _SessionT: ...
     @classmethod
@@ -67,6 +80,19 @@ class Session:
         priority: int,
         weight: float,
         quota_bytes: int,
+        run_ahead: int,
+        elastic: bool,
+        chaos: str | None,
+        /,
+    ) -> _SessionT: ...
+    def _another(
+        self: _SessionT,
+        name: str,
+        weight: float,
+        priority: int,
+        run_ahead: int,
+        quota_bytes: int,
+        elastic: bool,
         /,
     ) -> _SessionT: ...
     @property
@@ -74,8 +100,37 @@ class Session:
     @property
     def is_simulation(self) -> bool: ...
     def _topology(self) -> str: ...
-    def _write_trace(self, path: _Path, /) -> None: ...
-    def _put(self, value: Any, policy: int, /) -> ArrayClass: ...
+    @property
+    def costs_only(self) -> bool: ...
+    def _write_trace(self, path: bytes, /) -> None: ...
+    def _write_profile(self, plan: Plan, path: bytes, /) -> None: ...
+    def _machines(self) -> str: ...
+    def _statistics(self) -> str: ...
+    def _suspend(self, folder: bytes | None, /) -> None: ...
+    def _resume(self) -> None: ...
+    def _drain(self, names: tuple[str, ...], limit_ns: int, /) -> None: ...
+    def _undrain(self, names: tuple[str, ...], /) -> None: ...
+    def _save(
+        self, arrays: tuple[Array, ...], names: tuple[str, ...], folder: bytes, /
+    ) -> None: ...
+    def _restore(self, folder: bytes, /) -> ArrayClass: ...
+    def _reserve(
+        self,
+        type: type[_SliceT],
+        name: str | None,
+        shape: tuple[int, ...],
+        islands: int,
+        kind: str | None,
+        wait_ns: int,
+        device_bytes: int,
+        contiguous: bool,
+        apart_from: tuple[ReservedSlice, ...],
+        /,
+    ) -> _SliceT: ...
+    def _put(
+        self, value: Any, policy: int, element: str | None, what: str, /
+    ) -> ArrayClass: ...
+    def _put_sharded(self, value: Any, sharding: str, /) -> ArrayClass: ...
     def _close(self) -> None: ...
 
 class Plan:
@@ -98,6 +153,9 @@ class Plan:
         assign: str | None,
         slices: str | None,
         rounding: int,
+        explain: int,
+        profile: str | None,
+        kernel_cache_bytes: int,
         /,
     ) -> tuple[_PlanT, str]: ...
     @classmethod
@@ -109,6 +167,16 @@ class Plan:
     def _program(self) -> str: ...
     def _arguments(self) -> tuple[_PortTuple, ...]: ...
     def _results(self) -> tuple[_PortTuple, ...]: ...
+    def _describe(self) -> str: ...
+    def _report(self) -> str: ...
+    def _print(self) -> str: ...
+    def _costs(self, topology: bytes | None, steps: int, /) -> str: ...
+
+class ReservedSlice:
+    __slots__ = ("__weakref__",)
+
+    def _devices(self) -> str: ...
+    def release(self) -> None: ...
 
 class Executable:
     __slots__ = ("__weakref__",)
@@ -118,7 +186,15 @@ class Executable:
 
     @classmethod
     def _load(
-        cls: type[_ExecutableT], session: Session, plan: Plan, place: int, wait_ns: int, /
+        cls: type[_ExecutableT],
+        session: Session,
+        plan: Plan,
+        place: int,
+        wait_ns: int,
+        slice: ReservedSlice | None,
+        oversubscribe: bool,
+        await_devices: bool,
+        /,
     ) -> _ExecutableT: ...
     def _launch(
         self,
@@ -127,8 +203,25 @@ class Executable:
         steps: int,
         deadline_ns: int,
         first_step: int,
+        priority: int | None,
         /,
     ) -> RunClass: ...
+    def _describe(self) -> str: ...
+    def _run_to_end(
+        self,
+        arrays: tuple[Array, ...],
+        steps: int,
+        first_step: int,
+        mode: int,
+        max_losses: int,
+        checkpoint_every: int,
+        checkpoint_dir: str | None,
+        checkpoints_on_hosts: bool,
+        resume: bool,
+        wait_ns: int,
+        oversubscribe: bool,
+        /,
+    ) -> tuple[list[ArrayClass], tuple[int, int, int, int, int, int, int, int]]: ...
     def _rebind(self, avoid: tuple[str, ...], /) -> None: ...
     def __call__(self, *arguments: Any, **named: Any) -> ResultsClass: ...
 
@@ -163,6 +256,8 @@ class Array:
 
     def _wait(self, limit_ns: int, /) -> None: ...
     def _get(self, into: Any, /) -> None: ...
+    def _get_shard(self, shard: int, shape: tuple[int, ...], into: Any, /) -> None: ...
+    def _placement(self) -> str: ...
     def _view(self) -> View: ...
     def _dlpack(self, is_versioned: bool, policy: int, /) -> Any: ...
     def _save(self, folder: bytes, /) -> None: ...

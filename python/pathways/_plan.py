@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+from collections.abc import Iterable
 from typing import Any, Literal, NamedTuple, Protocol, Union, runtime_checkable
 
 from . import _pathways
@@ -31,6 +33,22 @@ class Port(NamedTuple):
     def dtype(self) -> Any:
         """The NumPy dtype of the elements."""
         return dtype_of(self.element)
+
+
+class Costs(NamedTuple):
+    """What a plan costs.
+
+    `peak_bytes` is the most memory of any device, `total_bytes` the sum over devices,
+    `step_time` the time of a step in seconds. One step moves `ici_bytes` inside islands and
+    `dcn_bytes` between them. `details` has the members of pathways::PlanCosts.
+    """
+
+    peak_bytes: int
+    total_bytes: int
+    step_time: float
+    ici_bytes: int
+    dcn_bytes: int
+    details: dict[str, Any]
 
 
 class Source(NamedTuple):
@@ -65,10 +83,12 @@ class Plan(_pathways.Plan):
     A plan contains executable code: load only plans that you trust.
     """
 
-    __slots__ = ("remarks",)
+    __slots__ = ("remarks", "topology")
 
     # Remarks and warnings of the compiler, a line each.
     remarks: tuple[str, ...]
+    # The machines that it was compiled for; None if that is not known.
+    topology: str | None
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Plan:
@@ -81,8 +101,8 @@ class Plan(_pathways.Plan):
         return cls._with_remarks(cls._parse(data))
 
     @staticmethod
-    def _with_remarks(plan: Plan, remarks: str = "") -> Plan:
-        plan.remarks = tuple(remarks.splitlines())
+    def _with_remarks(plan: Plan, remarks: str = "", topology: str | None = None) -> Plan:
+        plan.remarks, plan.topology = tuple(remarks.splitlines()), topology
         return plan
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -104,6 +124,57 @@ class Plan(_pathways.Plan):
     @property
     def results(self) -> tuple[Port, ...]:
         return tuple(Port(*port) for port in self._results())
+
+    @property
+    def text(self) -> str:
+        """The plan as text, which `compile` takes. Errors: NotFound without compiler."""
+        return self._print()
+
+    @property
+    def report(self) -> dict[str, Any]:
+        """What the compiler reported, as in pathways::Compiled: "kernels", ...
+
+        It is empty for a plan that was read.
+        """
+        report: dict[str, Any] = json.loads(self._report())
+        return report
+
+    def costs(self, topology: str | None = None, *, steps: int = 1) -> Costs:
+        """Computes what the plan costs on machines, which need not be there.
+
+        `topology` None stands for those it was compiled for. The time of a step is that of
+        a simulated launch of `steps` steps; 0: it is not computed. Errors: InvalidArgument;
+        Refused if the plan does not fit the machines.
+        """
+        machines = self.topology if topology is None else topology
+        details = json.loads(
+            self._costs(None if machines is None else os.fsencode(machines), steps)
+        )
+        return Costs(
+            details["peak_bytes"],
+            details["total_bytes"],
+            details["step_ns"] * 1e-9,
+            details["ici_bytes"],
+            details["dcn_bytes"],
+            details,
+        )
+
+    @property
+    def memory(self) -> dict[str, int]:
+        """The most memory of each device that it uses, in bytes."""
+        devices = self.costs(steps=0).details["devices"]
+        return {device["device"]: device["peak_bytes"] for device in devices}
+
+    @property
+    def step_time(self) -> float:
+        """Time of a step in a simulation of its machines, in seconds."""
+        return self.costs().step_time
+
+    def _repr_html_(self) -> str:
+        """A table for notebooks."""
+        from ._display import plan_html
+
+        return plan_html(self)
 
     def __reduce__(self) -> tuple[object, ...]:
         return Plan.parse, (bytes(self),)
@@ -138,6 +209,7 @@ def read_source(program: Program) -> Source:
     )
 
 
+_EXPLANATIONS = ("shardings", "reshards", "kernels", "import")
 _ROUNDINGS = ("each op", "strict", "excess")
 
 
@@ -156,15 +228,20 @@ def compile(
     elided: str | None = None,
     assign: str | None = None,
     slices: str | None = None,
+    explain: Iterable[Literal["shardings", "reshards", "kernels", "import"]] = (),
+    profile: str | os.PathLike[str] | None = None,
+    kernel_cache_bytes: int = 0,
 ) -> Plan:
     """Compiles a program for the machines of a topology (None: this machine).
 
     `program` is text of the `pw` dialect or of StableHLO, the path of such a text, or a
     traced program. `mesh` replaces sizes of slices ("SLICE:AXIS=N,..."). `name` is the
     program to compile if the text has several. With `oversubscribe`, virtual devices may
-    share real ones. `rounding` is described in docs/kernels.md. The last five options are
-    those of modules of StableHLO (docs/from-jax.md); they replace those of the program.
-    Errors: ProgramError, InvalidArgument, NotFound.
+    share real ones. `rounding` is described in docs/kernels.md. `carry` to `slices` are the
+    options of modules of StableHLO (docs/from-jax.md); they replace those of the program.
+    `explain` adds to `Plan.remarks` and `Plan.report`. `profile` is a file of
+    `Session.write_profile`. `kernel_cache` is a folder of at most `kernel_cache_bytes` (0:
+    the default). Errors: ProgramError, InvalidArgument, NotFound.
     """
     source = read_source(program)
     if rounding not in _ROUNDINGS:
@@ -184,5 +261,17 @@ def compile(
         (source.assign if assign is None else assign) or None,
         (source.slices if slices is None else slices) or None,
         _ROUNDINGS.index(rounding),
+        _explain_bits(explain),
+        None if profile is None else os.fspath(profile),
+        kernel_cache_bytes,
     )
-    return Plan._with_remarks(plan, remarks)
+    return Plan._with_remarks(plan, remarks, topology)
+
+
+def _explain_bits(explain: Iterable[str]) -> int:
+    bits = 0
+    for name in (explain,) if isinstance(explain, str) else explain:
+        if name not in _EXPLANATIONS:
+            raise InvalidArgument(f"cannot explain {name!r}, only {list(_EXPLANATIONS)}")
+        bits |= 1 << _EXPLANATIONS.index(name)
+    return bits

@@ -138,6 +138,22 @@ def from_dlpack(value: Any, what: str = "the value") -> Any:
     return array.view(np.bool_) if is_boolean else array
 
 
+def describe(value: Any, element: str | None, what: str) -> tuple[str, tuple[int, ...]]:
+    """Returns element and shape of a value whose elements do not matter."""
+    own = getattr(value, "element", None)
+    if isinstance(own, str):
+        return own, tuple(value.shape)
+    if isinstance(value, (bool, int, float, list, tuple)):
+        array, own, _ = adapt(value, element, what)
+        return own, tuple(array.shape)
+    dtype, shape = getattr(value, "dtype", None), getattr(value, "shape", None)
+    own = element_of(dtype) if hasattr(dtype, "metadata") and dtype is not None else None
+    if own is None or shape is None:
+        array, own, _ = adapt(value, element, what)
+        shape = array.shape
+    return own, tuple(shape)
+
+
 # Arrays that sessions read, by identity: the array, and how many times it is borrowed.
 _locked: dict[int, tuple[Any, int]] = {}
 

@@ -10,6 +10,12 @@
 
 PyTypeObject *arrayType, *arrayClass;
 
+static void freeArray(void *array) { pw_array_free(array); }
+
+PyObject *arrayCreate(pw_array *array, SessionObject *session) {
+  return handleCreate(arrayClass, array, freeArray, session);
+}
+
 /// Reads the type. Returns false with an exception.
 static bool readType(Cell *cell, pw_tensor *tensor) {
   pw_error *error = pw_array_type(cell->handle, &tensor->element, &tensor->rank,
@@ -121,6 +127,43 @@ static PyObject *get(PyObject *self, PyObject *into) {
   Py_RETURN_NONE;
 }
 
+/// Copies a shard to a buffer of its size: (shard, shape, buffer).
+static PyObject *getShard(PyObject *self, PyObject *arguments) {
+  Py_ssize_t shard;
+  PyObject *sizes;
+  Py_buffer buffer;
+  if (!PyArg_ParseTuple(arguments, "nO!w*", &shard, &PyTuple_Type, &sizes,
+                        &buffer))
+    return NULL;
+  int64_t shape[PyBUF_MAX_NDIM];
+  const Py_ssize_t rank = PyTuple_Size(sizes);
+  Cell *cell = rank <= PyBUF_MAX_NDIM ? handleUse((HandleObject *)self) : NULL;
+  pw_tensor tensor;
+  bool isGood = cell && readType(cell, &tensor) &&
+                waitInSlices(waitFor, cell->handle, -1);
+  for (Py_ssize_t i = 0; isGood && i < rank; ++i) {
+    shape[i] = PyLong_AsLongLong(PyTuple_GetItem(sizes, i));
+    isGood = !PyErr_Occurred();
+  }
+  pw_error *error = NULL;
+  if (isGood) {
+    tensor.rank = (int32_t)rank;
+    tensor.shape = shape;
+    tensor.data = buffer.buf;
+    tensor.bytes = (size_t)buffer.len;
+    Py_BEGIN_ALLOW_THREADS error =
+        pw_array_get_shard(cell->handle, (size_t)shard, &tensor);
+    Py_END_ALLOW_THREADS
+  }
+  PyBuffer_Release(&buffer);
+  cellRelease(cell);
+  if (error)
+    return raiseError(error);
+  if (!isGood)
+    return NULL;
+  Py_RETURN_NONE;
+}
+
 static void freeView(void *view) { pw_view_free(view); }
 
 /// Returns a View of the values. Errors: PW_REFUSED.
@@ -208,14 +251,17 @@ static PyObject *release(PyObject *self, PyObject *unused) {
   Py_RETURN_NONE;
 }
 
-static PyMethodDef methods[] = {{"_wait", wait, METH_O, NULL},
-                                {"_get", get, METH_O, NULL},
-                                {"_view", view, METH_NOARGS, NULL},
-                                {"_dlpack", dlpack, METH_VARARGS, NULL},
-                                {"_save", save, METH_O, NULL},
-                                {"delete", release, METH_NOARGS, NULL},
-                                {"is_ready", isReady, METH_NOARGS, NULL},
-                                {NULL, NULL, 0, NULL}};
+static PyMethodDef methods[] = {
+    {"_wait", wait, METH_O, NULL},
+    {"_get", get, METH_O, NULL},
+    {"_view", view, METH_NOARGS, NULL},
+    {"_dlpack", dlpack, METH_VARARGS, NULL},
+    {"_get_shard", getShard, METH_VARARGS, NULL},
+    {"_placement", arrayPlacement, METH_NOARGS, NULL},
+    {"_save", save, METH_O, NULL},
+    {"delete", release, METH_NOARGS, NULL},
+    {"is_ready", isReady, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL}};
 
 static PyMemberDef members[] = {
     {"__weaklistoffset__", T_PYSSIZET, offsetof(HandleObject, weakReferences),

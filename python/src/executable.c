@@ -83,15 +83,20 @@ static void discardLoad(Job *job) {
   pw_executable_free(((LoadJob *)job)->executable);
 }
 
-/// Loads a plan: (session, plan, place, wait in ns).
+/// Loads a plan: (session, plan, place, wait in ns, slice or None,
+/// oversubscribe, whether to wait for devices).
 static PyObject *load(PyObject *type, PyObject *arguments) {
   SessionObject *session;
   PyObject *plan;
-  int place;
+  PyObject *slice;
+  int place, oversubscribe, awaitDevices;
   long long waitNs;
-  if (!PyArg_ParseTuple(arguments, "O!O!iL", sessionType, &session, planType,
-                        &plan, &place, &waitNs))
+  if (!PyArg_ParseTuple(arguments, "O!O!iLOpp", sessionType, &session, planType,
+                        &plan, &place, &waitNs, &slice, &oversubscribe,
+                        &awaitDevices))
     return NULL;
+  if (slice != Py_None && !PyObject_TypeCheck(slice, sliceType))
+    return raiseCode(PW_INVALID_ARGUMENT, "%R is no reserved slice", slice);
   Cell *sessionCell = handleUse(&session->base);
   if (!sessionCell)
     return NULL;
@@ -107,6 +112,16 @@ static PyObject *load(PyObject *type, PyObject *arguments) {
   job->options.struct_size = sizeof job->options;
   job->options.place = place;
   job->options.wait_ns = waitNs;
+  job->options.oversubscribe = oversubscribe;
+  job->options.await_devices = awaitDevices;
+  if (slice != Py_None) {
+    job->job.cells[2] = handleUse((HandleObject *)slice);
+    if (!job->job.cells[2]) {
+      jobFree(&job->job);
+      return NULL;
+    }
+    job->options.slice = job->job.cells[2]->handle;
+  }
   if (!jobRun(&job->job))
     return NULL;
   PyObject *object = handleCreate((PyTypeObject *)type, job->executable,
@@ -324,15 +339,26 @@ static PyObject *call(PyObject *self, PyObject *positional,
   return results;
 }
 
-/// Launches: (positional, keywords, steps or 0, deadline in ns, first step).
+/// Launches: (positional, keywords, steps or 0, deadline in ns, first step,
+/// priority or None).
 static PyObject *launch(PyObject *self, PyObject *arguments) {
   pw_launch_options options = {.struct_size = sizeof options};
-  PyObject *positional, *keywords;
+  PyObject *positional, *keywords, *priority;
   long long steps;
-  if (!PyArg_ParseTuple(arguments, "O!O!LLL", &PyTuple_Type, &positional,
+  if (!PyArg_ParseTuple(arguments, "O!O!LLLO", &PyTuple_Type, &positional,
                         &PyDict_Type, &keywords, &steps, &options.deadline_ns,
-                        &options.first_step))
+                        &options.first_step, &priority))
     return NULL;
+  if (priority != Py_None) {
+    const long value = PyLong_AsLong(priority);
+    if (value == -1 && PyErr_Occurred())
+      return NULL;
+    options.has_priority = 1;
+    // A value that does not fit is out of range as well.
+    options.priority = value < INT32_MIN   ? INT32_MIN
+                       : value > INT32_MAX ? INT32_MAX
+                                           : (int32_t)value;
+  }
   return launchWith((ExecutableObject *)self, positional, keywords, steps,
                     &options);
 }
@@ -377,6 +403,8 @@ static PyObject *rebind(PyObject *self, PyObject *names) {
 static PyMethodDef methods[] = {
     {"_load", load, METH_VARARGS | METH_CLASS, NULL},
     {"_launch", launch, METH_VARARGS, NULL},
+    {"_describe", executableDescribe, METH_NOARGS, NULL},
+    {"_run_to_end", executableRunToEnd, METH_VARARGS, NULL},
     {"_rebind", rebind, METH_O, NULL},
     {NULL, NULL, 0, NULL}};
 

@@ -171,3 +171,40 @@ Cell *handleUse(HandleObject *object) {
   cellRetain(object->cell);
   return object->cell;
 }
+
+//===----------------------------------------------------------------------===//
+// Handles of several objects
+//===----------------------------------------------------------------------===//
+
+static void freeHeld(PyObject *capsule) {
+  Held *held = PyCapsule_GetPointer(capsule, NULL);
+  for (Py_ssize_t i = 0; i < held->count; ++i)
+    cellRelease(held->cells[i]);
+  PyMem_Free(held);
+}
+
+PyObject *holdHandles(PyObject *objects, PyTypeObject *type, const char *what,
+                      Held **result) {
+  const Py_ssize_t count = PyTuple_Size(objects);
+  Held *held = PyMem_Calloc(1, sizeof *held + (size_t)count * sizeof(Cell *));
+  if (!held)
+    return PyErr_NoMemory();
+  PyObject *capsule = PyCapsule_New(held, NULL, freeHeld);
+  if (!capsule) {
+    PyMem_Free(held);
+    return NULL;
+  }
+  for (; held->count < count; ++held->count) {
+    PyObject *object = PyTuple_GetItem(objects, held->count);
+    if (!PyObject_TypeCheck(object, type))
+      raiseCode(PW_INVALID_ARGUMENT, "%R is no %s", object, what);
+    else
+      held->cells[held->count] = handleUse((HandleObject *)object);
+    if (!held->cells[held->count]) {
+      Py_DECREF(capsule);
+      return NULL;
+    }
+  }
+  *result = held;
+  return capsule;
+}

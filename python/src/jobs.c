@@ -28,8 +28,8 @@ static atomic_int numAbandoned;
 
 void jobFree(Job *job) {
   Py_XDECREF(job->inputs);
-  cellRelease(job->cells[0]);
-  cellRelease(job->cells[1]);
+  for (size_t i = 0; i < sizeof job->cells / sizeof *job->cells; ++i)
+    cellRelease(job->cells[i]);
   pw_error_free(job->error);
   pthread_mutex_destroy(&job->mutex);
   pthread_cond_destroy(&job->hasEnded);

@@ -23,9 +23,10 @@ static PyObject *registerPackage(PyObject *module, PyObject *arguments) {
   (void)module;
   PyObject *run, *results, *array;
   Hooks given;
-  if (!PyArg_ParseTuple(arguments, "OOOOO!O!O!", &given.makeError, &given.adapt,
-                        &given.lock, &given.unlock, &PyType_Type, &run,
-                        &PyType_Type, &results, &PyType_Type, &array))
+  if (!PyArg_ParseTuple(arguments, "OOOOOO!O!O!", &given.makeError,
+                        &given.adapt, &given.describe, &given.lock,
+                        &given.unlock, &PyType_Type, &run, &PyType_Type,
+                        &results, &PyType_Type, &array))
     return NULL;
   if (!PyType_IsSubtype((PyTypeObject *)run, runType) ||
       !PyType_IsSubtype((PyTypeObject *)results, resultsType) ||
@@ -34,9 +35,8 @@ static PyObject *registerPackage(PyObject *module, PyObject *arguments) {
     return NULL;
   }
   // All are held as long as the process lives.
-  PyObject *held[] = {
-      given.makeError, given.adapt, given.lock, given.unlock, run,
-      results,         array};
+  PyObject *held[] = {given.makeError, given.adapt, given.describe, given.lock,
+                      given.unlock,    run,         results,        array};
   for (size_t i = 0; i < sizeof held / sizeof *held; ++i)
     Py_INCREF(held[i]);
   hooks = given;
@@ -49,6 +49,7 @@ static PyObject *registerPackage(PyObject *module, PyObject *arguments) {
 static PyMethodDef functions[] = {
     {"_register", registerPackage, METH_VARARGS, NULL},
     {"_abandoned_calls", abandonedCalls, METH_NOARGS, NULL},
+    {"_saved_names", savedNames, METH_O, NULL},
     {"_from_dlpack", viewFromDlpack, METH_O, NULL},
     {NULL, NULL, 0, NULL}};
 

@@ -65,6 +65,7 @@ struct SessionObject {
   HandleObject base;
   HandleObject *handles; // first of the list
   bool isSimulation;
+  bool isCostsOnly; // arrays have no values
 };
 
 /// An array, or a run together with the executable that it is of.
@@ -109,13 +110,15 @@ typedef struct {
 
 /// Classes of this module, and those of the package that it makes objects of.
 extern PyTypeObject *sessionType, *planType, *executableType, *runType,
-    *arrayType, *resultsType, *viewType;
+    *arrayType, *resultsType, *viewType, *sliceType;
 extern PyTypeObject *runClass, *arrayClass, *resultsClass;
 
 /// Makes an object of a class of the module or of a subclass. Takes the handle
 /// over, also if it fails.
 PyObject *handleCreate(PyTypeObject *type, void *handle, void (*free)(void *),
                        SessionObject *session);
+/// Makes an Array, and takes the handle over.
+PyObject *arrayCreate(pw_array *array, SessionObject *session);
 /// Frees what every object with a handle has, and the object.
 void handleDealloc(HandleObject *object);
 /// Gives the handle back before the object is gone.
@@ -124,6 +127,17 @@ void handleClose(HandleObject *object);
 /// the session was closed, or in a child after fork.
 Cell *handleUse(HandleObject *object);
 extern PyMemberDef handleMembers[];
+
+/// Handles that a call uses.
+typedef struct {
+  Py_ssize_t count;
+  Cell *cells[];
+} Held;
+
+/// Returns a capsule that keeps the handles of the objects in a tuple, which
+/// must be of this type, called `what` in errors.
+PyObject *holdHandles(PyObject *objects, PyTypeObject *type, const char *what,
+                      Held **held);
 
 /// False, with an exception, in a child of a process that used the library.
 bool checkProcess(void);
@@ -157,6 +171,8 @@ typedef struct {
   PyObject *makeError; // (code, id, message) -> exception
   // (value, element or None, what) -> (array, element, owner of its memory)
   PyObject *adapt;
+  // (value, element or None, what) -> (element, shape)
+  PyObject *describe;
   PyObject *lock;   // (owner) -> whether its memory cannot change now
   PyObject *unlock; // (owner), after the other one
 } Hooks;
@@ -190,7 +206,7 @@ typedef struct Job {
   pw_error *(*call)(struct Job *);
   void (*discard)(struct Job *); // frees the results; null: there are none
   PyObject *inputs;              // keeps what the call reads
-  Cell *cells[2];
+  Cell *cells[3];
   pw_error *error;
   pthread_mutex_t mutex; // guards the rest
   pthread_cond_t hasEnded;
@@ -233,6 +249,9 @@ typedef enum {
 pw_array *putValue(SessionObject *session, PyObject *value, int32_t element,
                    CopyPolicy policy, const char *what);
 
+/// Puts a value, divided by a sharding as JSON, on devices.
+pw_array *putDivided(SessionObject *session, PyObject *value,
+                     const char *sharding);
 /// Makes a view that owns nothing yet. `strides` are in elements; null: dense.
 ViewObject *viewCreate(int32_t element, int32_t rank, const int64_t *shape,
                        const int64_t *strides);
@@ -241,6 +260,26 @@ PyObject *viewFromDlpack(PyObject *module, PyObject *capsule);
 /// Returns a capsule of DLPack with the values of an array that is ready.
 PyObject *exportDlpack(Cell *array, const pw_tensor *type, bool isVersioned,
                        CopyPolicy policy);
+
+/// Methods of classes (calls.c).
+PyObject *sessionWriteTrace(PyObject *self, PyObject *path);
+PyObject *sessionWriteProfile(PyObject *self, PyObject *arguments);
+PyObject *sessionMachines(PyObject *self, PyObject *unused);
+PyObject *sessionStatistics(PyObject *self, PyObject *unused);
+PyObject *sessionSuspend(PyObject *self, PyObject *folder);
+PyObject *sessionResume(PyObject *self, PyObject *unused);
+PyObject *sessionDrain(PyObject *self, PyObject *arguments);
+PyObject *sessionUndrain(PyObject *self, PyObject *names);
+PyObject *sessionSave(PyObject *self, PyObject *arguments);
+PyObject *sessionRestore(PyObject *self, PyObject *folder);
+PyObject *savedNames(PyObject *module, PyObject *folder);
+PyObject *planDescribe(PyObject *self, PyObject *unused);
+PyObject *planReport(PyObject *self, PyObject *unused);
+PyObject *planPrint(PyObject *self, PyObject *unused);
+PyObject *planCosts(PyObject *self, PyObject *arguments);
+PyObject *executableDescribe(PyObject *self, PyObject *unused);
+PyObject *executableRunToEnd(PyObject *self, PyObject *arguments);
+PyObject *arrayPlacement(PyObject *self, PyObject *unused);
 
 /// Adds the classes of one source to the module.
 int addSession(PyObject *module);

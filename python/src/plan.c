@@ -47,13 +47,14 @@ static PyObject *compile(PyObject *type, PyObject *arguments) {
   pw_compile_options *options = &job->options;
   options->struct_size = sizeof *options;
   int oversubscribe;
-  if (!PyArg_ParseTuple(arguments, "s#zzzzzpizzzzzi", &job->text, &job->size,
+  if (!PyArg_ParseTuple(arguments, "s#zzzzzpizzzzziizK", &job->text, &job->size,
                         &options->file_name, &options->topology, &options->mesh,
                         &options->program, &options->kernel_cache,
                         &oversubscribe, &options->steps_in_flight,
                         &options->carry, &options->stepped, &options->elided,
-                        &options->assign, &options->slices,
-                        &options->rounding) ||
+                        &options->assign, &options->slices, &options->rounding,
+                        &options->explain, &options->profile,
+                        &options->kernel_cache_bytes) ||
       !useProcess()) {
     jobFree(&job->job);
     return NULL;
@@ -199,6 +200,10 @@ static PyMethodDef methods[] = {
     {"_program", planProgram, METH_NOARGS, NULL},
     {"_arguments", planArguments, METH_NOARGS, NULL},
     {"_results", planResults, METH_NOARGS, NULL},
+    {"_describe", planDescribe, METH_NOARGS, NULL},
+    {"_report", planReport, METH_NOARGS, NULL},
+    {"_print", planPrint, METH_NOARGS, NULL},
+    {"_costs", planCosts, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL}};
 
 static PyType_Slot slots[] = {{Py_tp_dealloc, (void *)handleDealloc},

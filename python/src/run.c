@@ -71,8 +71,7 @@ static PyObject *takeAt(RunObject *self, Py_ssize_t i) {
   Py_END_ALLOW_THREADS cellRelease(cell);
   if (error)
     return raiseError(error);
-  return handleCreate(arrayClass, array, (void (*)(void *))pw_array_free,
-                      self->base.session);
+  return arrayCreate(array, self->base.session);
 }
 
 static PyObject *results(PyObject *self, void *unused) {

@@ -265,12 +265,75 @@ static pw_array *putAdapted(SessionObject *session, PyObject *value,
   return array;
 }
 
+/// Puts an array without values into a session that only costs.
+static pw_array *putNothing(Cell *session, PyObject *value, int32_t element,
+                            const char *what) {
+  PyObject *described =
+      PyObject_CallFunction(hooks.describe, "Ozs", value,
+                            element ? elementName(element) : NULL, what);
+  const char *name;
+  PyObject *sizes;
+  int64_t shape[PyBUF_MAX_NDIM];
+  pw_array *array = NULL;
+  if (described &&
+      PyArg_ParseTuple(described, "sO!", &name, &PyTuple_Type, &sizes)) {
+    const Py_ssize_t rank = PyTuple_Size(sizes);
+    for (Py_ssize_t i = 0; i < rank && i < PyBUF_MAX_NDIM; ++i)
+      shape[i] = PyLong_AsLongLong(PyTuple_GetItem(sizes, i));
+    const pw_tensor tensor = {
+        sizeof tensor, elementFromName(name), (int32_t)rank, shape, NULL, 0};
+    pw_error *error = NULL;
+    if (rank > PyBUF_MAX_NDIM)
+      raiseCode(PW_INVALID_ARGUMENT, "%s has %zd dimensions", what, rank);
+    else if (!PyErr_Occurred())
+      error = pw_put(session->handle, &tensor, &array);
+    if (error)
+      raiseError(error);
+  }
+  Py_XDECREF(described);
+  return array;
+}
+
+pw_array *putDivided(SessionObject *session, PyObject *value,
+                     const char *sharding) {
+  PyObject *adapted =
+      PyObject_CallFunction(hooks.adapt, "Ozs", value, NULL, "the value");
+  if (!adapted)
+    return NULL;
+  PyObject *source, *owner;
+  const char *name;
+  pw_array *array = NULL;
+  Py_buffer buffer;
+  Cell *cell = handleUse(&session->base);
+  if (cell && PyArg_ParseTuple(adapted, "OsO", &source, &name, &owner) &&
+      PyObject_GetBuffer(source, &buffer, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT) ==
+          0) {
+    const pw_tensor tensor = {sizeof tensor, elementFromName(name),
+                              buffer.ndim,   (const int64_t *)buffer.shape,
+                              buffer.buf,    (size_t)buffer.len};
+    pw_error *error;
+    Py_BEGIN_ALLOW_THREADS error =
+        pw_put_sharded(cell->handle, &tensor, sharding, &array);
+    Py_END_ALLOW_THREADS PyBuffer_Release(&buffer);
+    if (error)
+      raiseError(error);
+  }
+  cellRelease(cell);
+  Py_DECREF(adapted);
+  return array;
+}
+
 pw_array *putValue(SessionObject *session, PyObject *value, int32_t element,
                    CopyPolicy policy, const char *what) {
   finishWork();
   Cell *cell = handleUse(&session->base);
   if (!cell)
     return NULL; // before anything is imported, as at the end of the process
+  if (session->isCostsOnly) {
+    pw_array *array = putNothing(cell, value, element, what);
+    cellRelease(cell);
+    return array;
+  }
   cellRelease(cell);
   Py_buffer buffer;
   if (!PyObject_CheckBuffer(value) ||
