@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeVar, overload
 
 from ._errors import InvalidArgument
 from ._slice import Cut, Slice
+from ._stablehlo import Place
 from ._tree import leaves_of
 
 Framework = Literal["numpy", "torch", "jax", "stablehlo"]
@@ -46,6 +47,15 @@ def mentioned(function: Any) -> list[Any]:
         except ValueError:  # not yet assigned
             continue
     return found
+
+
+def definition_of(function: Any) -> Place | None:
+    """Returns the place where a function is defined, or None if that is not known."""
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(function, torch.nn.Module):
+        function = function.forward
+    code = getattr(inspect.unwrap(function), "__code__", None) if callable(function) else None
+    return (str(code.co_filename), int(code.co_firstlineno), 1) if code is not None else None
 
 
 def _root_module(value: Any) -> str:

@@ -18,6 +18,7 @@ from ._computation import (
     bind,
     call_bound,
     check_names,
+    definition_of,
     framework_of,
     mentioned,
 )
@@ -182,6 +183,7 @@ class Program:
         from ._program_trace import ProgramTrace, find_cut, lift_results
 
         program = ProgramTrace(self.name, slices, self.on)
+        program.main.definition = definition_of(self.computation.function)
         types: dict[Path, TensorType] = {}
         unused = set(self.split)
 
@@ -227,7 +229,7 @@ class Program:
         program.module.mesh = tuple(program.mesh.axes) if program.slices else ()
         source = Source(
             program.module.text(),
-            file_name=_file_of(self.computation.function),
+            file_name=f"<program {self.name}>",
             carry=self._carry_option(types, {p: v.type for p, v in lifted.items()}),
             stepped=self._stepped_option(types, lifted),
             slices=islands(program.slices),
@@ -405,11 +407,6 @@ def _below(paths: Sequence[Path], name: str, spell: Callable[[Path], str]) -> li
 
 def _listed(names: Any) -> str:
     return ", ".join(f"'{name}'" for name in names) or "none"
-
-
-def _file_of(function: Any) -> str:
-    code = getattr(inspect.unwrap(function), "__code__", None) if callable(function) else None
-    return str(code.co_filename) if code is not None else "program.mlir"
 
 
 def _detached(value: Any) -> Any:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from . import _types
-from ._computation import Computation, bind, call_bound, framework_of
+from ._computation import Computation, bind, call_bound, definition_of, framework_of
 from ._embed import embed
 from ._errors import InvalidArgument
 from ._numpy import Trace, Traced, trace_error, unguarded
@@ -257,6 +257,7 @@ class ProgramTrace:
 
     def _make_numpy(self, computation: Computation, types: Any) -> Callee:
         function = self.module.function(computation.name)
+        function.definition = definition_of(computation.function)
         trace = Trace(function)
 
         def argument(path: Path, leaf: Any) -> Any:
@@ -325,6 +326,7 @@ class ProgramTrace:
 
         captured, tensors = self._captured(computation, types)
         function = self.module.function(computation.name)
+        function.definition = definition_of(computation.function)
         # The graph takes the tensors of the module first, the callee last.
         paths = [path[2:] for path in captured.paths]
         own = len(tensors)

@@ -112,6 +112,10 @@ def _bf16_bits(number: float) -> int:
     return rounded
 
 
+def _location(place: Place | None) -> str:
+    return f" loc({quoted(place[0])}:{place[1]}:{place[2]})" if place is not None else ""
+
+
 def _numbers(numbers: Sequence[int]) -> str:
     return "[" + ", ".join(str(n) for n in numbers) + "]"
 
@@ -185,6 +189,7 @@ class Function:
     def __init__(self, module: Module, name: str, is_public: bool) -> None:
         self.module, self.name, self.is_public = module, name, is_public
         self.place: Place | None = None
+        self.definition: Place | None = None  # of the function itself
         self._stage = ""
         self._arguments: list[str] = []
         self._results: list[str] = []
@@ -243,7 +248,7 @@ class Function:
         return "\n".join(
             [f"  func.func {kind} @{self.name}({', '.join(self._arguments)}){results} {{"]
             + self._lines
-            + ["  }"]
+            + ["  }" + _location(self.definition)]
         )
 
     def __len__(self) -> int:
@@ -322,9 +327,7 @@ class Function:
     def _add(self, text: str, results: Sequence[Type]) -> list[Value]:
         name = f"%{self._count}"
         self._count += 1
-        if self.place is not None:
-            file, line, column = self.place
-            text += f" loc({quoted(file)}:{line}:{column})"
+        text += _location(self.place)
         if len(results) == 1:
             self._lines.append(f"{self._indent}{name} = {text}")
             return [Value(self, name, results[0])]

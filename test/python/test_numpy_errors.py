@@ -342,13 +342,27 @@ class Errors(unittest.TestCase):
                 np.testing.assert_array_equal(np.asarray(g), w)
 
     def test_compiler_errors_name_the_line(self):
-        # Slices of two islands on a topology of one.
         front, back = pw.Slice("front", d=2), pw.Slice("back", d=2, apart_from="front")
         first = pw.computation(lambda v: v * 2, on=front)
         second = pw.computation(lambda v: v + 1, on=back)
-        program = pw.program(lambda v: second(first(v)))
-        with self.assertRaisesRegex(pw.Error, "back"):
-            program.compile(pw.f32[4], topology="1x1x4")
+
+        def program(v):
+            h = first(v)
+            return second(h)
+
+        with self.assertRaisesRegex(pw.ProgramError, "back") as caught:
+            pw.program(program).compile(pw.f32[4], topology="1x1x4")
+        # Slices have the place of the program.
+        self.assertEqual(caught.exception.file, __file__)
+        self.assertEqual(caught.exception.line, line_of(program, "def program"))
+        wide = pw.Slice("wide", d=3)
+
+        def too_wide(v):
+            return np.tanh(v)
+
+        with self.assertRaisesRegex(pw.ProgramError, "needs 3") as caught:
+            pw.program(too_wide, on=wide).compile(pw.f32[4], topology="1x1x2")
+        self.assertEqual(caught.exception.line, line_of(too_wide, "def too_wide"))
 
 
 if __name__ == "__main__":

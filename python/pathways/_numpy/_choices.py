@@ -75,7 +75,7 @@ def _clip(
     return x
 
 
-@implements(np.around, np.round_, *([np.round] if hasattr(np, "round") else []))
+@implements(*(getattr(np, n) for n in ("around", "round", "round_") if hasattr(np, n)))
 def _around(trace: Trace, a: Any, decimals: int = 0) -> Any:
     x = trace.lift(a)
     if x.dtype.kind == "b" and decimals != 0:
