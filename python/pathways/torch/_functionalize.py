@@ -15,14 +15,14 @@ import operator
 from typing import Any
 
 import torch
-import torch.fx
+from torch.fx.graph import Graph
+from torch.fx.graph_module import GraphModule
+from torch.fx.node import Node, map_arg
 
 from pathways.torch import _pseudo
 from pathways.torch._errors import TraceError
 
 aten = torch.ops.aten
-
-Node = torch.fx.Node
 
 
 def schema_of(node: Node) -> Any:
@@ -43,6 +43,10 @@ def is_view(schema: Any) -> bool:
         result.alias_info is not None and not result.alias_info.is_write
         for result in schema.returns
     )
+
+
+def is_inplace_view(target: Any) -> bool:
+    return any(tag.name == "inplace_view" for tag in target.tags)
 
 
 def op_name(target: Any) -> str:
@@ -68,9 +72,9 @@ class _Alias:
 
 
 class _Functionalizer:
-    def __init__(self, module: torch.fx.GraphModule) -> None:
+    def __init__(self, module: GraphModule) -> None:
         self.module = module
-        self.graph = torch.fx.Graph()
+        self.graph = Graph()
         self.aliases: dict[Node, _Alias] = {}
         self.others: dict[Node, Any] = {}  # nodes that are no tensors: tuples, numbers
         self.versions: dict[Node, int] = {}  # of the roots that calls make views of
@@ -103,7 +107,7 @@ class _Functionalizer:
         return made
 
     def mapped(self, arguments: Any) -> Any:
-        return torch.fx.node.map_arg(arguments, self.value)
+        return map_arg(arguments, self.value)
 
     def value(self, node: Node) -> Any:
         alias = self.aliases.get(node)
@@ -117,7 +121,7 @@ class _Functionalizer:
         shape = shape_of(like)
         rank = len(shape)
         name = op_name(call.target).split(".")[1]
-        args = list(call.args[1:])
+        args: list[Any] = list(call.args[1:])
 
         def argument(i: int, key: str, default: Any) -> Any:
             return args[i] if i < len(args) else call.kwargs.get(key, default)
@@ -190,7 +194,7 @@ class _Functionalizer:
             self.set(node, made)
         elif op_name(node.target) == "aten.as_strided.default":
             self.add_as_strided(node)
-        elif torch.Tag.inplace_view in node.target.tags:
+        elif is_inplace_view(node.target):
             self.add_view_in_place(node)
         elif written(schema):
             self.add_write(node, schema)
@@ -230,8 +234,8 @@ class _Functionalizer:
 
     def add_as_strided(self, node: Node) -> None:
         """Strides are those of memory: it is a view of the root, whose are known."""
-        args = list(node.args) + [None] * (4 - len(node.args))
-        source, size, stride, offset = args
+        args: list[Any] = [*node.args, None, None, None]
+        source, size, stride, offset = args[:4]
         assert isinstance(source, Node)
         root = self.aliases[source].root
         place = node.meta.get("pathways.place")
@@ -336,7 +340,7 @@ def functional_variant(node: Node, is_out: bool) -> Any:
     )
 
 
-def needs_work(graph: torch.fx.Graph) -> bool:
+def needs_work(graph: Graph) -> bool:
     for node in graph.nodes:
         schema = schema_of(node)
         if schema is None:
@@ -350,8 +354,8 @@ def needs_work(graph: torch.fx.Graph) -> bool:
 
 
 def functionalize(
-    module: torch.fx.GraphModule,
-) -> tuple[torch.fx.GraphModule, dict[int, int]]:
+    module: GraphModule,
+) -> tuple[GraphModule, dict[int, int]]:
     """Returns a graph without in-place operations. The values that placeholders have at
     the end, if they were written to, are further results: the dictionary has the number
     of the result for that of the placeholder."""
@@ -360,11 +364,11 @@ def functionalize(
     work = _Functionalizer(module)
     placeholders: list[Node] = []
     changed: dict[int, int] = {}
+    node: Any
     for node in module.graph.nodes:
         if node.op == "output":
-            results = list(node.args[0])
-            values = work.mapped(tuple(results))
-            extra = []
+            values = work.mapped(tuple(node.args[0]))
+            extra: list[Node] = []
             for i, placeholder in enumerate(placeholders):
                 alias = work.aliases[placeholder]
                 if alias.version:
@@ -375,4 +379,4 @@ def functionalize(
         if node.op == "placeholder":
             placeholders.append(node)
         work.add(node)
-    return torch.fx.GraphModule(module, work.graph), changed
+    return GraphModule(module, work.graph), changed

@@ -19,9 +19,9 @@ from types import CodeType, FrameType
 from typing import Any
 
 import torch
-import torch.utils._pytree as pytree
 from torch._subclasses import FakeTensor
 from torch.fx.experimental import proxy_tensor
+from torch.fx.graph import Graph
 from torch.overrides import TorchFunctionMode
 from torch.utils._mode_utils import no_dispatch
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -64,14 +64,14 @@ def column(code: CodeType, instruction: int) -> int:
     return (position[2] or 0) + 1 if position else 1
 
 
-def graph_of(out: Any) -> torch.fx.Graph | None:
+def graph_of(out: Any) -> Graph | None:
     """Returns the graph that the tracer records the results of a call in."""
-    for x in pytree.tree_flatten(out)[0]:
+    for x in out if isinstance(out, (list, tuple)) else [out]:
         slots = getattr(proxy_tensor, "get_proxy_slots", lambda _: None)(x) if isinstance(
             x, torch.Tensor
         ) else None
         for slot in (slots or {}).values():
-            graph: torch.fx.Graph = getattr(slot, "proxy", slot).node.graph
+            graph: Graph = getattr(slot, "proxy", slot).node.graph
             return graph
     return None
 
@@ -123,7 +123,8 @@ class Lines(TorchDispatchMode):  # type: ignore[misc]
         kwargs = kwargs or {}
         name = str(func)
         if name != "aten.lift_fresh.default":
-            args, kwargs = pytree.tree_map(self.lift, (args, kwargs))
+            args = tuple([self.lifted_in(x) for x in args])
+            kwargs = {key: self.lifted_in(x) for key, x in kwargs.items()}
         args, kwargs = adjusted(name, args, kwargs)
         if kwargs.get("generator") is not None:
             raise TraceError(
@@ -149,10 +150,15 @@ class Lines(TorchDispatchMode):  # type: ignore[misc]
                 raise
         return func(*with_tensors(func, args), **kwargs)
 
-    def lift(self, x: Any) -> Any:
+    def lifted_in(self, x: Any) -> Any:
+        if isinstance(x, torch.Tensor):
+            return x if isinstance(x, FakeTensor) else self.lift(x)
+        if isinstance(x, (list, tuple)):
+            return [self.lifted_in(one) for one in x]
+        return x
+
+    def lift(self, x: torch.Tensor) -> torch.Tensor:
         """Makes a constant of a tensor that the function finds around it."""
-        if not isinstance(x, torch.Tensor) or isinstance(x, FakeTensor):
-            return x
         known = self.lifted.get(id(x))
         if known is None:
             with no_dispatch():

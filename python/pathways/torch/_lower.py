@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import torch
-import torch.fx
+from torch.fx.graph_module import GraphModule
+from torch.fx.node import Node, map_arg
 
 from pathways._stablehlo import Function, Place, Type, Value
 from pathways.torch import ops
@@ -20,8 +21,6 @@ from pathways.torch._lines import BACKWARD, PLACE
 from pathways.torch._registry import Context, element_of, find
 
 assert ops.LOADED
-
-Node = torch.fx.Node
 
 # Arguments that say where and how a tensor lies in memory.
 _MEMORY = ("device", "layout", "pin_memory", "memory_format", "non_blocking")
@@ -41,7 +40,7 @@ def place_of(node: Node) -> Place | None:
 
 def type_of(node: Node) -> Type | None:
     """Returns the type of the tensor that a node makes, or None if it makes none."""
-    meta = node.meta.get("tensor_meta") or node.meta.get("val")
+    meta: Any = node.meta.get("tensor_meta") or node.meta.get("val")
     if not hasattr(meta, "dtype"):
         return None
     shape = []
@@ -72,7 +71,7 @@ def tensor_constant(function: Function, tensor: torch.Tensor) -> Value:
 class _Lowering:
     def __init__(
         self,
-        module: torch.fx.GraphModule,
+        module: GraphModule,
         function: Function,
         seed: Callable[[], Value] | None,
     ) -> None:
@@ -100,15 +99,15 @@ class _Lowering:
         expected = type_of(node)
         results: list[Type | None] = [expected]
         if expected is None:
-            items = {
+            items: dict[Any, Type | None] = {
                 user.args[1]: type_of(user)
                 for user in node.users
                 if user.target is operator.getitem
             }
             results = [items.get(i) for i in range(max(items, default=-1) + 1)]
-        args = torch.fx.node.map_arg(tuple(node.args), self.value)
+        args = map_arg(tuple(node.args), self.value)
         kwargs = {
-            key: torch.fx.node.map_arg(value, self.value)
+            key: map_arg(value, self.value)
             for key, value in node.kwargs.items()
             if key not in _MEMORY
         }
@@ -128,7 +127,7 @@ class _Lowering:
             )
         return result
 
-    def refuse(self, node: Node, name: str, place: Place | None) -> None:
+    def refuse(self, node: Node, name: str, place: Place | None) -> NoReturn:
         forward = node.meta.get(BACKWARD)
         what = f"{name}, the backward of {forward}," if forward else name
         if "sym_" in name:
@@ -153,7 +152,7 @@ class _Lowering:
 
 
 def lower_graph(
-    module: torch.fx.GraphModule,
+    module: GraphModule,
     function: Function,
     arguments: Sequence[Value],
     *,

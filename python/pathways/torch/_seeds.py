@@ -11,7 +11,8 @@ the topology or the order of operations. `next` is the seed of the next step.
 
 from __future__ import annotations
 
-import torch.fx
+from torch.fx.graph_module import GraphModule
+from torch.fx.node import Node
 
 from pathways._stablehlo import Function, Type, Value
 from pathways.torch._functionalize import op_name
@@ -48,14 +49,14 @@ RANDOM_OPS = frozenset(
 )
 
 
-def is_random(node: torch.fx.Node) -> bool:
+def is_random(node: Node) -> bool:
     return (
         node.op == "call_function"
         and op_name(node.target).rpartition(".")[0] in RANDOM_OPS
     )
 
 
-def uses_seed(module: torch.fx.GraphModule) -> bool:
+def uses_seed(module: GraphModule) -> bool:
     return any(is_random(node) for node in module.graph.nodes)
 
 

@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 import torch
-import torch.fx
 import torch.utils._pytree as pytree
 from torch._subclasses import FakeTensorMode
 from torch.fx.experimental.proxy_tensor import make_fx
+from torch.fx.graph_module import GraphModule
 
 from pathways._plan import Source
 from pathways._stablehlo import Module, Sharding, Type
@@ -44,7 +44,7 @@ class Captured:
 
     def __init__(
         self,
-        module: torch.fx.GraphModule,
+        module: GraphModule,
         paths: list[tuple[Any, ...]],
         result_spec: Any,
         is_result: list[bool],
@@ -184,14 +184,15 @@ def capture(
                 )
         return tuple(leaf for leaf in out_leaves if leaf is not None)
 
-    fake = FakeTensorMode(allow_fallback_kernels=True)
+    fake: Any = FakeTensorMode(allow_fallback_kernels=True)  # type: ignore[no-untyped-call]
     with no_hidden_numbers(), fake:
         examples = [
             torch.empty(type[0], dtype=type[1]).requires_grad_(needs_gradient(leaf))
             for leaf, type in zip(leaves, types)
             if type is not None
         ]
-        module = make_fx(flat)(*examples)
+        record: Any = make_fx(flat)  # type: ignore[no-untyped-call]
+        module: GraphModule = record(*examples)
     graph, changed = functionalize(module)
     graph.graph.eliminate_dead_code()
     return Captured(graph, paths, returned[0], returned[1], changed)
@@ -288,7 +289,8 @@ def tensors_of(
     places = []
     parts = list({id(m): m for m in module.modules()}.values())
     for part in parts:
-        for slots in (part._parameters, part._buffers):
+        tables: list[Any] = [part._parameters, part._buffers]
+        for slots in tables:
             for key, tensor in slots.items():
                 if tensor is not None and mine.get(id(tensor)) in tensors:
                     places.append((slots, key, tensor, mine[id(tensor)]))
@@ -443,9 +445,11 @@ def program(
         raise TraceError(f"{len(results)} names for {count} results")
     buffers = {names[i]: f"new.{names[i]}" for i in captured.changed}
     out_names = [*results, *buffers.values()]
-    function.returns(out, out_names)
+    function.returns(out, [*out_names])
     traced = Traced(module.text(), captured)
-    traced.arguments = [*names, seed] if seed else list(names)
+    traced.arguments = list(names)
+    if seed:
+        traced.arguments.append(seed)
     traced.types = [*captured.arguments, SEED] if seed else list(captured.arguments)
     traced.results = out_names
     traced.parameters = dict(tensors)

@@ -32,6 +32,8 @@ def take(f: Function, x: Value, dim: int, index: Value) -> Value:
     """Slices of `x` along one dimension. The dimensions of the index take its place."""
     rank = index.rank
     shape = [*x.shape[:dim], *index.shape, *x.shape[dim + 1 :]]
+    if 0 in shape:
+        return f.constant(0, x.element, shape)
     sizes = list(x.shape)
     sizes[dim] = 1
     offsets = [d for d in range(len(shape)) if not dim <= d < dim + rank]
@@ -44,6 +46,8 @@ def put(
     f: Function, x: Value, dim: int, index: Value, updates: Value, body: Body
 ) -> Value:
     """Writes slices along one dimension, at an index of one dimension."""
+    if not updates.type.size:
+        return x
     windows = _others(x.rank, dim)
     return f.scatter(x, index, updates, windows, [dim], [dim], index.rank, body)
 
@@ -100,6 +104,8 @@ def gather(
         return f.broadcast_in_dim(x, index.shape, [])
     if index.rank == 0:
         return f.reshape(gather(f, x, dim, f.reshape(index, (1,))), ())
+    if not index.type.size:
+        return f.constant(0, x.element, index.shape)
     dim = dim_of(dim, x.rank)
     others = _others(x.rank, dim)
     sizes = list(index.shape)
