@@ -4,18 +4,19 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Trains the modules of this folder, and compares each loss with that of PyTorch.
 
-  train.py [MODEL...] [--way=one|data4|model4|stages2|all] [--steps=N]
+  train.py [MODEL...] [--way=one|data4|model4|stages2|all] [--steps=N | --test]
 
 A module is trained on one device, on four devices with a part of the batch each, on four
 with a part of the parameters each, and in two stages on two islands. Its text is the same.
-Losses may differ from PyTorch's by 1e-4 of their size. Needs the package and PyTorch;
-without them it exits with code 77.
+Losses may differ from PyTorch's by 1e-4 of their size. --test takes 10 steps, or 100 with
+PATHWAYS_TEST_ALL. Needs the package and PyTorch; without them it exits with code 77.
 """
 
 from __future__ import annotations
 
 import argparse
 import copy
+import os
 import pathlib
 import sys
 import time
@@ -175,7 +176,10 @@ def main() -> int:
     parser.add_argument("models", nargs="*", metavar="MODEL")
     parser.add_argument("--way", choices=(*WAYS, "all"), default="all")
     parser.add_argument("--steps", type=int, default=100)
+    parser.add_argument("--test", action="store_true")
     flags = parser.parse_args()
+    if flags.test and not os.environ.get("PATHWAYS_TEST_ALL"):
+        flags.steps = 10
     failures = 0
     for name in flags.models or EXAMPLES:
         if name not in EXAMPLES:

@@ -158,14 +158,14 @@ class Adam(Optimizer):
             p, g = self.decayed(f, p, g, s)
         average = _mix(f, state[0], g, self.betas[0])
         square = _mix(f, state[1], multiply(f, g, g), self.betas[1])
-        state, greatest = [average, square], square
+        after, greatest = [average, square], square
         if self.amsgrad:
-            greatest = f.binary("maximum", square, state[-1])
-            state.append(greatest)
+            greatest = f.binary("maximum", square, state[2])
+            after.append(greatest)
         root = f.broadcast(f.convert(s["root"], p.element), p.shape)
         size = divide(f, f.unary("sqrt", greatest), root)
         step = divide(f, average, add(f, size, full(f, size, self.eps)))
-        return subtract(f, p, _times(f, step, s["rate"])), state
+        return subtract(f, p, _times(f, step, s["rate"])), after
 
 
 @dataclasses.dataclass(frozen=True)
@@ -213,7 +213,8 @@ def as_optimizers(
     """
     if isinstance(optimizer, Optimizer):
         return {name: optimizer for name, p in parameters.items() if p.requires_grad}
-    kinds = {kind.peer: kind for kind in (SGD, Adam, AdamW)}
+    own: tuple[type[Optimizer], ...] = (SGD, Adam, AdamW)
+    kinds = {kind.peer: kind for kind in own}
     names = ", ".join(f"torch.optim.{peer.__name__}" for peer in kinds)
     if not isinstance(optimizer, torch.optim.Optimizer):
         raise TypeError(

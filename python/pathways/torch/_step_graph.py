@@ -16,7 +16,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import torch
-import torch.fx
+from torch.fx.graph_module import GraphModule
+from torch.fx.node import Node
 from torch.overrides import TorchFunctionMode
 
 from pathways._stablehlo import Type
@@ -33,7 +34,7 @@ Loss = Callable[..., Any]
 class Stage(NamedTuple):
     """The stage of an operation: its number, and if it computes gradients."""
 
-    index: int
+    number: int
     is_backward: bool
 
 
@@ -50,7 +51,7 @@ class StepGraph(NamedTuple):
     """The place of each result among those of the graph."""
 
     @property
-    def module(self) -> torch.fx.GraphModule:
+    def module(self) -> GraphModule:
         return self.captured.module
 
     def stages(self) -> dict[str, int]:
@@ -64,19 +65,19 @@ class StepGraph(NamedTuple):
                     placeholders[name] = node
         found = {}
         for name, node in placeholders.items():
-            stages = [user.meta[STAGE].index for user in node.users if STAGE in user.meta]
+            stages = [user.meta[STAGE].number for user in node.users if STAGE in user.meta]
             found[name] = min(stages, default=0)
         return found
 
 
-class _Marks(TorchFunctionMode):  # type: ignore[misc]
+class _Marks(TorchFunctionMode):
     """Finds the places in the graph where stages begin."""
 
     def __init__(self, module: torch.nn.Module, cuts: Sequence[str]) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.module, self.cuts = module, list(cuts)
         self.stage = 0
-        self.begins: list[tuple[torch.fx.Node, Stage]] = []
+        self.begins: list[tuple[Node, Stage]] = []
         self.backward: int | None = None
         self.last: torch.Tensor | None = None
 
@@ -91,7 +92,9 @@ class _Marks(TorchFunctionMode):  # type: ignore[misc]
         out = func(*args, **(kwargs or {}))
         for x in out if isinstance(out, (tuple, list)) else (out,):
             if isinstance(x, torch.Tensor) and x.requires_grad and x.grad_fn is not None:
-                x.register_hook(self.gradient_of(self.stage))
+                x.register_hook(  # type: ignore[no-untyped-call]
+                    self.gradient_of(self.stage)
+                )
         return out
 
     def gradient_of(self, stage: int) -> Callable[[torch.Tensor], None]:
@@ -138,7 +141,7 @@ class _Marks(TorchFunctionMode):  # type: ignore[misc]
             stage = begins.get(node, stage)
 
 
-def fill_stages(module: torch.fx.GraphModule) -> None:
+def fill_stages(module: GraphModule) -> None:
     """Gives operations that replace writes the stage of the operation before."""
     stage = Stage(0, False)
     for node in module.graph.nodes:
@@ -146,7 +149,7 @@ def fill_stages(module: torch.fx.GraphModule) -> None:
             stage = node.meta.setdefault(STAGE, stage)
 
 
-def check_constants(module: torch.fx.GraphModule, tensors: dict[str, torch.Tensor]) -> None:
+def check_constants(module: GraphModule, tensors: dict[str, torch.Tensor]) -> None:
     """Raises TraceError for a tensor of the module that became a constant, because the
     module keeps it at a second place that is no parameter."""
     names = {t.data_ptr(): name for name, t in tensors.items() if t.numel()}
@@ -176,7 +179,10 @@ def check_cuts(module: torch.nn.Module, cuts: Sequence[str]) -> None:
 def autocast_to(element: torch.dtype | None) -> contextlib.AbstractContextManager[Any]:
     if element is None:
         return contextlib.nullcontext()
-    return torch.autocast("cpu", dtype=element)  # type: ignore[no-any-return]
+    made: contextlib.AbstractContextManager[Any] = torch.autocast(  # type: ignore
+        "cpu", dtype=element
+    )
+    return made
 
 
 def example(type: Type) -> torch.Tensor:
@@ -204,7 +210,7 @@ def capture_step(
     def step(tensors: dict[str, Any], *inputs: Any) -> tuple[Any, ...]:
         marks = _Marks(module, cuts)
         example = next(iter(tensors.values()))
-        parts = marks if cuts else contextlib.nullcontext()
+        parts: Any = marks if cuts else contextlib.nullcontext()
         with tensors_of(module, tensors) as now, parts:
             with torch.enable_grad(), autocast_to(autocast):
                 if cuts:

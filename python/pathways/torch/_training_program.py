@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import torch
-import torch.fx
+from torch.fx.node import Node
 
 from pathways._plan import Source
 from pathways._stablehlo import Function, Module, Sharding, Type, Value
@@ -140,13 +140,13 @@ class _Marks:
     def leave(self) -> None:
         self.f.enter_stage(None)
 
-    def of_graph(self, micro_batch: int) -> Callable[[torch.fx.Node], None]:
-        def before(node: torch.fx.Node) -> None:
+    def of_graph(self, micro_batch: int) -> Callable[[Node], None]:
+        def before(node: Node) -> None:
             stage = node.meta.get(STAGE)
             if stage is None:
                 self.enter(0)
             else:
-                self.enter(stage.index, f"{micro_batch}{'B' if stage.is_backward else 'F'}")
+                self.enter(stage.number, f"{micro_batch}{'B' if stage.is_backward else 'F'}")
 
         return before
 

@@ -111,7 +111,7 @@ def numbers(f: Function, values: Sequence[float], shape: Sequence[int], element:
     return f.convert(made, element)
 
 
-def spread(numbers: Sequence[int], count: int) -> list[int]:
+def spread(numbers: int | Sequence[int], count: int) -> list[int]:
     """The `count` numbers of an argument such as int[2], which may be a single one."""
     values = [numbers] if isinstance(numbers, int) else list(numbers)
     return values * count if len(values) == 1 else values

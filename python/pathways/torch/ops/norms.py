@@ -134,7 +134,7 @@ def native_batch_norm_backward(
     train: bool,
     eps: float,
     output_mask: Sequence[bool],
-) -> tuple[Value | None, Value | None, Value | None]:
+) -> tuple[Value | None, ...]:
     element, dy, x = x.element, widen(f, dy), widen(f, x)
     dims = [0, *range(2, x.rank)]
     if train:
@@ -199,7 +199,7 @@ def native_layer_norm_backward(
     weight: Value | None,
     bias: Value | None,
     output_mask: Sequence[bool],
-) -> tuple[Value | None, Value | None, Value | None]:
+) -> tuple[Value | None, ...]:
     element, dy, x = x.element, widen(f, dy), widen(f, x)
     first = x.rank - len(normalized_shape)
     kept, dims = range(first), range(first, x.rank)
@@ -251,7 +251,7 @@ def native_group_norm_backward(
     HxW: int,
     group: int,
     output_mask: Sequence[bool],
-) -> tuple[Value | None, Value | None, Value | None]:
+) -> tuple[Value | None, ...]:
     element, shape = x.element, x.shape
     grouped = (N, group, C // group * HxW)
     average, inverse = widen(f, mean), widen(f, rstd)
