@@ -29,7 +29,7 @@ from ._executable import Executable
 from ._plan import Plan, Source, compile
 from ._session import Session
 from ._slice import Cut, Slice, islands
-from ._tensor_types import TensorType, type_of
+from ._tensor_types import TensorType, number_type_of, type_of
 from ._tree import Path, leaves_of, map_leaves, path_name, result_name
 
 # The results of a text that is a program.
@@ -308,6 +308,10 @@ class Program:
             names += found
         return ",".join(names)
 
+    def __pathways_source__(self) -> Source:
+        """The text of a program without arguments."""
+        return self.trace().source
+
     # What runs.
 
     def compile(
@@ -390,7 +394,7 @@ class Program:
                     "leading dimension"
                 )
             return TensorType(type.shape[1:], type.element)
-        return type
+        return number_type_of(leaf, type) if isinstance(type, TensorType) else type
 
 
 def _leaf(tree: Any, path: Path) -> Any:

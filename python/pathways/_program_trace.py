@@ -19,7 +19,7 @@ from ._errors import InvalidArgument
 from ._numpy import Trace, Traced, trace_error, unguarded
 from ._slice import Cut, Mesh, Slice
 from ._stablehlo import Function, Module, Sharding, Type, Value
-from ._tensor_types import TensorType, type_of
+from ._tensor_types import NumberType, TensorType, number_type_of, type_of
 from ._tree import Path, leaves_of, map_leaves, path_name
 
 _local = threading.local()
@@ -126,7 +126,7 @@ class ProgramTrace:
         if cut is not None:
             sharding = self.sharding(cut, len(type.shape), on, f"split= of '{name}'")
         value = self.main.argument(Type(type.shape, type.element), name, sharding)
-        return Traced(self.trace, value, _types.dtype_of(type.element))
+        return _traced(self.trace, value, type)
 
     def _bound_argument(self, computation: Computation, name: str, tensor: Any) -> Value:
         key = (id(computation), name)
@@ -157,7 +157,6 @@ class ProgramTrace:
         named = bind(computation.name, computation.signature, args, kwargs)
         on = computation.on
         operands: list[Value] = []
-        used: list[Traced] = []
 
         def lift(path: Path, leaf: Any) -> Any:
             if path[0] in computation.static:
@@ -165,15 +164,14 @@ class ProgramTrace:
             if isinstance(leaf, Traced):
                 if leaf._trace is not self.trace:
                     self.trace.check(leaf)
-                used.append(leaf)
-                value = leaf._value
-            else:
-                value_or_none = self._constant(leaf, computation, path)
-                if value_or_none is None:
-                    return leaf
-                value = value_or_none
+                operands.append(leaf._value)
+                type = _tensor_type(leaf._value.type)
+                return type if leaf._example is None else number_type_of(leaf._example, type)
+            value = self._constant(leaf, computation, path)
+            if value is None:
+                return leaf
             operands.append(value)
-            return TensorType(value.shape, value.element)
+            return number_type_of(leaf, _tensor_type(value.type))
 
         if on is not None:
             self.add_slice(on)
@@ -265,7 +263,7 @@ class ProgramTrace:
                 return leaf
             value = function.argument(Type(leaf.shape, leaf.element), path_name(path))
             value = self._constrained(computation, function, path, value)
-            return Traced(trace, value, _types.dtype_of(leaf.element))
+            return _traced(trace, value, leaf)
 
         arguments = map_leaves(types, argument)
         with trace.running():
@@ -385,6 +383,13 @@ class ProgramTrace:
                 "stablehlo.optimization_barrier", [value._value], [value._value.type]
             )
             return Traced(self.trace, moved, value.dtype)
+
+
+def _traced(trace: Trace, value: Value, type: TensorType) -> Traced:
+    traced = Traced(trace, value, _types.dtype_of(type.element))
+    if isinstance(type, NumberType):
+        traced._example = type.example
+    return traced
 
 
 def _tensor_type(type: Type) -> TensorType:

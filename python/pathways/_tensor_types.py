@@ -61,6 +61,38 @@ class TensorType:
         return TensorType(checked, self.element)
 
 
+class NumberType(TensorType):
+    """The type of a number whose value says which types NumPy 1 gives to results.
+
+    `example` is the number. Numbers that need the same types to hold them have equal
+    types.
+    """
+
+    __slots__ = ("example", "_kind")
+
+    example: Any
+    _kind: Any
+
+    def __init__(self, example: Any, element: str) -> None:
+        import numpy as np
+
+        super().__init__((), element)
+        object.__setattr__(self, "example", example)
+        kind: Any = np.min_scalar_type(example)
+        if kind.kind in "iu":
+            # 5 is a number of i8 and of ui8, and 200 is none of i8.
+            kind = (kind, int(example) <= np.iinfo(f"i{kind.itemsize}").max)
+        object.__setattr__(self, "_kind", kind)
+
+    def __eq__(self, other: object) -> bool:
+        return super().__eq__(other) and isinstance(other, NumberType) and (
+            self._kind == other._kind
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.element, self._kind))
+
+
 class Bf16(TensorType):
     """The type bf16, which is also a function: it marks an array of uint16 as bf16."""
 
@@ -105,6 +137,18 @@ def type_of(value: Any, what: str) -> TensorType | None:
             "int64, uint8 to uint64, float16, bf16, float32 and float64"
         )
     return TensorType(tuple(value.shape), found)
+
+
+def number_type_of(value: Any, type: TensorType) -> TensorType:
+    """Returns the type of a value of which no more than this is known, or of which the
+    value is: a number of Python or of NumPy, or an array of NumPy without dimensions."""
+    import numpy as np
+
+    if type.shape or type.element == "bf16":
+        return type
+    if not isinstance(value, (bool, int, float, np.generic, np.ndarray)):
+        return type
+    return NumberType(np.asarray(value)[()], type.element)
 
 
 def _torch_element(dtype: Any, what: str) -> str:

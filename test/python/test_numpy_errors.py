@@ -64,7 +64,11 @@ class Errors(unittest.TestCase):
             np.random.shuffle(order)  # HERE
             return x[order]
 
-        for function in (module, imported, generator, beside, standard, choice, shuffled):
+        def secret(x):
+            return x * random.SystemRandom().random()  # HERE
+
+        for function in (module, imported, generator, beside, standard, choice, shuffled,
+                         secret):
             with self.subTest(function.__name__):
                 self.refuses(function, "random")
         # The generators are as before, and work after the trace.

@@ -140,6 +140,37 @@ class Names(unittest.TestCase):
             self.assertEqual(values(f(V)), [2, 3])
             self.assertEqual(len(traces), 5)
 
+    def test_numbers_have_types_by_value(self):
+        """NumPy 1 looks at the values of numbers: so do programs that are called."""
+        scale = pw.computation(lambda x, y: x * y)
+        programs = (pw.program(lambda x, y: x * y), pw.program(lambda x, y: scale(x, y)))
+        with pw.Session("1x1x1"):
+            for f in programs:
+                for x in (V, V.astype(np.int8), V.astype(np.uint8), V.astype(np.float16)):
+                    for y in (0.1, 1e30, 1e300, 5, 200, -1, 70000, True, np.float64(0.5),
+                              np.int64(3), np.array(2.5), np.float32(2)):
+                        with np.errstate(all="ignore"):
+                            want = x * y
+                        got = np.asarray(f(x, y))
+                        self.assertEqual(got.dtype, want.dtype, f"{x.dtype} * {y!r}")
+                        np.testing.assert_allclose(got, want, rtol=1e-3)
+        inside = pw.program(lambda x: scale(x, 0.5) + scale(x, 3))
+        with pw.Session("1x1x1"):
+            self.assertEqual(str(np.asarray(inside(V)).dtype), "float32")
+
+    def test_numbers_share_programs(self):
+        traces = []
+
+        @pw.program
+        def f(x, y):
+            traces.append(y)
+            return x * y
+
+        with pw.Session("1x1x1"):
+            for y in (0.1, 0.2, 1e30, 2e30, 3, 5, 200, 210):
+                np.testing.assert_allclose(np.asarray(f(V, y)), V * y, rtol=1e-6)
+        self.assertEqual(len(traces), 4)
+
     def test_threads_trace_at_once(self):
         out = {}
 

@@ -118,6 +118,15 @@ class Functions(unittest.TestCase):
                 self.assertGreater(np.mean(a != b), 0.3)
             self.assertAlmostEqual(float(first.mean()), 1, delta=0.2)
 
+    def test_random_numbers_beside_numpy(self):
+        draw = torch.rand  # so that the code mentions no module of PyTorch
+
+        def f(x):
+            return x + draw(4).numpy()
+
+        with self.assertRaisesRegex(pw.ProgramError, "random"):
+            pw.program(f, framework="numpy").trace(X)
+
     def test_errors_name_the_line(self):
         def branch(x):
             if x.sum() > 0:  # HERE

@@ -217,11 +217,29 @@ def _describe(value: Any) -> str:
 _HARMLESS = {"seed", "get_state", "set_state", "getstate", "setstate", "__init__", "spawn"}
 
 
+# Functions of PyTorch that draw.
+_TORCH_DRAWS = {"rand", "randn", "randint", "randperm", "normal", "bernoulli", "multinomial"}
+_TORCH_DRAWS |= {"rand_like", "randn_like", "randint_like", "uniform_", "normal_", "random_"}
+
+
+def _module_of(called: Any, owner: Any) -> str:
+    return str(getattr(called, "__module__", "")) + str(type(owner).__module__) + str(
+        getattr(owner, "__module__", "")
+    )
+
+
 def _guard(frame: FrameType, event: str, called: Any) -> None:
     """The profiler of Python while a function is traced: it sees all calls in C."""
-    if event != "c_call" or not isinstance(getattr(called, "__self__", None), _DRAWS):
+    if event != "c_call":
         return
-    if called.__name__ in _HARMLESS:
+    owner = getattr(called, "__self__", None)
+    if isinstance(owner, _DRAWS):
+        if called.__name__ in _HARMLESS:
+            return
+    elif called.__name__ == "urandom":
+        if frame.f_code.co_filename != _RANDOM:
+            return
+    elif called.__name__ not in _TORCH_DRAWS or "torch" not in _module_of(called, owner):
         return
     above: FrameType | None = frame
     while above is not None and above.f_code.co_filename != "<frozen importlib._bootstrap>":

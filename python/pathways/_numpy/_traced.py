@@ -94,13 +94,15 @@ class Traced:
     indexing and most methods of ndarray. What needs its elements is an error.
     """
 
-    __slots__ = ("_trace", "_value", "_dtype", "_slice")
+    __slots__ = ("_trace", "_value", "_dtype", "_slice", "_example")
     __hash__ = None  # type: ignore[assignment]
     __array_priority__ = 1000.0
 
     def __init__(self, trace: Trace, value: Value, dtype: DType) -> None:
         self._trace, self._value, self._dtype = trace, value, dtype
         self._slice: Slice | None = trace.slice
+        # A number that gives results the same types as this one, if one is known.
+        self._example: Any = None
 
     # What is known while the function is traced.
 

@@ -41,6 +41,8 @@ def _probes(dtype: DType) -> list[Any]:
 
 def _key(operand: Any) -> Any:
     if isinstance(operand, Traced):
+        if operand._example is not None:
+            return (operand.dtype, operand._example.tobytes())
         return (operand.dtype, operand.ndim == 0)
     if isinstance(operand, np.ndarray) and operand.ndim > 0:
         return (operand.dtype, False)
@@ -59,6 +61,9 @@ def common_type(operands: Sequence[Any], what: str, ufunc: numpy.ufunc | None = 
     )
     for i, operand in enumerate(operands):
         if isinstance(operand, Traced):
+            if operand._example is not None:
+                fixed.append(operand._example)
+                continue
             if operand.ndim == 0 and has_dims and _LOOKS_AT_VALUES:
                 traced.append((i, operand))
             fixed.append(np.zeros((0,) * min(operand.ndim, 1), operand.dtype))
@@ -143,12 +148,7 @@ def _as_computed(
 ) -> tuple[DType, ...]:
     """Some ufuncs take the first loop that all operands fit in, in place of that of their
     common type. NumPy says which results there are."""
-    examples = [
-        np.zeros((0,) * min(np.ndim(o), 1), o.dtype)
-        if isinstance(o, Traced) or np.ndim(o) > 0
-        else o
-        for o in (o if isinstance(o, Traced) else np.asarray(o)[()] for o in operands)
-    ]
+    examples = [_example(operand) for operand in operands]
     with np.errstate(all="ignore"):
         made = ufunc(*examples)
     results = [r.dtype for r in (made if isinstance(made, tuple) else (made,))]
@@ -161,6 +161,17 @@ def _as_computed(
         ):
             return tuple(np.dtype(c) for c in inputs + outputs)
     return types
+
+
+def _example(operand: Any) -> Any:
+    """Returns a value for which NumPy gives the same types."""
+    if not isinstance(operand, Traced):
+        operand = np.asarray(operand)[()]
+    elif operand._example is not None:
+        return operand._example
+    if isinstance(operand, Traced) or operand.ndim > 0:
+        return np.zeros((0,) * min(operand.ndim, 1), operand.dtype)
+    return operand
 
 
 def slice_of(operands: Any, what: str) -> Any:
