@@ -43,8 +43,8 @@ class TracedProgram:
     take it.
 
     `arguments` and `results` are names in the order of the program. `bound` has the
-    parameters of modules by the names of the arguments that take them. `seed` is true if
-    the last argument is the seed of random numbers.
+    parameters of modules by the names of the arguments that take them, and `seed` is the
+    name of the argument that is the seed of random numbers, or None.
     """
 
     def __init__(
@@ -53,12 +53,12 @@ class TracedProgram:
         arguments: Sequence[str],
         results: Sequence[str],
         bound: Mapping[str, Any],
-        has_seed: bool,
+        seed: str | None,
         tree: Any,
     ) -> None:
         self.source = source
         self.arguments, self.results = tuple(arguments), tuple(results)
-        self.bound, self.has_seed = dict(bound), has_seed
+        self.bound, self.seed = dict(bound), seed
         self._tree = tree
 
     @property
@@ -120,6 +120,11 @@ class Program:
     def __repr__(self) -> str:
         return f"<program {self.name}>"
 
+    @property
+    def _seed_name(self) -> str:
+        is_taken = self.signature is not None and "seed" in self.signature.parameters
+        return "_seed" if is_taken else "seed"
+
     # What is traced.
 
     def _is_one_computation(self, arguments: Any) -> bool:
@@ -176,13 +181,13 @@ class Program:
                 "a text in the pw dialect states its slices, shardings and carried "
                 "arguments itself: on=, carry=, stepped= and split= do not apply"
             )
-        return TracedProgram(Source(text), (), (), {}, False, _UNKNOWN)
+        return TracedProgram(Source(text), (), (), {}, None, _UNKNOWN)
 
     def _trace(self, arguments: Any, slices: list[Slice]) -> TracedProgram:
         from ._numpy import Traced
         from ._program_trace import ProgramTrace, find_cut, lift_results
 
-        program = ProgramTrace(self.name, slices, self.on)
+        program = ProgramTrace(self.name, slices, self.on, self.split, self._seed_name)
         program.main.definition = definition_of(self.computation.function)
         types: dict[Path, TensorType] = {}
         unused = set(self.split)
@@ -193,7 +198,7 @@ class Program:
             types[path] = leaf
             name = path_name(path)
             unused.difference_update([p for p in unused if find_cut({p: 1}, name)])
-            return program.argument(name, leaf, find_cut(self.split, name), self.on)
+            return program.argument(name, leaf, self.on)
 
         try:
             for slice in slices:
@@ -236,10 +241,10 @@ class Program:
         )
         return TracedProgram(
             source,
-            [*map(path_name, types), *program.bound, *(["seed"] if program.seed else [])],
+            program.names,
             names,
             program.bound,
-            program.seed is not None,
+            None if program.seed is None else self._seed_name,
             result,
         )
 
@@ -324,7 +329,8 @@ class Program:
         **named: Any,
     ) -> Plan:
         """Traces the function for arguments of these types, as `trace` does, and compiles
-        the program as `pw.compile` does. Errors: those of both."""
+        the program as `pw.compile` does. An argument whose name is that of an option is
+        given by position. Errors: those of both."""
         traced = self.trace(*types, **named)
         return compile(
             traced,
@@ -340,11 +346,16 @@ class Program:
 
         The first call with arguments of new types traces, compiles and loads it. Virtual
         devices share the real ones if these are too few. A program with random numbers
-        takes the argument `seed`.
+        takes the argument `seed`, or `_seed` if the function has a `seed` itself.
         """
-        seed = None
-        if self.signature is None or "seed" not in self.signature.parameters:
-            seed = kwargs.pop("seed", None)
+        from ._program_trace import current
+
+        if current() is not None:
+            raise InvalidArgument(
+                f"{self!r} is called inside of another program: call its function instead, "
+                "or make it a computation"
+            )
+        seed = kwargs.pop(self._seed_name, None)
         bound = bind(self.name, self.signature, args, kwargs)
         session = default_session()
         executable, traced = self._load(session, bound)
@@ -353,15 +364,18 @@ class Program:
             for path, leaf in leaves_of(bound)
             if isinstance(self._argument_type(path, leaf), TensorType)
         ]
-        values += [_detached(tensor) for tensor in traced.bound.values()]
-        if traced.has_seed:
+        given = dict(traced.bound)
+        if traced.seed is not None:
             if seed is None:
                 raise InvalidArgument(
-                    f"{self.name} makes random numbers: call it with seed=, an integer"
+                    f"{self.name} makes random numbers: call it with {traced.seed}=, an integer"
                 )
-            values.append(seed)
+            given[traced.seed] = seed
         elif seed is not None:
-            raise InvalidArgument(f"{self.name} makes no random numbers, and takes no seed=")
+            raise InvalidArgument(
+                f"{self.name} makes no random numbers, and takes no {self._seed_name}="
+            )
+        values += [given[name] for name in traced.arguments[len(values) :]]
         return traced.unflatten(executable(*[_detached(value) for value in values]))
 
     def _load(

@@ -66,16 +66,25 @@ class ProgramTrace:
     PyTorch (`bound`), then the seed of random numbers (`seed`).
     """
 
-    def __init__(self, name: str, slices: list[Slice], on: Slice | None) -> None:
+    def __init__(
+        self,
+        name: str,
+        slices: list[Slice],
+        on: Slice | None,
+        split: Mapping[str, Cut],
+        seed_name: str,
+    ) -> None:
         self.module = Module(name)
         self.main = self.module.function("main")
         self.trace = Trace(self.main, on)
         self.slices = list(slices)
         self.mesh = Mesh(self.slices)
+        self.split = split
+        self.names: list[str] = []  # of the arguments
         self.bound: dict[str, Any] = {}
         self.seed: Value | None = None
+        self._seed_name = seed_name
         self._bound_values: dict[tuple[int, str], Value] = {}
-        self._bound_split: dict[str, Cut] = {}
         self._callees: dict[Any, Callee] = {}
         self._keep: list[Any] = []  # objects whose ids are keys
         self._uses_mesh = False
@@ -120,9 +129,14 @@ class ProgramTrace:
     # Arguments.
 
     def argument(
-        self, name: str, type: TensorType, cut: Cut, on: Slice | None
+        self, name: str, type: TensorType, on: Slice | None, cut: Cut = None
     ) -> Traced:
+        """Adds an argument of the program, which is cut as the program says, or else by
+        `cut`, over axes of the slice `on`."""
         sharding = None
+        if find_cut(self.split, name) is not None:
+            cut = find_cut(self.split, name)
+        self.names.append(name)
         if cut is not None:
             sharding = self.sharding(cut, len(type.shape), on, f"split= of '{name}'")
         value = self.main.argument(Type(type.shape, type.element), name, sharding)
@@ -134,20 +148,21 @@ class ProgramTrace:
         if value is not None:
             return value
         unique, count = name, 0
-        while unique in self.bound:
+        while unique in self.names:
             count += 1
             unique = f"{computation.name}{'' if count == 1 else count}.{name}"
         type = type_of(tensor, f"'{name}'")
         assert type is not None
         cut = find_cut(computation.split, name)
-        traced = self.argument(unique, type, cut, computation.on)
+        traced = self.argument(unique, type, computation.on, cut)
         self.bound[unique] = tensor
         self._bound_values[key] = traced._value
         return traced._value
 
     def _seed(self) -> Value:
         if self.seed is None:
-            self.seed = self.main.argument(Type((), "ui64"), "seed")
+            self.names.append(self._seed_name)
+            self.seed = self.main.argument(Type((), "ui64"), self._seed_name)
         return self.seed
 
     # Calls.

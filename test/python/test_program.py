@@ -294,6 +294,17 @@ class Slices(unittest.TestCase):
             lonely.name = "t"
 
     def test_calls_in_the_wrong_place(self):
+        f = pw.program(lambda x: x + 1)
+        with pw.Session("1x1x1") as session:
+            run = session.load(f.trace(X))
+            f(X)
+            for inner in (f, run):
+                with self.subTest(inner), self.assertRaises(pw.Error):
+                    pw.program(lambda x: inner(x)).trace(X)
+            with self.assertRaisesRegex(pw.InvalidArgument, "missing.*'x'"):
+                session.load(pw.program(lambda x: x + 1))
+            constant = session.load(pw.program(lambda: {"y": np.arange(3)}))
+            self.assertEqual(values(constant().y), [0, 1, 2])
         s = pw.Slice("s")
         inner = pw.computation(lambda x: x + 1, on=s)
         outer = pw.computation(lambda x: inner(x) * 2, on=s)

@@ -103,6 +103,30 @@ class Functions(unittest.TestCase):
         self.assertEqual(f.trace(X).arguments[1:], (
             "fc.weight", "fc.bias", "two.fc.weight", "two.fc.bias"))
 
+    def test_names_of_arguments_that_are_taken(self):
+        net = pw.computation(Net(), name="net")
+        f = pw.program(lambda **named: net(named["fc.bias"]))
+        traced = f.trace(**{"fc.bias": X})
+        self.assertEqual(traced.arguments, ("fc.bias", "fc.weight", "net.fc.bias"))
+        drop = pw.computation(lambda x: F.dropout(x, 0.5, True))
+        g = pw.program(lambda seed: drop(seed))
+        self.assertEqual(g.trace(X).arguments, ("seed", "_seed"))
+        with pw.Session("1x1x1"):
+            self.assertEqual(g(X, _seed=3).shape, (2, 4))
+
+    def test_split_of_parameters(self):
+        net, s = Net(), pw.Slice("s", m=2)
+        for options in ({"fc.weight": ("m", None)}, {"*.weight": "m"}):
+            text = pw.program(net, on=s, split=options).trace(X).text
+            self.assertIn('tensor<3x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"m"}, {}]>}',
+                          text)
+        with self.assertRaisesRegex(pw.InvalidArgument, "'fc.gain'"):
+            pw.program(net, on=s, split={"fc.gain": "m"}).trace(X)
+        with pw.Session("1x1x2"):
+            f = pw.program(net, on=s, split={"*.weight": "m", "x": (None, "m")})
+            np.testing.assert_allclose(
+                np.asarray(f(X)), net(torch.tensor(X)).detach().numpy(), rtol=1e-5, atol=1e-6)
+
     def test_seed(self):
         drop = pw.computation(lambda x: F.dropout(x, 0.5, True), on=pw.Slice("s"))
         f = pw.program(lambda x: (drop(x), drop(x)))
