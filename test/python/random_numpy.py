@@ -38,7 +38,9 @@ class Case:
     def __call__(self, *arguments):
         values = list(arguments)
         for step in self.steps:
-            values.append(step.function(*[values[i] for i in step.inputs]))
+            value = step.function(*[values[i] for i in step.inputs])
+            # Some functions of NumPy return numbers of Python.
+            values.append(np.asarray(value)[()] if isinstance(value, (int, float)) else value)
         return tuple(values[i] for i in self.results)
 
     def describe(self):

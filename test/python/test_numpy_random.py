@@ -5,7 +5,8 @@
 """Compares random functions over NumPy, as programs, with NumPy itself.
 
 Every fifth one also runs on two devices, with arguments that are cut. --cases=N sets the
-number of functions, PATHWAYS_TEST_SEED the first seed.
+number of functions, PATHWAYS_TEST_SEED the first seed. A function in which a value that is
+not known decides a type is refused; few are.
 """
 
 import argparse
@@ -54,7 +55,7 @@ def main():
     seed = int(os.environ.get("PATHWAYS_TEST_SEED") or np.random.SeedSequence().entropy % 2**32)
     print(f"seed {seed}")
     warnings.simplefilter("ignore")
-    failures, sharded = 0, 0
+    failures, sharded, refused = 0, 0, 0
     with pw.Session("1x1x1") as one, pw.Session("1x1x2") as two:
         for number in range(arguments.first, arguments.first + arguments.cases):
             rng = np.random.default_rng([seed, number])
@@ -66,6 +67,9 @@ def main():
                     on = pw.Slice("s", d=2)
                     check(case, two, {"on": on, "split": cuts(rng, case)})
             except (AssertionError, pw.Error) as error:
+                if isinstance(error, pw.TraceError) and "depends on the value" in str(error):
+                    refused += 1
+                    continue
                 failures += 1
                 print(f"--- case {number}: PATHWAYS_TEST_SEED={seed} --first={number} "
                       f"--cases=1\n{case.describe()}\n{error}")
@@ -74,8 +78,8 @@ def main():
                 if failures >= 20:
                     break
     print(f"{arguments.cases} functions, {sharded} of them on two devices, "
-          f"{failures} failures")
-    return 1 if failures else 0
+          f"{refused} refused, {failures} failures")
+    return 1 if failures or refused > 3 + arguments.cases // 50 else 0
 
 
 if __name__ == "__main__":
