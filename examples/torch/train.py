@@ -65,7 +65,7 @@ def images() -> Iterator[Batch]:
     while True:
         classes = torch.randint(10, (16,), generator=generator)
         noise = torch.randn(16, 3, 16, 16, generator=generator)
-        yield originals[classes] + 0.5 * noise, classes
+        yield originals[classes] + 2 * noise, classes
 
 
 class Example(NamedTuple):
@@ -96,7 +96,7 @@ EXAMPLES = {
     "cnn": Example(
         cnn.ResNet,
         images,
-        lambda p: torch.optim.SGD(p, lr=0.05, momentum=0.9, weight_decay=1e-4),
+        lambda p: torch.optim.SGD(p, lr=0.02, momentum=0.9, weight_decay=1e-4),
         {"*.conv1.weight": ("model",), "head.weight": (None, "model")},
         cut="blocks.1",
     ),

@@ -277,6 +277,19 @@ class Lowerings(unittest.TestCase):
                 "scatter_add", lambda x, i, s: x.scatter_add(1, i, s),
                 (x, i(0, 5, (4, 9, 6)), r(4, 9, 6)),
             ),
+            ("gather, many", lambda x, i: x.gather(1, i), (r(3, 40), i(0, 40, (2, 25)))),
+            (
+                "scatter, many", lambda x, i, s: x.scatter(1, i, s),
+                (r(3, 40), torch.rand(3, 40).argsort(1)[:, :20], r(3, 20)),
+            ),
+            (
+                "scatter_add, many", lambda x, i, s: x.scatter_add(1, i, s),
+                (r(3, 30), i(0, 30, (2, 40)), r(2, 40)),
+            ),
+            (
+                "embedding, many", lambda w, i: F.embedding(i, w, padding_idx=3),
+                (r(700, 3), torch.tensor([[1, 3], [3, 699], [1, 1]])),
+            ),
             ("index_select", lambda x, i: x.index_select(1, i), (x, at)),
             (
                 "index_add", lambda x, i, s: x.index_add(0, i, s, alpha=0.5),

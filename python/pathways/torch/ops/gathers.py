@@ -13,9 +13,14 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from pathways._stablehlo import Function, Value
+from pathways._stablehlo import Function, Type, Value
+from pathways.torch.ops._few import MOST, gather_few, scatter_few
 from pathways.torch.ops._parts import add, along, dim_of, divide, full, numbers, op, scale
 
+
+# The most rows of an embedding whose gradient is a product: it is cut over devices along
+# the indices, which the loop of a scatter is not.
+_FEW_ROWS = 512
 
 Body = Callable[[list[Value]], Sequence[Value]]
 
@@ -92,6 +97,10 @@ def embedding_dense_backward(
         ones = f.constant(1, dy.element, (count,))
         counts = put(f, counts, 0, index, ones, _adds(f))
         rows = divide(f, rows, along(f, take(f, counts, 0, index), rows, [0]))
+    if num_weights <= _FEW_ROWS:
+        classes = f.iota(Type((count, num_weights), index.element), 1)
+        is_row = f.compare("EQ", classes, along(f, index, classes, [0]))
+        return f.dot_general(f.convert(is_row, rows.element), rows, ([0], [0]))
     empty = f.constant(0, dy.element, (num_weights, dy.shape[-1]))
     return put(f, empty, 0, index, rows, _adds(f))
 
@@ -111,6 +120,8 @@ def gather(
     sizes = list(index.shape)
     sizes[dim] = x.shape[dim]
     x = _first(f, x, sizes)
+    if 0 < x.shape[dim] <= MOST:
+        return gather_few(f, x, dim, index)
     return f.gather(
         x,
         f.reshape(index, (*index.shape, 1)),
@@ -125,30 +136,33 @@ def gather(
 
 
 def _scattered(
-    f: Function, x: Value, dim: int, index: Value, source: Value, body: Body
+    f: Function, x: Value, dim: int, index: Value, source: Value, is_sum: bool
 ) -> Value:
     if x.rank == 0 or index.rank == 0:
         shape, ones = x.shape, (1,)
         x, index, source = (
             f.reshape(v, ones) if v.rank == 0 else v for v in (x, index, source)
         )
-        return f.reshape(_scattered(f, x, 0, index, source, body), shape)
+        return f.reshape(_scattered(f, x, 0, index, source, is_sum), shape)
     dim = dim_of(dim, x.rank)
     others = _others(x.rank, dim)
     source = _first(f, source, index.shape)
     sizes = list(index.shape)
     sizes[dim] = x.shape[dim]
-    written = f.scatter(
-        _first(f, x, sizes),
-        f.reshape(index, (*index.shape, 1)),
-        source,
-        [],
-        [dim],
-        [dim],
-        index.rank,
-        body,
-        (others, others),
-    )
+    if index.shape[dim] <= MOST:
+        written = scatter_few(f, _first(f, x, sizes), dim, index, source, is_sum)
+    else:
+        written = f.scatter(
+            _first(f, x, sizes),
+            f.reshape(index, (*index.shape, 1)),
+            source,
+            [],
+            [dim],
+            [dim],
+            index.rank,
+            _adds(f) if is_sum else _replaces,
+            (others, others),
+        )
     if written.shape == x.shape:
         return written
     zeros = [f.constant(0, "i64")] * x.rank
@@ -157,18 +171,18 @@ def _scattered(
 
 @op("scatter.src")
 def scatter_src(f: Function, x: Value, dim: int, index: Value, src: Value) -> Value:
-    return _scattered(f, x, dim, index, src, _replaces)
+    return _scattered(f, x, dim, index, src, is_sum=False)
 
 
 @op("scatter.value")
 def scatter_value(f: Function, x: Value, dim: int, index: Value, value: Any) -> Value:
     source = f.constant(value, x.element, index.shape)
-    return _scattered(f, x, dim, index, source, _replaces)
+    return _scattered(f, x, dim, index, source, is_sum=False)
 
 
 @op("scatter_add.default")
 def scatter_add(f: Function, x: Value, dim: int, index: Value, src: Value) -> Value:
-    return _scattered(f, x, dim, index, src, _adds(f))
+    return _scattered(f, x, dim, index, src, is_sum=True)
 
 
 @op("select_scatter.default")
