@@ -167,6 +167,9 @@ def lock(owner: Any) -> bool:
     if np is None or not isinstance(owner, np.ndarray):
         return bool(memoryview(owner).readonly) if _has_buffer(owner) else False
     array, count = _locked.get(id(owner), (owner, 0))
+    if count == 0 and not owner.flags.owndata and owner.flags.writeable:
+        # NumPy would not make it writable again, and its owner can change it anyhow.
+        return False
     if count == 0 and owner.flags.writeable:
         owner.setflags(write=False)
     elif count == 0:

@@ -385,6 +385,10 @@ class Generator:
         for v in program.expected:
             if v.is_floating_point() and not torch.isfinite(v).all():
                 return None
+        # Errors are those of what was computed on the way.
+        program.scale = max(
+            (v.double().abs().max().item() for v in values if v.numel()), default=0.0
+        )
         return program
 
 
@@ -405,7 +409,8 @@ def compare(program, got):
             epsilon = max(epsilon, EPSILON[torch.float32])
         r = r.double()
         own = (w.double() - r).abs().max().item()
-        limit = 16 * own + 64 * epsilon * max(r.abs().max().item(), 0.1)
+        scale = max(r.abs().max().item(), 0.1, 0.25 * program.scale)
+        limit = 16 * own + 64 * epsilon * scale
         error = (g.double() - r).abs().max().item()
         if not error <= limit:
             return f"result {place}: off by {error:.3g}, at most {limit:.3g} (PyTorch: {own:.3g})"

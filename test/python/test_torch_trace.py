@@ -516,6 +516,21 @@ class Errors(unittest.TestCase):
             random_graph = make_fx(lambda x: torch.rand_like(x))(torch.ones(3))
             pt.lower_graph(random_graph, function, [argument])
         self.assertIn("no seed", str(caught.exception))
+        by_size = make_fx(
+            lambda x: x.reshape(x.shape[0] * x.shape[1]) * 2, tracing_mode="symbolic"
+        )(torch.ones(3, 4))
+        matrix = function.argument(Type((3, 4), "f32"))
+        with self.assertRaises(pt.TraceError) as caught:
+            pt.lower_graph(by_size, function, [matrix])
+        self.assertIn("the node x_1 has the size", str(caught.exception))
+        for node in by_size.graph.nodes:
+            if node.op == "placeholder":
+                del node.meta["tensor_meta"], node.meta["val"]
+        with self.assertRaises(pt.TraceError) as caught:
+            pt.lower_graph(by_size, function, [matrix])
+        self.assertIn("the node sym_size is aten.sym_size", str(caught.exception))
+        tree = make_fx(lambda x: {"a": x + 1, "b": [x * 2]})(torch.ones(3))
+        self.assertEqual(len(pt.lower_graph(tree, function, [argument])), 2)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from torch.fx.node import Node, map_arg
 from pathways.torch import _pseudo
 from pathways.torch._errors import TraceError
 
-aten = torch.ops.aten
+aten: Any = torch.ops.aten  # type: ignore[attr-defined]
 
 
 def schema_of(node: Node) -> Any:
@@ -66,7 +66,7 @@ class _Alias:
         self.original = original
         self.parent = parent
         self.root: _Alias = parent.root if parent else self
-        self.version = self.root.version if parent else 0
+        self.version: int = self.root.version if parent else 0
         self.index: int | None = None
         self.call: Node = original
 
@@ -85,9 +85,8 @@ class _Functionalizer:
         if alias.parent is not None and alias.version != alias.root.version:
             call = alias.call
             base = self.read(alias.parent)
-            made = self.emit(
-                call.target, (base, *self.mapped(call.args[1:])), self.mapped(call.kwargs), call
-            )
+            arguments = (base, *self.mapped(call.args[1:]))
+            made = self.emit(call.target, arguments, self.mapped(call.kwargs), call)
             if alias.index is not None:
                 made = self.emit(operator.getitem, (made, alias.index), {}, alias.original)
             alias.node, alias.version = made, alias.root.version
@@ -102,7 +101,7 @@ class _Functionalizer:
         alias.node = value
 
     def emit(self, target: Any, args: Any, kwargs: Any, like: Node) -> Node:
-        made = self.graph.call_function(target, args, kwargs)
+        made: Node = self.graph.call_function(target, args, kwargs)
         made.meta = dict(like.meta)
         return made
 
@@ -240,16 +239,12 @@ class _Functionalizer:
         root = self.aliases[source].root
         place = node.meta.get("pathways.place")
         if "tensor_meta" not in root.original.meta:
-            raise TraceError("aten.as_strided: the strides of its operand are not known", place)
+            raise TraceError("as_strided: the strides of its operand are not known", place)
         meta = root.original.meta["tensor_meta"]
         if offset is None and source is not root.original:
-            raise TraceError("aten.as_strided needs a storage_offset on a view", place)
-        made = self.emit(
-            _pseudo.strided_view,
-            (self.read(root), list(meta.stride), list(size), list(stride), int(offset or 0)),
-            {},
-            node,
-        )
+            raise TraceError("as_strided of a view needs a storage_offset", place)
+        places = (list(meta.stride), list(size), list(stride), int(offset or 0))
+        made = self.emit(_pseudo.strided_view, (self.read(root), *places), {}, node)
         alias = _Alias(made, node, root)
         alias.call = made
         self.aliases[node] = alias
@@ -260,9 +255,8 @@ class _Functionalizer:
         assert isinstance(source, Node)
         parent = self.aliases[source]
         call = functional_variant(node, False)
-        made = self.emit(
-            call, (self.read(parent), *self.mapped(node.args[1:])), self.mapped(node.kwargs), node
-        )
+        arguments = (self.read(parent), *self.mapped(node.args[1:]))
+        made = self.emit(call, arguments, self.mapped(node.kwargs), node)
         alias = _Alias(made, node, parent)
         alias.call = made
         self.aliases[source] = self.aliases[node] = alias

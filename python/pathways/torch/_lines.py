@@ -31,6 +31,8 @@ from pathways.torch._errors import TraceError
 from pathways.torch._quirks import INSTEAD, adjusted, with_tensors
 from pathways.torch._rewrites import rewritten
 
+aten: Any = torch.ops.aten  # type: ignore[attr-defined]
+
 PLACE = "pathways.place"
 BACKWARD = "pathways.backward"
 
@@ -76,7 +78,7 @@ def graph_of(out: Any) -> Graph | None:
     return None
 
 
-class Lines(TorchDispatchMode):  # type: ignore[misc]
+class Lines(TorchDispatchMode):
     """Keeps the user's place of each call in the node that the tracer made of it."""
 
     def __init__(self) -> None:
@@ -128,8 +130,8 @@ class Lines(TorchDispatchMode):  # type: ignore[misc]
         args, kwargs = adjusted(name, args, kwargs)
         if kwargs.get("generator") is not None:
             raise TraceError(
-                f"{name} has a generator, whose state would be part of the program: leave it "
-                "out, and the seed argument of the program is used",
+                f"{name} has a generator, whose state would be part of the program: leave "
+                "it out, and the seed argument of the program is used",
                 self.place()[0],
             )
         try:
@@ -163,7 +165,7 @@ class Lines(TorchDispatchMode):  # type: ignore[misc]
         if known is None:
             with no_dispatch():
                 plain = x.detach()
-            known = self.lifted[id(x)] = (x, torch.ops.aten.lift_fresh.default(plain))
+            known = self.lifted[id(x)] = (x, aten.lift_fresh.default(plain))
             self.annotate("aten.lift_fresh.default", known[1])
         return known[1]
 
@@ -189,18 +191,18 @@ class Lines(TorchDispatchMode):  # type: ignore[misc]
 
     def explain(self, func: Any, failure: Exception) -> None:
         """Raises a TraceError for a call that cannot be traced for a reason we know."""
-        tags = getattr(func, "tags", ())
+        tags = {tag.name for tag in getattr(func, "tags", ())}
         name = str(func)
         place, _ = self.place()
         kind = type(failure).__name__
-        if torch.Tag.data_dependent_output in tags or kind == "DataDependentOutputException":
+        if "data_dependent_output" in tags or kind == "DataDependentOutputException":
             raise TraceError(
                 "the value of a traced tensor is needed here, which has none while it is "
                 "traced: if, while, float(), int(), bool() and .item() cannot depend on "
                 "it; use torch.where, or compute with the tensor",
                 place,
             ) from None
-        if torch.Tag.dynamic_output_shape in tags or kind == "DynamicOutputShapeException":
+        if "dynamic_output_shape" in tags or kind == "DynamicOutputShapeException":
             raise TraceError(
                 f"the shape of the result of {name} depends on values; all shapes must be "
                 "known when a function is traced: use torch.where, or a mask",
@@ -208,14 +210,15 @@ class Lines(TorchDispatchMode):  # type: ignore[misc]
             ) from None
         if isinstance(failure, NotImplementedError):
             raise TraceError(
-                f"PyTorch cannot trace {name} without values: write it with other operations",
+                f"PyTorch cannot trace {name} without values: write it with other "
+                "operations",
                 place,
             ) from None
 
 
-class Hooks(TorchFunctionMode):  # type: ignore[misc]
+class Hooks(TorchFunctionMode):
     def __init__(self, lines: Lines) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.lines = lines
 
     def __torch_function__(
@@ -228,7 +231,8 @@ class Hooks(TorchFunctionMode):  # type: ignore[misc]
         ):
             place, _ = self.lines.place()
             raise TraceError(
-                f"{_READS[name]} of a traced tensor, which has no values while it is traced",
+                f"{_READS[name]} of a traced tensor, which has no values while it is "
+                "traced",
                 place,
             )
         out = rewritten(func, args, kwargs or {})
@@ -255,4 +259,4 @@ class Hooks(TorchFunctionMode):  # type: ignore[misc]
         def before_gradient(_: Any) -> None:
             lines.forward = forward
 
-        x.register_hook(before_gradient)
+        x.register_hook(before_gradient)  # type: ignore[no-untyped-call]

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 import torch
+import torch.utils._pytree as pytree
 from torch.fx.graph_module import GraphModule
 from torch.fx.node import Node, map_arg
 
@@ -185,12 +186,16 @@ def lower_graph(
         elif node.op == "output":
             results = [
                 work.values[one] if isinstance(one, Node) else number(function, one)
-                for one in node.args[0]
+                for one in pytree.tree_flatten(node.args[0])[0]
             ]
         elif node.target is operator.getitem:
             call, index = node.args
-            work.values[node] = value = work.values[call][index]
+            value = work.values[call][index]
             expected = type_of(node)
+            if expected is not None and not expected.size:
+                # PyTorch finds other shapes for nothing than its kernels.
+                value = function.constant(0, expected.element, expected.shape)
+            work.values[node] = value
             if expected is not None and value.type != expected:
                 raise TraceError(
                     f"result {index} of {op_name(call.target)} became {value.type}, "

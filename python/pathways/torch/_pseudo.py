@@ -42,8 +42,10 @@ batch_norm.lowering_name = (  # type: ignore[attr-defined]
     "aten._native_batch_norm_legit_functional.default"
 )
 
+aten: Any = torch.ops.aten  # type: ignore[attr-defined]
+
 # In-place overloads whose other form has another name.
 IN_PLACE: dict[str, Callable[..., Any]] = {
-    "aten.bernoulli_.float": torch.ops.aten.bernoulli.p,
-    "aten.normal_.default": torch.ops.aten.normal_functional.default,
+    "aten.bernoulli_.float": aten.bernoulli.p,
+    "aten.normal_.default": aten.normal_functional.default,
 }

@@ -39,7 +39,7 @@ def with_tensors(func: Any, args: Any) -> Any:
     overload has tensors."""
     types = [str(argument.type) for argument in func._schema.arguments]
     return tuple(
-        torch.ops.aten.scalar_tensor.default(x, dtype=number_dtype([x]))
+        torch.scalar_tensor(x, dtype=number_dtype([x]))
         if isinstance(x, Numbers) and type == "Tensor"
         else x
         for x, type in zip(args, types)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 import torch
 
@@ -44,10 +44,13 @@ DTYPES = {element: dtype for dtype, element in ELEMENTS.items()}
 HUGE = 2**63 - 1
 
 
-def lowers(*names: str) -> Callable[[Lowering], Lowering]:
+_F = TypeVar("_F", bound=Lowering)
+
+
+def lowers(*names: str) -> Callable[[_F], _F]:
     """Enters a lowering for these ops."""
 
-    def enter(lowering: Lowering) -> Lowering:
+    def enter(lowering: _F) -> _F:
         for name in names:
             assert name not in TABLE, name
             TABLE[name] = lowering

@@ -79,7 +79,10 @@ class Captured:
         return pytree.tree_unflatten(leaves, self.result_spec)
 
 
-def leaves_of(tree: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:
+Path = tuple[Any, ...]
+
+
+def leaves_of(tree: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
     """Yields the leaves of a tree, in the order of PyTorch, with their paths."""
     children, context = pytree.tree_flatten(tree)
     if len(children) == 1 and children[0] is tree:
@@ -139,11 +142,13 @@ def no_hidden_numbers() -> Iterator[None]:
     yield
     after = np.random.get_state()
     is_same = all(np.array_equal(a, b) for a, b in zip(state, after))
-    for drawn, name in ((not is_same, "np.random"), (random.getstate() != python, "random")):
-        if drawn:
+    is_drawn = {"np.random": not is_same, "random": random.getstate() != python}
+    for name in is_drawn:
+        if is_drawn[name]:
             raise TraceError(
-                f"the function draws numbers from {name} while it is traced, which would be "
-                "the same in each run: use torch.rand and others, or pass them as arguments"
+                f"the function draws numbers from {name} while it is traced, which would "
+                "be the same in each run: use torch.rand and others, or pass them as "
+                "arguments"
             )
 
 
@@ -355,7 +360,8 @@ def trace(
     own = len(tensors)
     paths = captured.paths[own:]
     if own:
-        paths = [(kind, first - 1 if kind == 0 else first, *rest) for kind, first, *rest in paths]
+        # The tensors of the module were the first argument.
+        paths = [(k, i - 1 if k == 0 else i, *rest) for k, i, *rest in paths]
     given = list(names) if names is not None else argument_names(bare, paths)
     if len(given) != len(paths):
         raise TraceError(f"{len(given)} names for {len(paths)} arguments")
@@ -363,8 +369,9 @@ def trace(
     for i in captured.changed:
         if argument_list[i] not in tensors:
             raise TraceError(
-                f"{describe(function)} writes to its argument {argument_list[i]}: a program "
-                "does not change its arguments; clone it first, and return the new value"
+                f"{describe(function)} writes to its argument {argument_list[i]}: a "
+                "program does not change its arguments; clone it first, and return the new "
+                "value"
             )
     return program(
         captured,
@@ -445,7 +452,8 @@ def program(
         raise TraceError(f"{len(results)} names for {count} results")
     buffers = {names[i]: f"new.{names[i]}" for i in captured.changed}
     out_names = [*results, *buffers.values()]
-    function.returns(out, [*out_names])
+    labels: list[str | None] = [*out_names]
+    function.returns(out, labels)
     traced = Traced(module.text(), captured)
     traced.arguments = list(names)
     if seed:

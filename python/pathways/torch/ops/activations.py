@@ -344,7 +344,8 @@ def huber_loss(
 ) -> Value:
     a, b = operands(c, x, y)
     z = (a - b).abs()
-    return reduced(c, (z <= delta).select(0.5 * z * z, delta * (z - 0.5 * delta)), reduction)
+    z = (z <= delta).select(0.5 * z * z, delta * (z - 0.5 * delta))
+    return reduced(c, z, reduction)
 
 
 @lowers("aten.huber_loss_backward")

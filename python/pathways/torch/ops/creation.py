@@ -74,7 +74,8 @@ def computed(c: Context, tensor: torch.Tensor) -> Value:
     """A constant that PyTorch computes now."""
     tensor = tensor.to(DTYPES[c.result.element]).contiguous()
     data = tensor.view(torch.int16) if tensor.dtype is torch.bfloat16 else tensor
-    return c.f.constant_bytes(data.numpy().tobytes(), Type(tuple(tensor.shape), c.result.element))
+    type = Type(tuple(tensor.shape), c.result.element)
+    return c.f.constant_bytes(data.numpy().tobytes(), type)
 
 
 @lowers("aten.linspace")

@@ -9,6 +9,7 @@ import math
 from collections.abc import Sequence
 
 from pathways._stablehlo import Value
+from pathways.torch.ops._few import MOST, greatest_few
 from pathways.torch._registry import Context, broadcast_shape, is_float, lowers
 from pathways.torch._terms import Term
 from pathways.torch.ops.reductions import before, cumulate, lowest
@@ -151,7 +152,8 @@ def index_add(
         return (Term(c, x) + Term(c, c.f.reshape(source, ()))).v
     dim = c.dim(dim, x.rank)
     flat = c.f.reshape(index, (index.type.size,))
-    source = c.f.reshape(source, [flat.shape[0] if d == dim else n for d, n in enumerate(x.shape)])
+    shape = [flat.shape[0] if d == dim else n for d, n in enumerate(x.shape)]
+    source = c.f.reshape(source, shape)
     return add_rows(c, x, dim, wrapped(c, flat, x.shape[dim]), source)
 
 
@@ -271,6 +273,8 @@ def topk(
     if not x.rank:
         return [x, c.constant(0, "i64")]
     dim = c.dim(dim, x.rank)
+    if largest and is_float(x.element) and 0 < k <= MOST and x.shape[dim] <= MOST**2:
+        return greatest_few(c.f, x, dim, k)
     return [take(c, v, dim, 0, k) for v in sorted_with_index(c, x, dim, largest)]
 
 
@@ -287,7 +291,9 @@ def at_place(
 
 
 @lowers("aten.kthvalue")
-def kthvalue(c: Context, x: Value, k: int, dim: int = -1, keepdim: bool = False) -> list[Value]:
+def kthvalue(
+    c: Context, x: Value, k: int, dim: int = -1, keepdim: bool = False
+) -> list[Value]:
     return at_place(c, x, k - 1, dim, keepdim)
 
 

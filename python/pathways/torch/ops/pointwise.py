@@ -266,7 +266,9 @@ def zero(c: Context, x: Value) -> Value:
 # Arithmetic.
 
 
-@lowers("aten.add.Tensor", "aten.add.Scalar", "aten.sub.Tensor", "aten.sub.Scalar", "aten.rsub")
+@lowers(
+    "aten.add.Tensor", "aten.add.Scalar", "aten.sub.Tensor", "aten.sub.Scalar", "aten.rsub"
+)
 def add(c: Context, x: Operand, y: Operand, alpha: Number = 1) -> Value:
     name = c.name.split(".")[1]
     element = c.promote(x, y)
@@ -403,7 +405,7 @@ def xlogy(a: Term, b: Term) -> Term:
     return b.is_nan().select(b, a.equals(0).select(0, a * b.log()))
 
 
-for _name, _two, _is_floating in (
+_TWO: tuple[tuple[str, Callable[[Term, Term], Term], bool], ...] = (
     ("maximum max.other", Term.max, False),
     ("minimum min.other", Term.min, False),
     ("fmax", lambda a, b: a.is_nan().select(b, b.is_nan().select(a, a.max(b))), False),
@@ -419,7 +421,8 @@ for _name, _two, _is_floating in (
         lambda a, b: a.equals(0).select(b, (a > 0).to(a.v.element)),
         False,
     ),
-):
+)
+for _name, _two, _is_floating in _TWO:
     enter(binary_formula(_two, _is_floating), _name)
 
 
@@ -516,7 +519,8 @@ def bitwise(c: Context, x: Operand, y: Operand) -> Value:
 @lowers("aten.where")
 def where(c: Context, condition: Value, x: Operand, y: Operand) -> Value:
     element = c.result.element
-    p, a, b = c.broadcast(c.convert(condition, "i1"), c.cast(x, element), c.cast(y, element))
+    mask = c.convert(condition, "i1")
+    p, a, b = c.broadcast(mask, c.cast(x, element), c.cast(y, element))
     return c.f.select(p, a, b)
 
 
@@ -527,7 +531,9 @@ def masked_fill(c: Context, x: Value, mask: Value, value: Operand) -> Value:
 
 
 @lowers("aten.clamp", "aten.clip")
-def clamp(c: Context, x: Value, low: Operand | None = None, high: Operand | None = None) -> Value:
+def clamp(
+    c: Context, x: Value, low: Operand | None = None, high: Operand | None = None
+) -> Value:
     element = c.result.element
     limits = [limit for limit in (low, high) if limit is not None]
     t, *bounds = terms(c, element, x, *limits)

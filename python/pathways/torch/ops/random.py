@@ -121,7 +121,9 @@ def native_dropout(c: Context, x: Value, p: float, train: bool | None) -> list[V
 
 
 @lowers("aten.native_dropout_backward")
-def native_dropout_backward(c: Context, gradient: Value, mask: Value, scale: float) -> Value:
+def native_dropout_backward(
+    c: Context, gradient: Value, mask: Value, scale: float
+) -> Value:
     t = Term(c, c.convert(gradient, c.wide(gradient.element)))
     return end(c, Term(c, mask).select(t * scale, 0))
 

@@ -114,7 +114,9 @@ def extreme(c: Context, x: Value, dim: Dims = None, keepdim: bool = False) -> Va
 
 
 @lowers("aten.aminmax")
-def aminmax(c: Context, x: Value, *, dim: Dims = None, keepdim: bool = False) -> list[Value]:
+def aminmax(
+    c: Context, x: Value, *, dim: Dims = None, keepdim: bool = False
+) -> list[Value]:
     dims = c.dims(dim, x.rank)
     names = ("and", "or") if x.element == "i1" else ("minimum", "maximum")
     return [reduce_term(name, Term(c, x), dims, keepdim).v for name in names]
@@ -277,7 +279,7 @@ def softmax(c: Context, x: Value, dim: int, half_to_float: bool) -> Value:
     dims = [c.dim(dim, x.rank)] if x.rank else []
     (t,) = terms(c, c.wide(x.element), x)
     if not x.rank:
-        return finish(c, t * 0 + (1 if "_softmax.d" in c.name and "log" not in c.name else 0))
+        return finish(c, t - t if "log" in c.name else (t - t).exp())
     shifted = t - spread(reduce_term("maximum", t, dims), x, dims)
     power = shifted.exp()
     total = reduce_term("add", power, dims)

@@ -142,7 +142,12 @@ def slice_backward(
     return padded(c, gradient, dim, first, sizes[dim] - first - reach, step)
 
 
-@lowers("aten.split", "aten.split_with_sizes", "aten.unsafe_split", "aten.unsafe_split_with_sizes")
+@lowers(
+    "aten.split",
+    "aten.split_with_sizes",
+    "aten.unsafe_split",
+    "aten.unsafe_split_with_sizes",
+)
 def split(c: Context, x: Value, size: int | Sequence[int], dim: int = 0) -> list[Value]:
     dim = c.dim(dim, x.rank)
     n = x.shape[dim]
@@ -298,7 +303,9 @@ def triangle(c: Context, x: Value, diagonal: int = 0) -> Value:
 
 def diagonal_size(shape: Sequence[int], offset: int, dim1: int, dim2: int) -> int:
     rows, columns = shape[dim1], shape[dim2]
-    return max(0, min(rows, columns - offset) if offset >= 0 else min(rows + offset, columns))
+    if offset >= 0:
+        return max(0, min(rows, columns - offset))
+    return max(0, min(rows + offset, columns))
 
 
 @lowers("aten.diagonal")
@@ -341,7 +348,8 @@ def diagonal_scatter(
 ) -> Value:
     dim1, dim2 = c.dim(dim1, x.rank), c.dim(dim2, x.rank)
     order = [d for d in range(x.rank) if d not in (dim1, dim2)] + [dim1, dim2]
-    moved = put_on_diagonal(c, c.f.transpose(x, order), c.convert(values, x.element), offset)
+    values = c.convert(values, x.element)
+    moved = put_on_diagonal(c, c.f.transpose(x, order), values, offset)
     return c.f.transpose(moved, [order.index(d) for d in range(x.rank)])
 
 
