@@ -11,6 +11,9 @@
 // and the length of runs doubles. A loop contains two passes, there and back,
 // so that each buffer keeps its place in the loop.
 //
+// Each element of a merge waits for the comparison before it. So a loop merges
+// two pairs of runs at once, one from either half of the line.
+//
 // The sort is always stable. Any comparator terminates, also one that is not an
 // order, and only permutes elements.
 //
@@ -38,15 +41,27 @@ public:
   FailureOr<SmallVector<Value>> sort(ValueRange lines, ValueRange scratch);
 
 private:
+  /// Two neighboring runs from `begin` to `middle` and from there to `end`.
+  struct Pair {
+    Value begin, middle, end;
+  };
+  /// Returns the runs of `length` elements at `begin`, as far as they are in
+  /// the line.
+  Pair getPair(Value begin, Value length);
+  /// Emits the merge of one element. `places` is the place in either run, and
+  /// becomes the next one. Returns the lines with the element at `to`.
+  FailureOr<SmallVector<Value>> emitElement(ValueRange from, Value to,
+                                            const Pair &pair,
+                                            MutableArrayRef<Value> places,
+                                            ValueRange lines);
+  /// Emits the merges of two pairs. The second one has no more elements.
+  FailureOr<SmallVector<Value>> emitMerges(ValueRange from, ValueRange to,
+                                           const Pair &first,
+                                           const Pair &second);
   /// Merges runs of `length` elements of `from`, and returns the lines that
   /// were `to`. Each run ends at the end of the line at the latest.
   FailureOr<SmallVector<Value>> emitPass(ValueRange from, ValueRange to,
                                          Value length);
-  /// Emits the body of a loop over the elements of two merged runs. It carries
-  /// the place in either run, then the lines that are written.
-  FailureOr<SmallVector<Value>> emitElement(ValueRange from, Value place,
-                                            ValueRange carried, Value middle,
-                                            Value end);
 
   ConversionPatternRewriter &b;
   Location loc;
@@ -63,24 +78,32 @@ struct LowerSort : OpConversionPattern<stablehlo::SortOp> {
 
 } // namespace
 
-FailureOr<SmallVector<Value>> LineSorter::emitElement(ValueRange from,
-                                                      Value place,
-                                                      ValueRange carried,
-                                                      Value middle, Value end) {
-  Value first = carried[0], second = carried[1];
-  // The place after the last element of a run may be the end of the line.
-  Value last = createIndex(b, loc, size - 1);
-  auto read = [&](Value line, Value at) -> Value {
-    Value here = arith::MinSIOp::create(b, loc, at, last);
-    return tensor::ExtractOp::create(b, loc, line, here);
+LineSorter::Pair LineSorter::getPair(Value begin, Value length) {
+  Value limit = createIndex(b, loc, size);
+  auto getEnd = [&](Value from) -> Value {
+    Value end = arith::AddIOp::create(b, loc, from, length);
+    return arith::MinSIOp::create(b, loc, end, limit);
   };
-  SmallVector<Value> firsts, seconds, arguments;
-  for (Value line : from) {
-    firsts.push_back(read(line, first));
-    seconds.push_back(read(line, second));
-    arguments.push_back(seconds.back());
-    arguments.push_back(firsts.back());
-  }
+  begin = arith::MinSIOp::create(b, loc, begin, limit);
+  Value middle = getEnd(begin);
+  return {begin, middle, getEnd(middle)};
+}
+
+FailureOr<SmallVector<Value>>
+LineSorter::emitElement(ValueRange from, Value to, const Pair &pair,
+                        MutableArrayRef<Value> places, ValueRange lines) {
+  Value first = places[0], second = places[1];
+  // The place after the last element of a run may be the end of the line. All
+  // places are clamped, so that they need no checks.
+  Value last = createIndex(b, loc, size - 1);
+  auto clamp = [&](Value place) -> Value {
+    return arith::MinUIOp::create(b, loc, place, last);
+  };
+  Value ofFirst = clamp(first), ofSecond = clamp(second);
+  SmallVector<Value> arguments;
+  for (Value line : from)
+    for (Value place : {ofSecond, ofFirst})
+      arguments.push_back(tensor::ExtractOp::create(b, loc, line, place));
   auto precedes = emitScalarRegion(b, comparator, arguments);
   if (failed(precedes))
     return failure();
@@ -88,48 +111,93 @@ FailureOr<SmallVector<Value>> LineSorter::emitElement(ValueRange from,
     return arith::CmpIOp::create(b, loc, kind, x, y);
   };
   // The second run is next only if its element must come before the first one.
-  Value isFirstDone = compare(arith::CmpIPredicate::sge, first, middle);
-  Value hasSecond = compare(arith::CmpIPredicate::slt, second, end);
+  Value isFirstDone = compare(arith::CmpIPredicate::sge, first, pair.middle);
+  Value hasSecond = compare(arith::CmpIPredicate::slt, second, pair.end);
   Value isSecond = arith::OrIOp::create(b, loc, isFirstDone, precedes->front());
   isSecond = arith::AndIOp::create(b, loc, isSecond, hasSecond);
   Value one = createIndex(b, loc, 1);
   Value nextFirst = arith::AddIOp::create(b, loc, first, one),
         nextSecond = arith::AddIOp::create(b, loc, second, one);
-  SmallVector<Value> next{
-      arith::SelectOp::create(b, loc, isSecond, first, nextFirst),
-      arith::SelectOp::create(b, loc, isSecond, nextSecond, second)};
-  for (auto [x, y, line] : llvm::zip(firsts, seconds, carried.drop_front(2))) {
-    Value element = arith::SelectOp::create(b, loc, isSecond, y, x);
-    next.push_back(tensor::InsertOp::create(b, loc, element, line, place));
+  places[0] = arith::SelectOp::create(b, loc, isSecond, first, nextFirst);
+  places[1] = arith::SelectOp::create(b, loc, isSecond, nextSecond, second);
+  // A choice between floats would become a branch, which is mispredicted half
+  // of the time, so the place is chosen.
+  Value chosen = arith::SelectOp::create(b, loc, isSecond, ofSecond, ofFirst);
+  to = clamp(to);
+  SmallVector<Value> next;
+  for (auto [source, line] : llvm::zip(from, lines)) {
+    Value element = tensor::ExtractOp::create(b, loc, source, chosen);
+    next.push_back(tensor::InsertOp::create(b, loc, element, line, to));
   }
   return next;
 }
 
+FailureOr<SmallVector<Value>> LineSorter::emitMerges(ValueRange from,
+                                                     ValueRange to,
+                                                     const Pair &first,
+                                                     const Pair &second) {
+  Value zero = createIndex(b, loc, 0), one = createIndex(b, loc, 1);
+  Value count = arith::SubIOp::create(b, loc, second.end, second.begin);
+  SmallVector<Value> inits{first.begin, first.middle, second.begin,
+                           second.middle};
+  llvm::append_range(inits, to);
+  auto both = emitLoop(
+      b, loc, zero, count, one, inits,
+      [&](ValueRange indices,
+          ValueRange carried) -> FailureOr<SmallVector<Value>> {
+        SmallVector<Value> places(carried.take_front(4)),
+            lines(carried.drop_front(4));
+        for (auto [pair, at] : {std::pair(&first, 0), std::pair(&second, 2)}) {
+          Value place =
+              arith::AddIOp::create(b, loc, pair->begin, indices.front());
+          auto merged = emitElement(
+              from, place, *pair, MutableArrayRef(places).slice(at, 2), lines);
+          if (failed(merged))
+            return failure();
+          lines = *merged;
+        }
+        llvm::append_range(places, lines);
+        return places;
+      });
+  if (failed(both))
+    return failure();
+  SmallVector<Value> rest{(*both)[0], (*both)[1]};
+  rest.append(both->begin() + 4, both->end());
+  auto results =
+      emitLoop(b, loc, arith::AddIOp::create(b, loc, first.begin, count),
+               first.end, one, rest,
+               [&](ValueRange indices,
+                   ValueRange carried) -> FailureOr<SmallVector<Value>> {
+                 SmallVector<Value> next(carried.take_front(2));
+                 auto merged = emitElement(from, indices.front(), first, next,
+                                           carried.drop_front(2));
+                 if (failed(merged))
+                   return failure();
+                 llvm::append_range(next, *merged);
+                 return next;
+               });
+  if (failed(results))
+    return failure();
+  return SmallVector<Value>(llvm::drop_begin(*results, 2));
+}
+
 FailureOr<SmallVector<Value>>
 LineSorter::emitPass(ValueRange from, ValueRange to, Value length) {
-  Value limit = createIndex(b, loc, size), one = createIndex(b, loc, 1);
   Value both = arith::AddIOp::create(b, loc, length, length);
-  return emitLoop(b, loc, createIndex(b, loc, 0), limit, both, to,
+  // The first half of the pairs, which has one more if their number is odd.
+  Value four = arith::AddIOp::create(b, loc, both, both);
+  Value most =
+      arith::AddIOp::create(b, loc, createIndex(b, loc, size - 1), four);
+  Value half = arith::DivUIOp::create(b, loc, most, four);
+  half = arith::MulIOp::create(b, loc, half, both);
+  return emitLoop(b, loc, createIndex(b, loc, 0), half, both, to,
                   [&](ValueRange places,
                       ValueRange lines) -> FailureOr<SmallVector<Value>> {
                     Value begin = places.front();
-                    auto getEnd = [&](Value distance) -> Value {
-                      Value end =
-                          arith::AddIOp::create(b, loc, begin, distance);
-                      return arith::MinSIOp::create(b, loc, end, limit);
-                    };
-                    Value middle = getEnd(length), end = getEnd(both);
-                    SmallVector<Value> inits{begin, middle};
-                    llvm::append_range(inits, lines);
-                    auto results =
-                        emitLoop(b, loc, begin, end, one, inits,
-                                 [&](ValueRange place, ValueRange carried) {
-                                   return emitElement(from, place.front(),
-                                                      carried, middle, end);
-                                 });
-                    if (failed(results))
-                      return failure();
-                    return SmallVector<Value>(llvm::drop_begin(*results, 2));
+                    Value other = arith::AddIOp::create(b, loc, begin, half);
+                    Pair first = getPair(begin, length),
+                         second = getPair(other, length);
+                    return emitMerges(from, lines, first, second);
                   });
 }
 

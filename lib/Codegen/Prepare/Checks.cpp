@@ -87,8 +87,9 @@ private:
   /// Returns the same value for the same index, so that a value that is read
   /// from a place and written back to it stays in its buffer.
   Value makeHarmless(Builder &b, Value ok, Value index, int64_t last);
-  /// Returns true if `index` is known to be in [0, size).
-  static bool isInBounds(Value index, int64_t size);
+  /// Returns true if `index` is known to be in [0, size). Looks at no more than
+  /// `depth` operations before it.
+  static bool isInBounds(Value index, int64_t size, int depth = 4);
   LogicalResult guardSlice(OffsetSizeAndStrideOpInterface op,
                            RankedTensorType large);
 
@@ -167,7 +168,7 @@ void CheckInserter::guardStep(scf::ForOp op) {
   op.getUpperBoundMutable().assign(end);
 }
 
-bool CheckInserter::isInBounds(Value index, int64_t size) {
+bool CheckInserter::isInBounds(Value index, int64_t size, int depth) {
   APInt known;
   if (matchPattern(index, m_ConstantInt(&known)))
     return !known.isNegative() && known.slt(size);
@@ -186,7 +187,30 @@ bool CheckInserter::isInBounds(Value index, int64_t size) {
            matchPattern(loop.getUpperBound(), m_ConstantInt(&upper)) &&
            !lower.isNegative() && upper.sle(size);
   }
-  return false;
+  if (depth == 0)
+    return false;
+  auto isBounded = [&](Value x) { return isInBounds(x, size, depth - 1); };
+  auto areBoth = [&](Value x, Value y) { return isBounded(x) && isBounded(y); };
+  return TypeSwitch<Operation *, bool>(index.getDefiningOp())
+      .Case<arith::IndexCastOp, arith::IndexCastUIOp>(
+          [&](auto cast) { return isBounded(cast.getIn()); })
+      .Case([&](arith::SelectOp op) {
+        return areBoth(op.getTrueValue(), op.getFalseValue());
+      })
+      .Case([&](arith::MinUIOp op) {
+        return isBounded(op.getLhs()) || isBounded(op.getRhs());
+      })
+      .Case([&](arith::MinSIOp op) {
+        auto inner = op.getLhs().getDefiningOp<arith::MaxSIOp>();
+        return areBoth(op.getLhs(), op.getRhs()) ||
+               (inner && areBoth(inner.getRhs(), op.getRhs()));
+      })
+      .Case([&](arith::MaxSIOp op) {
+        auto inner = op.getLhs().getDefiningOp<arith::MinSIOp>();
+        return areBoth(op.getLhs(), op.getRhs()) ||
+               (inner && areBoth(inner.getRhs(), op.getRhs()));
+      })
+      .Default(false);
 }
 
 Value CheckInserter::makeHarmless(Builder &b, Value ok, Value index,

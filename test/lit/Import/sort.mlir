@@ -8,8 +8,8 @@
 // CHECK: scf.for {{.*}} = %c0 to %c2 {{.*}} -> (index, tensor<7xf32>, tensor<7xi32>, tensor<7xf32>, tensor<7xi32>)
 // CHECK: scf.for
 // CHECK: scf.for
-// CHECK: %[[LEFT:.*]] = tensor.extract
 // CHECK: %[[RIGHT:.*]] = tensor.extract
+// CHECK: %[[LEFT:.*]] = tensor.extract
 // CHECK: arith.cmpf olt, %[[RIGHT]], %[[LEFT]] : f32
 // CHECK-COUNT-2: tensor.insert %
 // CHECK: scf.for
