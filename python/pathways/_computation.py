@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
 from typing import Any, Literal, TypeVar, overload
 
 from ._errors import InvalidArgument
+from ._plan import read_source
 from ._slice import Cut, Slice
 from ._stablehlo import Place
 from ._tree import leaves_of
@@ -97,9 +99,14 @@ class Computation:
         framework: Framework | None,
         name: str | None,
     ) -> None:
-        if not isinstance(function, str) and not callable(function):
+        if isinstance(function, (str, os.PathLike)):
+            is_path = isinstance(function, os.PathLike) or "\n" not in function
+            if is_path and name is None:
+                name = os.path.splitext(os.path.basename(function))[0]
+            function = read_source(function).text
+        elif not callable(function):
             raise InvalidArgument(
-                f"a computation is a function, a module or text, not {function!r}"
+                f"a computation is a function, a module, text or a path, not {function!r}"
             )
         if on is not None and not isinstance(on, Slice):
             raise InvalidArgument(f"on= must be a pw.Slice, got {on!r}")
@@ -242,9 +249,9 @@ def computation(
     together. Without `on` it runs where its operands are.
 
     `function` is a function over NumPy, a function or a module of PyTorch, a function of
-    JAX (if JAX can be imported), or text of StableHLO with a function @main. Which one
-    is found out; `framework` ("numpy", "torch", "jax", "stablehlo") states it. Also a
-    decorator, bare or with options.
+    JAX (if JAX can be imported), or text of StableHLO with a function @main, or the path
+    of such a text. Which one is found out; `framework` ("numpy", "torch", "jax",
+    "stablehlo") states it. Also a decorator, bare or with options.
 
     Arguments are arrays, or trees of arrays. `static` names arguments that are values of
     Python and part of the program. `split` cuts arguments over axes of the slice: by

@@ -72,10 +72,15 @@ class TracedProgram:
     def __pathways_source__(self) -> Source:
         return self.source
 
+    @property
+    def is_text(self) -> bool:
+        """True for a text that was not traced: its names and types are not known here."""
+        return self._tree is _UNKNOWN
+
     def unflatten(self, results: Any) -> Any:
         """Puts results, in the order of the program, into what the function returned. What
         a text returns stays as it is."""
-        if self._tree is _UNKNOWN:
+        if self.is_text:
             return results
         each = iter(results)
         return map_leaves(self._tree, lambda _, leaf: next(each))
@@ -172,16 +177,30 @@ class Program:
         return leaf if type is None else type
 
     def _whole_text(self) -> TracedProgram | None:
-        """The program of a text in the `pw` dialect."""
+        """The program of a text, unless the text is to be placed on a slice."""
         text = self.computation.function
-        if not is_pw_dialect(text):
+        carry = self.carry
+        if is_pw_dialect(text):
+            if self.on is not None or self.carry or self.stepped or self.split:
+                raise InvalidArgument(
+                    "a text in the pw dialect states its slices, shardings and carried "
+                    "arguments itself: on=, carry=, stepped= and split= do not apply"
+                )
+            carry = ()
+        elif self.on is not None:
             return None
-        if self.on is not None or self.carry or self.stepped or self.split:
+        elif self.split:
             raise InvalidArgument(
-                "a text in the pw dialect states its slices, shardings and carried "
-                "arguments itself: on=, carry=, stepped= and split= do not apply"
+                "a text that is a program states its shardings itself: split= needs on="
             )
-        return TracedProgram(Source(text), (), (), {}, None, _UNKNOWN)
+        pairs = carry.items() if isinstance(carry, Mapping) else [(c, c) for c in carry]
+        source = Source(
+            text,
+            file_name=f"<program {self.name}>",
+            carry=",".join(f"{argument}:{result}" for argument, result in pairs),
+            stepped=",".join(self.stepped),
+        )
+        return TracedProgram(source, (), (), {}, None, _UNKNOWN)
 
     def _trace(self, arguments: Any, slices: list[Slice]) -> TracedProgram:
         from ._numpy import Traced
@@ -359,6 +378,8 @@ class Program:
         bound = bind(self.name, self.signature, args, kwargs)
         session = default_session()
         executable, traced = self._load(session, bound)
+        if traced.is_text:
+            return executable(*args, **kwargs)
         values: list[Any] = [
             leaf
             for path, leaf in leaves_of(bound)
@@ -490,7 +511,7 @@ def program(
 
     What the function computes itself, with NumPy, runs on the slice `on`, or where its
     operands are. A function that calls no computation is one itself, so `function` may be
-    all that `pw.computation` takes, and text in the `pw` dialect.
+    all that `pw.computation` takes, and text (or a path) in the `pw` dialect.
 
     Arguments have the names of the parameters; what is in a tree has a path, such as
     "state.w". Results have the keys of a dictionary that is returned, else result0,

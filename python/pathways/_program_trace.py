@@ -169,6 +169,10 @@ class ProgramTrace:
 
     def call(self, computation: Computation, args: Any, kwargs: Any) -> Any:
         """What a computation returns that is called in the program."""
+        if computation.signature is None and kwargs:
+            raise trace_error(
+                f"{computation.name} takes arguments by position, got {', '.join(kwargs)}="
+            )
         named = bind(computation.name, computation.signature, args, kwargs)
         on = computation.on
         operands: list[Value] = []

@@ -4,6 +4,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Programs of computations over slices: what they become, and what they compute."""
 
+import pathlib
 import sys
 import threading
 import types
@@ -491,9 +492,33 @@ class Texts(unittest.TestCase):
             self.assertEqual(values(f(V)), {"z": [7, 11]})
 
     def test_by_itself(self):
+        with pw.Session("1x1x2"):
+            for f in (pw.program(TEXT), pw.program(TEXT, on=pw.Slice("s", d=2))):
+                y, n = f(V, np.float32(2))
+                self.assertEqual((values(y), values(n)), ([2, 4], 2))
+            out = pw.program(TEXT)(**{"y)": np.float32(2), "x": V})
+            self.assertEqual(values(out.r), [2, 4])
+
+    def test_files(self):
+        examples = pathlib.Path(__file__).parents[2] / "examples"
+        step = pw.program(examples / "stablehlo" / "mlp.mlir", carry={"state": "[0]"},
+                          stepped=("x", "y", "[1]"))
+        self.assertEqual(step.name, "mlp")
+        source = step.trace().source
+        self.assertEqual((source.carry, source.stepped), ("state:[0]", "x,y,[1]"))
+        shapes = {p.name: p.shape for p in step.compile(topology="1x1x1").arguments}
         with pw.Session("1x1x1"):
-            y, n = pw.program(TEXT)(V, np.float32(2))
-            self.assertEqual((values(y), values(n)), ([2, 4], 2))
+            out = step(**{name: np.full((5, *shape) if name in "xy" else shape, 0.5, np.float32)
+                          for name, shape in shapes.items()})
+            self.assertEqual(out["result[1]"].shape, (5,))
+        golden = pw.program(str(examples / "golden" / "program.mlir"))
+        with pw.Session("2x1x4"):
+            self.assertEqual(values(golden(v=V).z), [2, 4])
+        with self.assertRaisesRegex(pw.NotFound, "no_such.mlir"):
+            pw.computation("no_such.mlir")
+        # Texts with meshes are programs, but no parts of one.
+        train = examples / "stablehlo" / "train.mlir"
+        pw.program(train).compile(topology="1x1x1", oversubscribe=True)
 
     def test_wrong_texts(self):
         for text, message in (
@@ -507,6 +532,10 @@ class Texts(unittest.TestCase):
                 c = pw.computation(text)
                 pw.program(lambda x: c(x)).trace(V)
         c = pw.computation(TEXT)
+        with self.assertRaisesRegex(pw.ProgramError, "by position, got x="):
+            pw.program(lambda x: c(x=x)).trace(V)
+        with self.assertRaisesRegex(pw.InvalidArgument, "split="):
+            pw.program(TEXT, split={"x": "d"}).trace()
         with self.assertRaisesRegex(pw.ProgramError, "takes .*2xf32.*got .*3xf32"):
             pw.program(lambda x: c(x, x)).trace(np.zeros(3, np.float32))
 

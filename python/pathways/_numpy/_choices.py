@@ -137,7 +137,7 @@ def _isclose(
 ) -> Any:
     x, y = trace.lift(a), trace.lift(b)
     wide = np.result_type(y.dtype, np.float64 if y.dtype.kind != "f" else y.dtype)
-    y = convert(y, wide)
+    y = np.broadcast_to(convert(y, wide), broadcast_shapes([x.shape, y.shape], "np.isclose"))
     limit = np.add(atol, np.multiply(rtol, np.abs(y)))
     near = np.less_equal(np.abs(np.subtract(x, y)), limit)
     finite = np.logical_and(np.isfinite(x), np.isfinite(y))
