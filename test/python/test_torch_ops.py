@@ -683,6 +683,65 @@ class TorchOps(unittest.TestCase):
         cases.add("one_hot", lambda i: F.one_hot(i % 3, 3), k)
         self.verify(cases, 70)
 
+    def test_scatter_reduce(self):
+        cases = Cases(self.seed)
+        x, source = cases.tensor((4, 5)), cases.tensor((3, 5))
+        index = torch.randint(0, 4, (3, 5), generator=cases.generator)
+        for include in (True, False):
+            for name in ("sum", "prod", "mean", "amax", "amin"):
+
+                def reduce(x, i, s, dim=0, name=name, include=include):
+                    return x.scatter_reduce(dim, i, s, name, include_self=include)
+
+                cases.add(f"scatter {name}", reduce, x, index, source)
+                cases.add(
+                    f"scatter {name}",
+                    lambda x, i, s, f=reduce: f(x, i, s, -1),
+                    (x * 9).long(), index.clamp(0, 2), (source * 5).long(),
+                )
+                if name != "sum":
+                    cases.add(
+                        f"index {name}",
+                        lambda x, i, s, n=name, k=include: x.index_reduce(
+                            0, i[:, 0], s, n, include_self=k
+                        ),
+                        x, index, source,
+                    )
+        self.verify(cases, 25)
+
+    def test_linear_algebra(self):
+        cases = Cases(self.seed)
+        a, b = cases.tensor((2, 3, 3)), cases.tensor((2, 3, 2))
+        eye = torch.eye(3)
+        for upper in (False, True):
+            cases.add(
+                f"cholesky {upper}",
+                lambda a, u=upper: torch.linalg.cholesky(a @ a.mT + eye, upper=u),
+                a, looser=4,
+            )
+            for left in (False, True):
+                cases.add(
+                    f"triangular {upper} {left}",
+                    lambda a, b, u=upper, k=left: torch.linalg.solve_triangular(
+                        (a.triu() if u else a.tril()) + 3 * eye, b if k else b.mT,
+                        upper=u, left=k,
+                    ),
+                    a, b, looser=4,
+                )
+        cases.add("cholesky gradient",
+                  with_gradients(lambda a: torch.linalg.cholesky(a @ a.mT + eye), 1), a, looser=8)
+        cases.add("cross", with_gradients(lambda x, y: torch.cross(x, y, 1), 2), a, a + 1)
+        cases.add("renorm", with_gradients(lambda x: torch.renorm(x, 2, 0, 1.0), 1), a, looser=4)
+        for padding, stride, dilation in ((0, 1, 1), (1, 2, 1), (2, 1, 2)):
+            cases.add(
+                "unfold",
+                with_gradients(
+                    lambda x, d=dilation, p=padding, s=stride: F.unfold(x, (2, 3), d, p, s), 1
+                ),
+                cases.tensor((2, 3, 5, 6)),
+            )
+        self.verify(cases, 12)
+
     def test_sorting(self):
         cases = Cases(self.seed)
         for shape in [(), (1,), (0,), (7,), (3, 4), (2, 1, 3), (2, 0, 3)]:

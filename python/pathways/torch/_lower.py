@@ -14,7 +14,7 @@ import torch.utils._pytree as pytree
 from torch.fx.graph_module import GraphModule
 from torch.fx.node import Node, map_arg
 
-from pathways._stablehlo import Function, Place, Type, Value
+from pathways._stablehlo import FLOATS, Function, Place, Type, Value
 from pathways.torch import ops
 from pathways.torch._errors import TraceError
 from pathways.torch._functionalize import op_name
@@ -195,6 +195,9 @@ def lower_graph(
             if expected is not None and not expected.size:
                 # PyTorch finds other shapes for nothing than its kernels.
                 value = function.constant(0, expected.element, expected.shape)
+            elif expected is not None and index and expected.element in FLOATS:
+                # Statistics beside the first result may be wider than it.
+                value = function.convert(value, expected.element)
             work.values[node] = value
             if expected is not None and value.type != expected:
                 raise TraceError(

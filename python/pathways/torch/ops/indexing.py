@@ -12,7 +12,8 @@ from pathways._stablehlo import Value
 from pathways.torch.ops._few import MOST, greatest_few
 from pathways.torch._registry import Context, broadcast_shape, is_float, lowers
 from pathways.torch._terms import Term
-from pathways.torch.ops.reductions import before, cumulate, lowest
+from pathways.torch.ops.pointwise import floor_quotient
+from pathways.torch.ops.reductions import before, cumulate, highest, lowest
 from pathways.torch.ops.shapes import add_rows, take, take_rows
 
 Number = bool | int | float
@@ -221,6 +222,75 @@ def masked_scatter(c: Context, x: Value, mask: Value, source: Value) -> Value:
     place = (Term(c, count) - 1).max(0).v
     values = take_rows(c, c.f.reshape(source, (source.type.size,)), 0, place)
     return c.f.select(spread_mask, c.f.reshape(values, base.shape), base)
+
+
+_REDUCTIONS = {
+    "sum": "add",
+    "mean": "add",
+    "prod": "multiply",
+    "amax": "maximum",
+    "amin": "minimum",
+}
+
+
+@lowers("aten.scatter_reduce.two", "aten.index_reduce")
+def scatter_reduce(
+    c: Context,
+    x: Value,
+    dim: int,
+    index: Value,
+    source: Value,
+    reduce: str,
+    *,
+    include_self: bool = True,
+) -> Value:
+    if not index.type.size or not source.type.size:
+        return x
+    if not x.rank:
+        flat = [c.f.reshape(v, (1,)) for v in (x, index, source)]
+        total = scatter_reduce(
+            c, flat[0], 0, flat[1], flat[2], reduce, include_self=include_self
+        )
+        return c.f.reshape(total, ())
+    dim = c.dim(dim, x.rank)
+    if c.name.startswith("aten.index_reduce"):
+        index = c.f.broadcast_in_dim(index, source.shape, [dim])
+    source = c.f.slice(source, [0] * source.rank, index.shape)
+    parts = []
+    for d in range(x.rank):
+        part = index if d == dim else c.f.iota(index.type, d)
+        parts.append(c.f.reshape(part, (*index.shape, 1)))
+    places = c.f.concatenate(parts, index.rank)
+    dims = list(range(x.rank))
+
+    def put(base: Value, values: Value, name: str) -> Value:
+        return c.f.scatter(
+            base,
+            places,
+            values,
+            [],
+            dims,
+            dims,
+            index.rank,
+            lambda pair: [c.f.binary(name, pair[0], pair[1])],
+        )
+
+    name = _REDUCTIONS.get(reduce, reduce)
+    start = x
+    touched = put(c.constant(False, "i1", x.shape), c.constant(True, "i1", index.shape), "or")
+    if not include_self:
+        neutral = {"add": 0, "multiply": 1}.get(name)
+        if neutral is None:
+            neutral = (lowest if name == "maximum" else highest)(x.element)
+        start = c.f.select(touched, c.like(neutral, x), x)
+    total = put(start, source, name)
+    if reduce == "mean":
+        one = c.constant(1, x.element, index.shape)
+        first = c.constant(1 if include_self else 0, x.element, x.shape)
+        count = Term(c, put(first, one, "add")).max(1)
+        t = Term(c, total)
+        total = (t / count if is_float(x.element) else floor_quotient(t, count)).v
+    return c.f.select(touched, total, x)
 
 
 # Sorting.
