@@ -56,12 +56,17 @@ def definition_of(function: Any) -> Place | None:
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(function, torch.nn.Module):
         function = function.forward
-    code = getattr(inspect.unwrap(function), "__code__", None) if callable(function) else None
-    return (str(code.co_filename), int(code.co_firstlineno), 1) if code is not None else None
+    if not callable(function):
+        return None
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    if code is None:
+        return None
+    return str(code.co_filename), int(code.co_firstlineno), 1
 
 
 def _root_module(value: Any) -> str:
-    name = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", "")
+    is_module = isinstance(value, ModuleType)
+    name = value.__name__ if is_module else getattr(value, "__module__", "")
     return str(name or "").partition(".")[0]
 
 
@@ -111,7 +116,9 @@ class Computation:
         if on is not None and not isinstance(on, Slice):
             raise InvalidArgument(f"on= must be a pw.Slice, got {on!r}")
         if framework is not None and framework not in FRAMEWORKS:
-            raise InvalidArgument(f"framework= must be one of {FRAMEWORKS}, got {framework!r}")
+            raise InvalidArgument(
+                f"framework= must be one of {FRAMEWORKS}, got {framework!r}"
+            )
         self.function = function
         self.on = on
         self.split = dict(split or {})
@@ -190,7 +197,9 @@ def bind(
 
 
 def call_bound(
-    function: Callable[..., Any], signature: inspect.Signature | None, named: Mapping[str, Any]
+    function: Callable[..., Any],
+    signature: inspect.Signature | None,
+    named: Mapping[str, Any],
 ) -> Any:
     """Calls a function with what `bind` returned."""
     if signature is None:

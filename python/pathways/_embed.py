@@ -131,8 +131,8 @@ def embed(module: Module, text: str, name: str) -> Embedded:
     """Adds the functions of a text to a module, and returns the one that was @main."""
     if is_pw_dialect(text):
         raise InvalidArgument(
-            f"'{name}' is a program in the pw dialect, and cannot be a part of another one: "
-            "load it by itself, pw.compile(text)"
+            f"'{name}' is a program in the pw dialect, and cannot be a part of another "
+            "one: load it by itself, pw.compile(text)"
         )
     arguments, results = signature(text)
     if re.search(r"^\s*sdy\.mesh\b", _bare(text), re.MULTILINE):
@@ -157,8 +157,8 @@ def embed(module: Module, text: str, name: str) -> Embedded:
         return f"#{prefix}_{match[2]}" if match[2] in known else match[0]
 
     body = _ALIAS.sub(rename_alias, _SYMBOL.sub(rename, body))
-    body = re.sub(rf"func\.func\s+public\s+(?=@{re.escape(prefix)})", "func.func private ", body)
-    body = re.sub(rf"func\.func\s+(?=@{re.escape(prefix)})", "func.func private ", body)
+    kind = rf"func\.func\s+(?:public\s+)?(?=@{re.escape(prefix)})"
+    body = re.sub(kind, "func.func private ", body)
     for line in aliases:
         module.aliases.append(_ALIAS.sub(rename_alias, line))
     embedded = Embedded(prefix, arguments, results, body)

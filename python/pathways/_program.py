@@ -136,7 +136,8 @@ class Program:
         """True if the function computes by itself, and does not call computations."""
         given = self.computation
         if not isinstance(given.function, str):
-            if any(isinstance(v, (Computation, Program)) for v in mentioned(given.function)):
+            used = mentioned(given.function)
+            if any(isinstance(value, (Computation, Program)) for value in used):
                 return False
         if given.framework is not None:
             return given.framework != "numpy"
@@ -389,7 +390,8 @@ class Program:
         if traced.seed is not None:
             if seed is None:
                 raise InvalidArgument(
-                    f"{self.name} makes random numbers: call it with {traced.seed}=, an integer"
+                    f"{self.name} makes random numbers: call it with {traced.seed}=, an "
+                    "integer"
                 )
             given[traced.seed] = seed
         elif seed is not None:

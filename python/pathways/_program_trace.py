@@ -185,7 +185,9 @@ class ProgramTrace:
                     self.trace.check(leaf)
                 operands.append(leaf._value)
                 type = _tensor_type(leaf._value.type)
-                return type if leaf._example is None else number_type_of(leaf._example, type)
+                if leaf._example is not None:
+                    return number_type_of(leaf._example, type)
+                return type
             value = self._constant(leaf, computation, path)
             if value is None:
                 return leaf
@@ -329,8 +331,8 @@ class ProgramTrace:
             if captured.changed:
                 first = path_name(captured.paths[next(iter(captured.changed))][2:])
                 raise trace_error(
-                    f"{computation.name} writes to '{first}', and values of a program never "
-                    "change",
+                    f"{computation.name} writes to '{first}', and values of a program "
+                    "never change",
                     "return the new value; for running statistics call module.eval()",
                 )
             found = (captured, tensors)  # type: ignore[assignment]
@@ -447,8 +449,8 @@ def lift_results(trace: Trace, result: Any, name: str) -> dict[Path, Value]:
             values[path] = leaf._value
         elif isinstance(leaf, (str, bytes)) or type_of(leaf, "") is None:
             raise trace_error(
-                f"{name} returns a value of {type(leaf).__name__}, expected arrays in tuples, "
-                "lists and dictionaries"
+                f"{name} returns a value of {type(leaf).__name__}, expected arrays in "
+                "tuples, lists and dictionaries"
             )
         else:
             values[path] = trace.constant(leaf)

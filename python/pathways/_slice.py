@@ -58,8 +58,8 @@ class Slice:
                 count = 0
             if count < 1:
                 raise InvalidArgument(
-                    f"axis '{axis}' of slice '{name}' has size {size!r}, expected a positive "
-                    "integer"
+                    f"axis '{axis}' of slice '{name}' has size {size!r}, expected a "
+                    "positive integer"
                 )
             sizes.append((axis, count))
         if isinstance(apart_from, (str, Slice)):
@@ -72,8 +72,8 @@ class Slice:
         object.__setattr__(self, "apart_from", others)
         if operator.index(spans) < 1 or self.size % operator.index(spans):
             raise InvalidArgument(
-                f"slice '{name}' has {self.size} devices and spans {spans} islands, expected "
-                "a positive number that divides the devices"
+                f"slice '{name}' has {self.size} devices and spans {spans} islands, "
+                "expected a positive number that divides the devices"
             )
         object.__setattr__(self, "spans", operator.index(spans))
 
@@ -123,9 +123,9 @@ class Mesh:
         for slice in self.slices:
             if first is not None and slice.size != first.size:
                 raise InvalidArgument(
-                    f"slice '{first.name}' has {first.size} devices and slice '{slice.name}' "
-                    f"has {slice.size}: the slices of one traced program have equal numbers "
-                    "of devices"
+                    f"slice '{first.name}' has {first.size} devices and slice "
+                    f"'{slice.name}' has {slice.size}: the slices of one traced program "
+                    "have equal numbers of devices"
                 )
             mine = self._bounds(slice)
             if first is not None and not self._is_chain(bounds | mine):
@@ -191,8 +191,8 @@ class Mesh:
             )
         if len(found) > 1:
             raise InvalidArgument(
-                f"{what} names the axis '{axis}', which means different devices in different "
-                "slices of the program"
+                f"{what} names the axis '{axis}', which means different devices in "
+                "different slices of the program"
             )
         return found.pop()
 

@@ -133,11 +133,17 @@ def _nan_to_num(
 
 @implements(np.isclose)
 def _isclose(
-    trace: Trace, a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False
+    trace: Trace,
+    a: Any,
+    b: Any,
+    rtol: Any = 1e-5,
+    atol: Any = 1e-8,
+    equal_nan: bool = False,
 ) -> Any:
     x, y = trace.lift(a), trace.lift(b)
     wide = np.result_type(y.dtype, np.float64 if y.dtype.kind != "f" else y.dtype)
-    y = np.broadcast_to(convert(y, wide), broadcast_shapes([x.shape, y.shape], "np.isclose"))
+    shape = broadcast_shapes([x.shape, y.shape], "np.isclose")
+    y = np.broadcast_to(convert(y, wide), shape)
     limit = np.add(atol, np.multiply(rtol, np.abs(y)))
     near = np.less_equal(np.abs(np.subtract(x, y)), limit)
     finite = np.logical_and(np.isfinite(x), np.isfinite(y))
@@ -150,7 +156,12 @@ def _isclose(
 
 @implements(np.allclose)
 def _allclose(
-    trace: Trace, a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False
+    trace: Trace,
+    a: Any,
+    b: Any,
+    rtol: Any = 1e-5,
+    atol: Any = 1e-8,
+    equal_nan: bool = False,
 ) -> Any:
     return np.all(_isclose(trace, a, b, rtol, atol, equal_nan))
 

@@ -12,6 +12,7 @@ import os
 import random
 import sys
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +33,7 @@ _RANDOM = os.path.abspath(random.__file__)
 # Objects whose methods draw random numbers.
 _DRAWS = (np.random.Generator, np.random.RandomState, np.random.BitGenerator, random.Random)
 
-_NOTHING: contextlib.AbstractContextManager[None] = contextlib.nullcontext()
+_NOTHING: AbstractContextManager[None] = contextlib.nullcontext()
 
 _is_user: dict[CodeType, bool] = {}
 _places: dict[tuple[CodeType, int], Place] = {}
@@ -105,7 +106,7 @@ class Trace:
             _set_profile(before)
             self.has_ended = True
 
-    def at_user(self, slice: Slice | None = None) -> contextlib.AbstractContextManager[None]:
+    def at_user(self, slice: Slice | None = None) -> AbstractContextManager[None]:
         """Operations that are added inside have the place of the user's code, and run on
         that slice. Inside of another such block, that one counts."""
         return _NOTHING if self._is_inside else self._at_user(slice, sys._getframe(1))
@@ -218,8 +219,10 @@ _HARMLESS = {"seed", "get_state", "set_state", "getstate", "setstate", "__init__
 
 
 # Functions of PyTorch that draw.
-_TORCH_DRAWS = {"rand", "randn", "randint", "randperm", "normal", "bernoulli", "multinomial"}
-_TORCH_DRAWS |= {"rand_like", "randn_like", "randint_like", "uniform_", "normal_", "random_"}
+_TORCH_DRAWS = set(
+    "rand randn randint randperm normal bernoulli multinomial rand_like randn_like "
+    "randint_like uniform_ normal_ random_".split()
+)
 
 
 def _module_of(called: Any, owner: Any) -> str:

@@ -59,7 +59,10 @@ def name_of(function: Callable[..., Any]) -> str:
 
 
 def apply_function(
-    trace: Trace, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    trace: Trace,
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
 ) -> Any:
     """What Traced.__array_function__ returns."""
     name = name_of(function)

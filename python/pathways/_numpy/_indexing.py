@@ -217,7 +217,7 @@ def _take(
     d = axis_index(axis, x.ndim)
     n = x.shape[d]
     if mode not in ("raise", "wrap", "clip"):
-        raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got {mode!r})")
+        raise ValueError(f"mode must be 'clip', 'raise' or 'wrap', got {mode!r}")
     index: Any = indices if isinstance(indices, Traced) else trace.as_array(indices)
     if index.dtype.kind not in "iu":
         raise TypeError(f"indices of np.take must be integers, got {index.dtype}")
@@ -240,10 +240,10 @@ def _take_along_axis(trace: Trace, arr: Any, indices: Any, axis: int | None) -> 
     if x.ndim != index.ndim:
         raise ValueError("`indices` and `arr` must have the same number of dimensions")
     d = axis_index(axis, x.ndim)
-    outer = broadcast_shapes(
-        [tuple(1 if e == d else n for e, n in enumerate(s)) for s in (x.shape, index.shape)],
-        "np.take_along_axis",
-    )
+    shapes = [
+        tuple(1 if e == d else n for e, n in enumerate(s)) for s in (x.shape, index.shape)
+    ]
+    outer = broadcast_shapes(shapes, "np.take_along_axis")
     f = trace.function
     size, count = x.shape[d], index.shape[d]
     source = f.broadcast(x._value, [size if e == d else n for e, n in enumerate(outer)])

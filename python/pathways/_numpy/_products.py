@@ -129,7 +129,8 @@ def _tensordot(trace: Trace, a: Any, b: Any, axes: Any = 2) -> Any:
         lists = [list(s) if isinstance(s, (list, tuple)) else [s] for s in axes]
         left = [axis_index(d, x.ndim) for d in lists[0]]
         right = [axis_index(d, y.ndim) for d in lists[1]]
-    if len(left) != len(right) or any(x.shape[i] != y.shape[j] for i, j in zip(left, right)):
+    sizes = [x.shape[i] for i in left], [y.shape[j] for j in right]
+    if sizes[0] != sizes[1]:
         raise ValueError(
             f"shape-mismatch for sum: axes {left} of {x.shape} and {right} of {y.shape}"
         )
@@ -147,7 +148,9 @@ def _parse(spec: str, operands: Sequence[Traced]) -> tuple[list[str], str]:
     inputs, arrow, output = spec.partition("->")
     terms = inputs.split(",")
     if len(terms) != len(operands):
-        raise ValueError(f"einsum '{spec}' has {len(terms)} terms, got {len(operands)} operands")
+        raise ValueError(
+            f"einsum '{spec}' has {len(terms)} terms, got {len(operands)} operands"
+        )
     most = 0
     filled = []
     for term, x in zip(terms, operands):
@@ -240,7 +243,8 @@ def _einsum(trace: Trace, *operands: Any, optimize: Any = False, **kwargs: Any) 
             "write them as text: np.einsum('ij,jk->ik', a, b)",
         )
     lifted = [trace.lift(v) for v in values]
-    result = np.result_type(*[x.dtype for x in lifted]) if dtype is None else np.dtype(dtype)
+    types = [x.dtype for x in lifted] if dtype is None else [dtype]
+    result = np.result_type(*types)
     trace.type_of(result, ())
     labels, output = _parse(spec, lifted)
     todo = [(convert(x, result), term) for x, term in zip(lifted, labels)]
@@ -259,7 +263,9 @@ def _einsum(trace: Trace, *operands: Any, optimize: Any = False, **kwargs: Any) 
 
 
 @implements(np.linalg.norm)
-def _norm(trace: Trace, x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Any:
+def _norm(
+    trace: Trace, x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False
+) -> Any:
     value = trace.lift(x)
     if value.dtype.kind != "f":
         value = convert(value, np.dtype(np.float64))

@@ -51,7 +51,9 @@ def _identity(name: str, dtype: DType) -> Any:
             return not is_max
         return np.iinfo(dtype).min if is_max else np.iinfo(dtype).max
     if name == "bitwise_and":
-        return True if dtype.kind == "b" else (np.iinfo(dtype).max if dtype.kind == "u" else -1)
+        if dtype.kind == "b":
+            return True
+        return np.iinfo(dtype).max if dtype.kind == "u" else -1
     return 0
 
 
@@ -230,7 +232,9 @@ def _nansum(
 
 
 @implements(np.count_nonzero)
-def _count_nonzero(trace: Trace, a: Any, axis: Any = None, *, keepdims: Any = False) -> Traced:
+def _count_nonzero(
+    trace: Trace, a: Any, axis: Any = None, *, keepdims: Any = False
+) -> Traced:
     x = trace.lift(a)
     mask = trace.wrap(as_bool(trace.function, x._value))
     return reduce_ufunc(trace, np.add, mask, axis, np.intp, keepdims)
@@ -303,7 +307,8 @@ def _var(
     gap = np.subtract(x, mean)
     squares = reduce_ufunc(trace, np.add, np.square(gap), axis, wide, keep, _NONE, where)
     count = _count(x, axis, where, keep)
-    count = np.maximum(count - ddof, 0) if isinstance(count, Traced) else max(count - ddof, 0)
+    limit: Any = np.maximum if isinstance(count, Traced) else max
+    count = limit(count - ddof, 0)
     return convert(_divide(squares, count), result)
 
 

@@ -50,7 +50,8 @@ def axis_indices(axis: Any, ndim: int) -> list[int]:
     """Returns axes in ascending order; None stands for all of them."""
     if axis is None:
         return list(range(ndim))
-    axes = [axis_index(a, ndim) for a in (axis if isinstance(axis, (tuple, list)) else [axis])]
+    wanted = axis if isinstance(axis, (tuple, list)) else [axis]
+    axes = [axis_index(a, ndim) for a in wanted]
     if len(set(axes)) < len(axes):
         raise ValueError(f"duplicate value in axis {axis}")
     return sorted(axes)

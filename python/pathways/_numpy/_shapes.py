@@ -141,7 +141,8 @@ def _concatenate(
         lifted, axis = [x.reshape(-1) if x.size else x.reshape(0) for x in lifted], 0
     if any(x.ndim == 0 for x in lifted):
         raise ValueError("zero-dimensional arrays cannot be concatenated")
-    result = np.dtype(dtype) if dtype is not None else np.result_type(*[x.dtype for x in lifted])
+    types = [x.dtype for x in lifted] if dtype is None else [dtype]
+    result = np.result_type(*types)
     trace.type_of(result, ())
     d = axis_index(axis, lifted[0].ndim)
     for i, x in enumerate(lifted):
@@ -158,7 +159,12 @@ def _concatenate(
 
 @implements(np.stack)
 def _stack(
-    trace: Trace, arrays: Any, axis: int = 0, *, dtype: Any = None, casting: str = "same_kind"
+    trace: Trace,
+    arrays: Any,
+    axis: int = 0,
+    *,
+    dtype: Any = None,
+    casting: str = "same_kind",
 ) -> Traced:
     lifted = [trace.lift(a) for a in _listed(arrays)]
     if not lifted:
@@ -256,7 +262,8 @@ def _repeat(trace: Trace, a: Any, repeats: Any, axis: int | None = None) -> Trac
     shape = (*x.shape[: d + 1], count, *x.shape[d + 1 :])
     dims = [e if e <= d else e + 1 for e in range(x.ndim)]
     value = f.broadcast_in_dim(x._value, shape, dims)
-    return reshaped(trace.wrap(value, x.dtype), (*x.shape[:d], n * count, *x.shape[d + 1 :]))
+    result = (*x.shape[:d], n * count, *x.shape[d + 1 :])
+    return reshaped(trace.wrap(value, x.dtype), result)
 
 
 @implements(np.tile)
@@ -331,7 +338,9 @@ def _roll(trace: Trace, a: Any, shift: Any, axis: Any = None) -> Traced:
 
 
 @implements(np.pad)
-def _pad(trace: Trace, array: Any, pad_width: Any, mode: Any = "constant", **kw: Any) -> Traced:
+def _pad(
+    trace: Trace, array: Any, pad_width: Any, mode: Any = "constant", **kw: Any
+) -> Traced:
     x = trace.lift(array)
     if isinstance(pad_width, Traced):
         raise trace_error("the padding decides the shape: it must be known, not traced")
@@ -458,8 +467,9 @@ def _filled(trace: Trace, a: Any, value: Any, dtype: Any, shape: Any) -> Traced:
     if not isinstance(value, Traced):
         value = np.asarray(value).astype(result)
     lifted = trace.lift(value)
+    whole = broadcast_shapes([sizes, lifted.shape], "np.full_like")
     filled: Value = trace.function.broadcast(
-        convert_value(trace, lifted._value, result), broadcast_shapes([sizes, lifted.shape], "")
+        convert_value(trace, lifted._value, result), whole
     )
     if filled.shape != sizes:
         raise ValueError(f"could not broadcast input array from shape {lifted.shape}")

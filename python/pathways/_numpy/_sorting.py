@@ -39,7 +39,9 @@ def _along(trace: Trace, a: Any, axis: Any) -> tuple[Traced, int]:
 
 
 @implements(np.sort)
-def _sort(trace: Trace, a: Any, axis: Any = -1, kind: Any = None, order: Any = None) -> Traced:
+def _sort(
+    trace: Trace, a: Any, axis: Any = -1, kind: Any = None, order: Any = None
+) -> Traced:
     if order is not None:
         raise ValueError("Cannot specify order when the array has no fields.")
     x, d = _along(trace, a, axis)

@@ -33,9 +33,10 @@ def _probes(dtype: DType) -> list[Any]:
     if dtype.kind == "f":
         return [np.float64(v).astype(dtype) for v in (0.0, 65504.0, np.finfo(dtype).max)]
     info = np.iinfo(dtype)
-    edges = {0, 127, 128, 255, 256, 32767, 32768, 65535, 65536, 2**31 - 1, 2**31, 2**32 - 1}
-    edges |= {2**32, 2**63 - 1, 2**63, -1, -128, -129, -32768, -32769, -(2**31), -(2**31) - 1}
-    edges |= {info.min, info.max}
+    edges = {info.min, -1, 0, info.max}
+    for bits in (8, 16, 32, 64):
+        half = 2 ** (bits - 1)
+        edges |= {-half - 1, -half, half - 1, half, 2 * half - 1, 2 * half}
     return [dtype.type(v) for v in sorted(edges) if info.min <= v <= info.max]
 
 
@@ -51,7 +52,9 @@ def _key(operand: Any) -> Any:
     return (type(operand), repr(operand))
 
 
-def common_type(operands: Sequence[Any], what: str, ufunc: numpy.ufunc | None = None) -> DType:
+def common_type(
+    operands: Sequence[Any], what: str, ufunc: numpy.ufunc | None = None
+) -> DType:
     """Returns np.result_type of the operands. That the value of a traced operand decides
     is an error, unless the results of `ufunc` are the same for all such types."""
     fixed: list[Any] = []
@@ -230,7 +233,11 @@ def power(x: Traced, exponent: Any) -> Any:
 
 
 def apply_ufunc(
-    trace: Trace, ufunc: numpy.ufunc, method: str, inputs: Sequence[Any], kwargs: dict[str, Any]
+    trace: Trace,
+    ufunc: numpy.ufunc,
+    method: str,
+    inputs: Sequence[Any],
+    kwargs: dict[str, Any],
 ) -> Any:
     """What Traced.__array_ufunc__ returns."""
     from ._reductions import accumulate, reduce_ufunc
@@ -288,7 +295,8 @@ def _call(
             "compute its result by other functions of NumPy",
         )
     operands = [
-        o if isinstance(o, (Traced, bool, int, float)) else trace.as_array(o) for o in inputs
+        o if isinstance(o, (Traced, bool, int, float)) else trace.as_array(o)
+        for o in inputs
     ]
     types = loop_types(ufunc, operands, None if dtype is None else np.dtype(dtype))
     if name == "power" and types[0].kind in "iu":
