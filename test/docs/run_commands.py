@@ -149,8 +149,15 @@ def main():
     parser.add_argument("--root", required=True, type=pathlib.Path)
     parser.add_argument("--bin", required=True)
     parser.add_argument("--python", help="interpreter for blocks of Python")
+    parser.add_argument("--needs", default="",
+                        help="packages that Python needs; without them the test is skipped")
     parser.add_argument("--timeout", type=float, default=120)
     arguments = parser.parse_args()
+    if arguments.needs:
+        needed = [arguments.python, "-c", f"import {arguments.needs}"]
+        if subprocess.run(needed, stderr=subprocess.DEVNULL, check=False).returncode:
+            print(f"{arguments.python} lacks one of {arguments.needs}")
+            return 77
     failed = False
     for path in arguments.files:
         count, failures = run(path.resolve(), arguments.root, arguments.bin,

@@ -4,6 +4,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What a function over NumPy must not do while it is traced. Each error names the line."""
 
+import cProfile
 import inspect
 import random
 import sys
@@ -334,6 +335,19 @@ class Errors(unittest.TestCase):
             pw.program(lambda x: x + 1).trace(pw.bf16[2])
         text = pw.program(lambda x: x.astype(np.float32) + 1).trace(pw.bf16[2]).text
         self.assertIn("tensor<2xbf16>) -> (tensor<2xf32>)", text)
+
+    def test_under_a_profiler(self):
+        profiler = cProfile.Profile()
+        profiler.enable()
+        pw.program(lambda x: np.tanh(x) + x[0]).trace(pw.f32[4])
+        after = sys.getprofile()
+        profiler.disable()
+        self.assertIs(after, profiler)
+        seen = []
+        sys.setprofile(lambda frame, event, arg: seen.append(event))
+        pw.program(lambda x: np.tanh(x)).trace(pw.f32[4])
+        sys.setprofile(None)
+        self.assertTrue(seen)
 
     def test_iteration_over_known_lengths(self):
         def rows(x):
