@@ -19,6 +19,9 @@ packages=(
   libcli11-dev nlohmann-json3-dev libgtest-dev libgmock-dev libbenchmark-dev
   g++ cmake ninja-build pkg-config git python3 python3-numpy python3-yaml iproute2
 )
+# What scripts/wheel and scripts/check need besides: the headers for the extension module,
+# and what installs a wheel.
+python_packages=(python3-dev python3-venv python3-pip)
 
 say() { printf '==> %s\n' "$*"; }
 

@@ -8,6 +8,8 @@
 
 #include "runtime/node/local_workers.h"
 
+#include <dlfcn.h>
+#include <link.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -89,12 +91,23 @@ absl::Status CheckDescriptors(int processes, RunOptions::WorkerLinks links) {
 }  // namespace
 
 std::string FindNodeProgram() {
+  std::vector<std::filesystem::path> folders;
+  Dl_info info;
+  link_map* library = nullptr;
+  if (dladdr1(reinterpret_cast<void*>(&FindNodeProgram), &info,
+              reinterpret_cast<void**>(&library), RTLD_DL_LINKMAP) != 0 &&
+      library != nullptr && library->l_name[0] != '\0') {  // "": the program
+    const std::filesystem::path path = library->l_name;
+    folders.push_back(path.parent_path());
+    folders.push_back(path.parent_path().parent_path() / "bin");
+  }
   std::error_code error;
   const std::filesystem::path self =
       std::filesystem::read_symlink("/proc/self/exe", error);
-  if (!error) {
-    const std::filesystem::path beside = self.parent_path() / "pw-node";
-    if (std::filesystem::exists(beside, error)) return beside.string();
+  if (!error) folders.push_back(self.parent_path());
+  for (const std::filesystem::path& folder : folders) {
+    const std::filesystem::path program = folder / "pw-node";
+    if (std::filesystem::exists(program, error)) return program.string();
   }
   return "pw-node";
 }

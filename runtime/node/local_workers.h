@@ -93,8 +93,9 @@ class LocalWorkers {
 absl::StatusOr<std::shared_ptr<Cluster>> OpenCluster(
     const proto::Cluster& cluster, const ClusterOptions& options);
 
-// Returns the path of "pw-node" beside the running program if it exists,
-// otherwise "pw-node", which is searched along PATH.
+// Returns the path of the "pw-node" beside the shared library that this is part
+// of, in the folder bin beside that library's, or beside the running program:
+// the first one that exists. Otherwise "pw-node", which is searched along PATH.
 std::string FindNodeProgram();
 
 }  // namespace pathways
