@@ -486,6 +486,22 @@ class Errors(unittest.TestCase):
         with self.assertRaises(RuntimeError):  # what PyTorch itself refuses
             pt.trace(lambda x: x @ torch.ones(7, 7), torch.ones(3, 3))
 
+    def test_writes_around_the_function(self):
+        total = torch.zeros(3)
+
+        def count(x):
+            total.add_(x)
+            return total * 2
+
+        self.refuses(count, says="writes to a tensor that is no argument", offset=-3)
+        norm = nn.BatchNorm1d(3)
+        rows = torch.randn(4, 3)
+        self.refuses(lambda x: norm(x), rows, says="call its eval()", offset=0)
+        norm.eval()
+        pt.trace(lambda x: norm(x), rows)
+        pt.trace(lambda x: torch.tensor([1.0, 2.0, 3.0]).add_(x), torch.ones(3))
+        self.assertEqual(total.sum().item(), 0.0)
+
     def test_failures_leave_no_state(self):
         module = nn.Linear(3, 3)
         weight = module.weight

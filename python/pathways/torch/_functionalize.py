@@ -92,6 +92,15 @@ class _Functionalizer:
             alias.node, alias.version = made, alias.root.version
         return alias.node
 
+    def check_write(self, alias: _Alias, node: Node) -> None:
+        if alias.root.original.meta.get("pathways.outside"):
+            raise TraceError(
+                f"{op_name(node.target)} writes to a tensor that is no argument, and what it "
+                "writes would be lost: trace the module that owns it, call its eval(), or "
+                "make the tensor an argument",
+                node.meta.get("pathways.place"),
+            )
+
     def write(self, alias: _Alias, value: Node) -> None:
         if alias.parent is None:
             alias.version += 1
@@ -272,6 +281,7 @@ class _Functionalizer:
                     "tensor; use the operation that returns its result",
                     node.meta.get("pathways.place"),
                 )
+            self.check_write(self.aliases[target], node)
             targets.append(target)
         is_out = any(argument.kwarg_only for _, argument in places)
         function = functional_variant(node, is_out)
@@ -303,6 +313,7 @@ class _Functionalizer:
         assert isinstance(mean, Node) and isinstance(variance, Node)
         made.target = _pseudo.batch_norm
         for i, statistic in ((3, mean), (4, variance)):
+            self.check_write(self.aliases[statistic], node)
             item = self.emit(operator.getitem, (made, i), {}, statistic)
             self.write(self.aliases[statistic], item)
 

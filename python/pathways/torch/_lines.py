@@ -35,6 +35,8 @@ aten: Any = torch.ops.aten  # type: ignore[attr-defined]
 
 PLACE = "pathways.place"
 BACKWARD = "pathways.backward"
+# True for a tensor that the function found around it.
+OUTSIDE = "pathways.outside"
 
 _TORCH = os.path.dirname(torch.__file__) + os.sep
 _OWN = os.path.dirname(os.path.dirname(__file__)) + os.sep
@@ -166,10 +168,10 @@ class Lines(TorchDispatchMode):
             with no_dispatch():
                 plain = x.detach()
             known = self.lifted[id(x)] = (x, aten.lift_fresh.default(plain))
-            self.annotate("aten.lift_fresh.default", known[1])
+            self.annotate("aten.lift_fresh.default", known[1], is_outside=True)
         return known[1]
 
-    def annotate(self, name: str, out: Any) -> None:
+    def annotate(self, name: str, out: Any, is_outside: bool = False) -> None:
         """Stores places in the nodes that were added since the last call."""
         graph = graph_of(out)
         if graph is None:
@@ -186,6 +188,8 @@ class Lines(TorchDispatchMode):
             if PLACE in node.meta or node.op == "placeholder":
                 break
             node.meta[PLACE] = place
+            if is_outside:
+                node.meta[OUTSIDE] = True
             if forward is not None:
                 node.meta[BACKWARD] = forward
 

@@ -146,7 +146,7 @@ class Context:
 
     def to_float(self, element: str) -> str:
         """Returns the element of an op that computes floats."""
-        return element if is_float(element) else DEFAULT_FLOAT
+        return element if is_float(element) else default_float()
 
     def wide(self, element: str) -> str:
         """Returns the element that a kernel of PyTorch computes in."""
@@ -203,7 +203,10 @@ class Context:
         return sorted({d % max(rank, 1) for d in dims if rank})
 
 
-DEFAULT_FLOAT = "f32"
+def default_float() -> str:
+    """Returns the element of numbers with a point."""
+    return ELEMENTS[torch.get_default_dtype()]
+
 
 _ORDER = ["i1", "ui8", "i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64"]
 
@@ -224,7 +227,7 @@ def join(a: str, b: str) -> str:
 def number_element(x: bool | int | float) -> str:
     if isinstance(x, bool):
         return "i1"
-    return "i64" if isinstance(x, int) else DEFAULT_FLOAT
+    return "i64" if isinstance(x, int) else default_float()
 
 
 def broadcast_shape(c: Context, shapes: Sequence[Sequence[int]]) -> tuple[int, ...]:

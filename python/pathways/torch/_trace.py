@@ -400,7 +400,7 @@ def sharding_of(name: str, type: Type, split: Mapping[str, Any], axes: set[str])
     for pattern, cut in split.items():
         if not fnmatch.fnmatchcase(name, pattern):
             continue
-        dims = [cut] if isinstance(cut, str) else list(cut or ())
+        dims: list[Any] = [cut] if isinstance(cut, str) else list(cut or ())
         if len(dims) > len(type.shape):
             raise TraceError(
                 f"split of {pattern!r} has {len(dims)} dimensions, but {name} is {type}"

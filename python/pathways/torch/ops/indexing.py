@@ -279,7 +279,7 @@ def scatter_reduce(
     start = x
     touched = put(c.constant(False, "i1", x.shape), c.constant(True, "i1", index.shape), "or")
     if not include_self:
-        neutral = {"add": 0, "multiply": 1}.get(name)
+        neutral: Number | None = {"add": 0, "multiply": 1}.get(name)
         if neutral is None:
             neutral = (lowest if name == "maximum" else highest)(x.element)
         start = c.f.select(touched, c.like(neutral, x), x)
