@@ -13,6 +13,7 @@ is an AssertionError here, and an error with its line in the compiler.
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
 import struct
 from collections.abc import Callable, Iterator, Sequence
@@ -38,6 +39,7 @@ class Type(NamedTuple):
     shape: tuple[int, ...]
     element: str
 
+    @functools.lru_cache(maxsize=10_000)
     def __str__(self) -> str:
         return "tensor<" + "".join(f"{n}x" for n in self.shape) + self.element + ">"
 

@@ -83,6 +83,7 @@ class Trace:
         self.has_ended = False
         self.slice: Slice | None = None  # of the operations that are added now
         self._is_inside = False
+        self._numbers: dict[Any, np.ndarray[Any, DType]] = {}
 
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
@@ -154,6 +155,21 @@ class Trace:
                 np.frombuffer(first, little)[0], type.element, array.shape
             )
         return self.function.constant_bytes(data, type)
+
+    def converted(self, value: Any, dtype: DType) -> Value:
+        """Adds a constant of that type. NumPy converts constants before it computes."""
+        is_number = isinstance(value, (bool, int, float))
+        key = (type(value), repr(value) if is_number else "", dtype)
+        array = self._numbers.get(key) if is_number else None
+        if array is None:
+            with np.errstate(all="ignore"):
+                array = np.asarray(value).astype(dtype)
+            if is_number:
+                self._numbers[key] = array
+        if is_number:
+            element = self.type_of(dtype, ()).element
+            return self.function.constant(array[()], element)
+        return self.constant(array)
 
     def as_array(self, value: Any) -> np.ndarray[Any, DType]:
         """Returns a value that is not traced as an array."""

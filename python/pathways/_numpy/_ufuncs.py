@@ -193,6 +193,8 @@ def slice_of(operands: Any, what: str) -> Any:
 
 
 def broadcast_shapes(shapes: Sequence[tuple[int, ...]], what: str) -> tuple[int, ...]:
+    if all(shape == shapes[0] for shape in shapes):
+        return shapes[0]
     try:
         return numpy.broadcast_shapes(*shapes)
     except ValueError:
@@ -240,8 +242,6 @@ def apply_ufunc(
     kwargs: dict[str, Any],
 ) -> Any:
     """What Traced.__array_ufunc__ returns."""
-    from ._reductions import accumulate, reduce_ufunc
-
     name = ufunc.__name__
     out = kwargs.pop("out", None)
     if out is not None and any(o is not None for o in out):
@@ -254,10 +254,13 @@ def apply_ufunc(
         if isinstance(operand, Traced):
             trace.check(operand)
     with trace.at_user(slice_of(inputs, f"np.{name}")):
-        if method == "reduce":
-            return reduce_ufunc(trace, ufunc, *inputs, **kwargs)
-        if method == "accumulate":
-            return accumulate(trace, ufunc, *inputs, **kwargs)
+        if method == "__call__":
+            return _call(trace, ufunc, inputs, kwargs)
+        if method in ("reduce", "accumulate"):
+            from ._reductions import accumulate, reduce_ufunc
+
+            made: Any = reduce_ufunc if method == "reduce" else accumulate
+            return made(trace, ufunc, *inputs, **kwargs)
         if method == "outer":
             a, b = trace.lift(inputs[0]), trace.lift(inputs[1])
             return ufunc(a.reshape(a.shape + (1,) * b.ndim), b, **kwargs)
@@ -265,9 +268,7 @@ def apply_ufunc(
             raise trace_error(
                 f"np.{name}.at writes into an array, and values of a program never change"
             )
-        if method != "__call__":
-            raise trace_error(f"np.{name}.{method} is not available in traced functions")
-        return _call(trace, ufunc, inputs, kwargs)
+        raise trace_error(f"np.{name}.{method} is not available in traced functions")
 
 
 def _call(
@@ -310,9 +311,7 @@ def _call(
         if isinstance(operand, Traced):
             value = operand._value
         else:
-            # NumPy converts constants before it computes.
-            with np.errstate(all="ignore"):
-                value = trace.constant(np.asarray(operand).astype(type_))
+            value = trace.converted(operand, type_)
         values.append(f.broadcast(convert_value(trace, value, type_), shape))
     results = emit(f, values, types)
     outputs = results if isinstance(results, tuple) else (results,)
