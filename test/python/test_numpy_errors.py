@@ -6,6 +6,7 @@
 
 import cProfile
 import inspect
+import pickle
 import random
 import sys
 import unittest
@@ -299,6 +300,8 @@ class Errors(unittest.TestCase):
         error = self.refuses(arrays, "int16", "int64",
                              types=(pw.i16[4], pw.i64))
         self.assertIn(".astype", error.hint)
+        copy = pickle.loads(pickle.dumps(error))
+        self.assertEqual((str(copy), copy.line, copy.hint), (str(error), error.line, error.hint))
         # Where the result is the same for all values, it is no error.
         traced = pw.program(lambda n, s: (n / s, n < s)).trace(pw.i16[4], pw.i64)
         self.assertIn("tensor<4xf64>", traced.text)

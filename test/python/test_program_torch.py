@@ -158,7 +158,7 @@ class Functions(unittest.TestCase):
             return x
 
         c = pw.computation(branch, on=pw.Slice("s"))
-        with self.assertRaises(pw.ProgramError) as caught:
+        with self.assertRaises(pw.TraceError) as caught:
             pw.program(lambda x: c(x)).trace(X)
         self.assertEqual(caught.exception.file, __file__)
         self.assertEqual(caught.exception.line, branch.__code__.co_firstlineno + 1)

@@ -5,13 +5,4 @@
 
 from __future__ import annotations
 
-from pathways._errors import ProgramError
-from pathways._stablehlo import Place
-
-
-class TraceError(ProgramError):
-    """A function that cannot be traced. The message begins with the user's place."""
-
-    def __init__(self, message: str, place: Place | None = None, hint: str = "") -> None:
-        where = f"{place[0]}:{place[1]}:{place[2]}: error: " if place else ""
-        super().__init__(where + message + (f"; {hint}" if hint else ""))
+from pathways._trace_error import TraceError as TraceError
