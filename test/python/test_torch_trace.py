@@ -15,11 +15,13 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 from torch.fx.experimental.proxy_tensor import make_fx
+from torch.utils.checkpoint import checkpoint
 
 import pathways as pw
 import pathways.torch as pt
 from pathways._stablehlo import Module, Type
 from pathways.torch._registry import TABLE
+from pathways.torch._seeds import SEED, Seeds
 
 A_CONSTANT = torch.arange(3.0)
 
@@ -363,6 +365,43 @@ class Random(unittest.TestCase):
         np.testing.assert_array_equal(first, np.asarray(whole(x.numpy(), np.uint64(5))[0]))
         np.testing.assert_array_equal(first, np.asarray(cut(x.numpy(), np.uint64(5))[0]))
         self.assertFalse(np.array_equal(first, np.asarray(whole(x.numpy(), np.uint64(6))[0])))
+
+    def test_computed_again(self):
+        """A checkpoint computes dropout twice, which must drop the same elements."""
+
+        def gradient(x):
+            x = x.detach().requires_grad_()
+            y = checkpoint(lambda x: F.dropout(x, 0.5) * 2, x, use_reentrant=False)
+            return y, torch.autograd.grad(y.sum(), x)[0]
+
+        before = torch.get_rng_state()
+        _, f = self.load(gradient, torch.ones(64))
+        self.assertTrue(torch.equal(before, torch.get_rng_state()))
+        out = f(np.ones(64, np.float32), np.uint64(3))
+        np.testing.assert_array_equal(np.asarray(out[0]), np.asarray(out[1]))
+        self.assertEqual(set(np.asarray(out[0])), {0.0, 4.0})
+
+        captured = pt.capture(lambda x: F.dropout(x, 0.5), (torch.ones(64),))
+        module = Module()
+        function = module.function("main")
+        argument = function.argument(captured.arguments[0])
+        seeds = Seeds(function, function.argument(SEED))
+        function.returns(
+            [
+                pt.lower_graph(captured.module, function, [argument], seed=seeds)[0]
+                for _ in range(2)
+            ]
+        )
+        f = self.session.load(pw.Source(module.text()))
+        out = f(np.ones(64, np.float32), np.uint64(3))
+        self.assertFalse(np.array_equal(np.asarray(out[0]), np.asarray(out[1])))
+
+        def twice(x):
+            return F.dropout(x, 0.5), F.dropout(x, 0.5)
+
+        _, f = self.load(twice, torch.ones(64))
+        out = f(np.ones(64, np.float32), np.uint64(3))
+        self.assertFalse(np.array_equal(np.asarray(out[0]), np.asarray(out[1])))
 
     def test_sharded(self):
         module = nn.Sequential(nn.Linear(8, 16), nn.GELU(), nn.Linear(16, 4))

@@ -95,9 +95,9 @@ class _Functionalizer:
     def check_write(self, alias: _Alias, node: Node) -> None:
         if alias.root.original.meta.get("pathways.outside"):
             raise TraceError(
-                f"{op_name(node.target)} writes to a tensor that is no argument, and what it "
-                "writes would be lost: trace the module that owns it, call its eval(), or "
-                "make the tensor an argument",
+                f"{op_name(node.target)} writes to a tensor that is no argument, and what "
+                "it writes would be lost: trace the module that owns it, call its eval(), "
+                "or make the tensor an argument",
                 node.meta.get("pathways.place"),
             )
 

@@ -37,6 +37,11 @@ PLACE = "pathways.place"
 BACKWARD = "pathways.backward"
 # True for a tensor that the function found around it.
 OUTSIDE = "pathways.outside"
+# The name of the random numbers that an operation draws: the number of the trace and a
+# count. Operations with one name draw the same numbers.
+DRAW = "pathways.draw"
+
+_traces = itertools.count()
 
 _TORCH = os.path.dirname(torch.__file__) + os.sep
 _OWN = os.path.dirname(os.path.dirname(__file__)) + os.sep
@@ -91,6 +96,9 @@ class Lines(TorchDispatchMode):
         self.forward: tuple[Place | None, str] | None = None
         self.last = ""
         self.lifted: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
+        self.number = next(_traces)
+        self.draws: dict[bytes, int] = {}
+        self.is_busy = False
 
     def frame(self) -> tuple[FrameType | None, bool]:
         """Returns the innermost frame of the user, and if it only asked for gradients."""
@@ -143,8 +151,23 @@ class Lines(TorchDispatchMode):
         except Exception as failure:
             self.explain(func, failure)
             raise
-        self.annotate(name, out)
+        draw = None
+        if "nondeterministic_seeded" in {tag.name for tag in func.tags}:
+            draw = (self.number, self.draw())
+        self.annotate(name, out, draw=draw)
         return out
+
+    def draw(self) -> int:
+        """Returns a number for the state of PyTorch's generator, and advances it. Code that
+        computes again what it dropped (torch.utils.checkpoint) sets the state back."""
+        self.is_busy = True
+        try:
+            with no_dispatch():
+                state = torch.get_rng_state().numpy().tobytes()
+                torch.rand(1)
+        finally:
+            self.is_busy = False
+        return self.draws.setdefault(state, len(self.draws))
 
     def call(self, func: Any, args: Any, kwargs: Any) -> Any:
         try:
@@ -171,7 +194,13 @@ class Lines(TorchDispatchMode):
             self.annotate("aten.lift_fresh.default", known[1], is_outside=True)
         return known[1]
 
-    def annotate(self, name: str, out: Any, is_outside: bool = False) -> None:
+    def annotate(
+        self,
+        name: str,
+        out: Any,
+        is_outside: bool = False,
+        draw: tuple[int, int] | None = None,
+    ) -> None:
         """Stores places in the nodes that were added since the last call."""
         graph = graph_of(out)
         if graph is None:
@@ -190,6 +219,8 @@ class Lines(TorchDispatchMode):
             node.meta[PLACE] = place
             if is_outside:
                 node.meta[OUTSIDE] = True
+            if draw is not None:
+                node.meta[DRAW] = draw
             if forward is not None:
                 node.meta[BACKWARD] = forward
 
@@ -229,6 +260,8 @@ class Hooks(TorchFunctionMode):
         self, func: Any, types: Any, args: Any = (), kwargs: Any = None
     ) -> Any:
         name = getattr(func, "__name__", "")
+        if self.lines.is_busy:
+            return func(*args, **(kwargs or {}))
         if name in _READS and getattr(func, "__objclass__", torch.Tensor) in (
             torch.Tensor,
             torch._C._TensorBase,

@@ -18,8 +18,9 @@ from pathways._stablehlo import FLOATS, Function, Place, Type, Value
 from pathways.torch import ops
 from pathways.torch._errors import TraceError
 from pathways.torch._functionalize import op_name
-from pathways.torch._lines import BACKWARD, PLACE
+from pathways.torch._lines import BACKWARD, DRAW, PLACE
 from pathways.torch._registry import Context, element_of, find
+from pathways.torch._seeds import Seeds
 
 assert ops.LOADED
 
@@ -74,7 +75,7 @@ class _Lowering:
         self,
         module: GraphModule,
         function: Function,
-        seed: Callable[[], Value] | None,
+        seed: Seeds | None,
     ) -> None:
         self.module, self.function = module, function
         self.values: dict[Node, Any] = {}
@@ -89,7 +90,7 @@ class _Lowering:
                 f"{op_name(node.target)} makes random numbers, but there is no seed here",
                 place_of(node),
             )
-        return self.seed()
+        return self.seed(node.meta.get(DRAW))
 
     def call(self, node: Node) -> Any:
         name = op_name(node.target)
@@ -157,17 +158,19 @@ def lower_graph(
     function: Function,
     arguments: Sequence[Value],
     *,
-    seed: Callable[[], Value] | None = None,
+    seed: Seeds | None = None,
     before: Callable[[Node], None] | None = None,
 ) -> list[Value]:
     """Appends the operations of `module` to `function`, and returns the results.
 
     The graph has ATen calls without in-place operations. `arguments` are the values of
-    its placeholders, in order. `seed` returns a key of its own for each operation that
-    makes random numbers: see Seeds. `before` is called with each operation before it is
+    its placeholders, in order. `seed` makes the states of operations that draw random
+    numbers. `before` is called with each operation before it is
     lowered. Raises TraceError with the user's place.
     """
     work = _Lowering(module, function, seed)
+    if seed is not None:
+        seed.begin()
     values = iter(arguments)
     place = function.place
     results: list[Value] = []

@@ -11,6 +11,8 @@ the topology or the order of operations. `next` is the seed of the next step.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 from torch.fx.graph_module import GraphModule
 from torch.fx.node import Node
 
@@ -67,12 +69,22 @@ class Seeds:
         assert seed.type == SEED, seed.type
         self.function, self.seed = function, seed
         self.count = 0
+        self.counters: dict[Hashable, int] = {}
 
-    def __call__(self) -> Value:
-        """Returns the state of one more operation, ui64[2]: the key and the counter."""
-        state = self._state(self.count * _PER_OPERATION)
-        self.count += 1
-        return state
+    def begin(self) -> None:
+        """A graph begins: its draws are not those of graphs before it."""
+        self.counters.clear()
+
+    def __call__(self, draw: Hashable = None) -> Value:
+        """Returns the state of an operation, ui64[2]: the key and the counter. Operations
+        with one `draw` have the same state; None is one of its own."""
+        counter = None if draw is None else self.counters.get(draw)
+        if counter is None:
+            counter = self.count * _PER_OPERATION
+            self.count += 1
+            if draw is not None:
+                self.counters[draw] = counter
+        return self._state(counter)
 
     def _state(self, counter: int) -> Value:
         f = self.function

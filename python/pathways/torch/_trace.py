@@ -189,6 +189,7 @@ def capture(
                 )
         return tuple(leaf for leaf in out_leaves if leaf is not None)
 
+    state = torch.get_rng_state()
     fake: Any = FakeTensorMode(allow_fallback_kernels=True)  # type: ignore[no-untyped-call]
     with no_hidden_numbers(), fake:
         examples = [
@@ -197,7 +198,10 @@ def capture(
             if type is not None
         ]
         record: Any = make_fx(flat)  # type: ignore[no-untyped-call]
-        module: GraphModule = record(*examples)
+        try:
+            module: GraphModule = record(*examples)
+        finally:
+            torch.set_rng_state(state)
     graph, changed = functionalize(module)
     graph.graph.eliminate_dead_code()
     return Captured(graph, paths, returned[0], returned[1], changed)

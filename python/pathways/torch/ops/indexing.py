@@ -277,7 +277,8 @@ def scatter_reduce(
 
     name = _REDUCTIONS.get(reduce, reduce)
     start = x
-    touched = put(c.constant(False, "i1", x.shape), c.constant(True, "i1", index.shape), "or")
+    nowhere, there = c.constant(False, "i1", x.shape), c.constant(True, "i1", index.shape)
+    touched = put(nowhere, there, "or")
     if not include_self:
         neutral: Number | None = {"add": 0, "multiply": 1}.get(name)
         if neutral is None:
