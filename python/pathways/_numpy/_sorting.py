@@ -106,7 +106,7 @@ def _searchsorted(
         raise ValueError("object too deep for desired array")
     wanted = value.reshape((*value.shape, 1))
     before = np.less(x, wanted) if side == "left" else np.less_equal(x, wanted)
-    if value.dtype.kind == "f" and x.dtype.kind == "f":
+    if value.dtype.kind == "f":
         # A NaN comes after all numbers.
         is_last = np.logical_not(np.isnan(x)) if side == "left" else True
         before = np.where(np.isnan(wanted), is_last, before)
