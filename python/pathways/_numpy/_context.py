@@ -37,6 +37,7 @@ _NOTHING: AbstractContextManager[None] = contextlib.nullcontext()
 
 _is_user: dict[CodeType, bool] = {}
 _places: dict[tuple[CodeType, int], Place] = {}
+_MOST_PLACES = 10_000
 
 
 def _is_user_code(code: CodeType) -> bool:
@@ -61,6 +62,9 @@ def user_place(frame: FrameType | None) -> Place | None:
     key = (frame.f_code, frame.f_lasti)
     place = _places.get(key)
     if place is None:
+        if len(_places) >= _MOST_PLACES:
+            _places.clear()
+            _is_user.clear()
         positions = itertools.islice(frame.f_code.co_positions(), frame.f_lasti // 2, None)
         _, _, column, _ = next(positions, (None, None, None, None))
         place = (frame.f_code.co_filename, frame.f_lineno or 1, (column or 0) + 1)

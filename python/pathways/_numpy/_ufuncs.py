@@ -22,7 +22,9 @@ from ._traced import Traced
 # dimensions count as well.
 _LOOKS_AT_VALUES = np.lib.NumpyVersion(np.__version__) < "2.0.0"
 
+# Known loops, until there are too many: each number of Python has its own.
 _types: dict[Any, tuple[DType, ...]] = {}
+_MOST_TYPES = 10_000
 
 
 def _probes(dtype: DType) -> list[Any]:
@@ -107,6 +109,8 @@ def loop_types(
     key = (ufunc, dtype, *[_key(o) for o in operands])
     known = _types.get(key)
     if known is None:
+        if len(_types) >= _MOST_TYPES:
+            _types.clear()
         known = _types[key] = _find_loop_types(ufunc, operands, dtype)
     return known
 
