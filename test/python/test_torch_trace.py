@@ -20,7 +20,7 @@ from torch.utils.checkpoint import checkpoint
 import pathways as pw
 import pathways.torch as pt
 from pathways._stablehlo import Module, Type
-from pathways.torch._registry import TABLE
+from pathways.torch._registry import TABLE, find
 from pathways.torch._seeds import SEED, Seeds
 
 A_CONSTANT = torch.arange(3.0)
@@ -473,6 +473,44 @@ class Errors(unittest.TestCase):
         self.assertEqual(caught.exception.line, line)
         self.assertEqual(caught.exception.place[2], 17)
 
+    def test_operations_of_models(self):
+        """What training steps of usual models consist of."""
+        names = """
+            add.Tensor add.Scalar sub.Tensor rsub.Scalar mul.Tensor mul.Scalar div.Tensor
+            div.Scalar pow.Tensor_Tensor pow.Tensor_Scalar sqrt.default sigmoid.default
+            sigmoid_backward.default tanh.default tanh_backward.default relu.default
+            threshold_backward.default gelu.default gelu_backward.default
+            bitwise_not.default masked_fill.Scalar mm.default addmm.default bmm.default
+            t.default transpose.int permute.default view.default _unsafe_view.default
+            _reshape_alias.default expand.default unsqueeze.default squeeze.dim select.int
+            slice.Tensor split.Tensor cat.default clone.default detach.default
+            lift_fresh_copy.default sum.dim_IntList sum.default mean.default mean.dim
+            _softmax.default _softmax_backward_data.default _log_softmax.default
+            _log_softmax_backward_data.default nll_loss_forward.default
+            nll_loss_backward.default native_layer_norm.default
+            native_layer_norm_backward.default native_batch_norm.default
+            native_batch_norm_backward.default convolution.default
+            convolution_backward.default max_pool2d_with_indices.default
+            max_pool2d_with_indices_backward.default embedding.default
+            embedding_dense_backward.default gather.default scatter.src topk.default
+            arange.default zeros.default ones.default zeros_like.default ones_like.default
+            new_zeros.default empty.memory_format tril.default empty_like.default
+            bernoulli.p index.Tensor index_put.default where.self cumsum.default amax.default
+            var.correction rsqrt.default baddbmm.default upsample_nearest2d.vec
+            upsample_bilinear2d.vec constant_pad_nd.default native_group_norm.default
+            native_group_norm_backward.default log.default exp.default erf.default
+            clamp.default eq.Tensor ne.Scalar lt.Tensor le.Scalar gt.Tensor ge.Scalar
+            logical_and.default logical_or.default logical_not.default argmax.default
+            sort.default _to_copy.default select_scatter.default slice_scatter.default
+            _native_batch_norm_legit_functional.default
+        """
+        missing = [name for name in names.split() if find(f"aten.{name}") is None]
+        self.assertEqual(missing, [])
+        self.assertIn("aten.relu", pt.operations())
+        # One operation has one lowering.
+        both = [n for n in pt.operations() if n.rpartition(".")[0] in TABLE]
+        self.assertEqual(both, [])
+
     def test_backward_operation_is_named_after_its_forward_operation(self):
         def loss(x):
             y = x * 2
@@ -490,6 +528,32 @@ class Errors(unittest.TestCase):
         self.assertIn(first + 2, places["aten.exp.default"])
         self.assertEqual(places["aten.special_entr.default"], {first + 1})
         self.assertEqual(places["aten.mul.Tensor"], {first})
+
+    def test_lowering_of_the_user(self):
+        with self.assertRaises(pw.InvalidArgument) as caught:
+            pt.lowers("aten.relu")(lambda c, x: x)
+        self.assertIn("aten.relu has a lowering already", str(caught.exception))
+        try:
+
+            @pt.lowers("aten.special_bessel_j0")
+            def bessel_j0(c, x):
+                return c.f.binary("add", x, c.constant(1, x.element, x.shape))
+
+            traced = pt.trace(torch.special.bessel_j0, torch.ones(3), names=["x"])
+        finally:
+            TABLE.pop("aten.special_bessel_j0", None)
+        with pw.Session("1x1x1") as session:
+            out = session.load(traced)(np.ones(3, np.float32))
+            np.testing.assert_array_equal(np.asarray(out[0]), [2, 2, 2])
+
+    def test_wrong_lowering(self):
+        try:
+            pt.lowers("aten.special_bessel_j0")(lambda c, x: c.f.reshape(x, (3, 1)))
+            self.refuses(
+                lambda x: torch.special.bessel_j0(x), says="expected tensor<3xf32>", offset=1
+            )
+        finally:
+            TABLE.pop("aten.special_bessel_j0", None)
 
     def test_module_lines_are_those_of_the_module(self):
         class Bad(nn.Module):

@@ -13,6 +13,7 @@ from pathways.torch._optimizers import AdamW as AdamW
 from pathways.torch._optimizers import Optimizer as Optimizer
 from pathways.torch._registry import Context as Context
 from pathways.torch._registry import lowers as lowers
+from pathways.torch._registry import operations as operations
 from pathways.torch._trace import Captured as Captured
 from pathways.torch._trace import Traced as Traced
 from pathways.torch._trace import capture as capture

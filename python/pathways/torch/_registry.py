@@ -19,6 +19,7 @@ from typing import Any, NoReturn, TypeVar
 
 import torch
 
+from pathways._errors import InvalidArgument
 from pathways._stablehlo import FLOATS, INTEGERS, Function, Place, Type, Value
 from pathways.torch._errors import TraceError
 
@@ -52,7 +53,8 @@ def lowers(*names: str) -> Callable[[_F], _F]:
 
     def enter(lowering: _F) -> _F:
         for name in names:
-            assert name not in TABLE, name
+            if name in TABLE:
+                raise InvalidArgument(f"{name} has a lowering already")
             TABLE[name] = lowering
         return lowering
 
@@ -62,6 +64,12 @@ def lowers(*names: str) -> Callable[[_F], _F]:
 def find(name: str) -> Lowering | None:
     """Returns the lowering of an overload, or None."""
     return TABLE.get(name) or TABLE.get(name.rpartition(".")[0])
+
+
+def operations() -> list[str]:
+    """Returns the names of the operations of ATen that have a lowering: "aten.add.Tensor"
+    is one overload, "aten.relu" stands for all of them."""
+    return sorted(TABLE)
 
 
 def element_of(dtype: torch.dtype) -> str:

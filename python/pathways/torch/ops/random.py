@@ -75,7 +75,7 @@ def uniform(c: Context, x: Value, low: float = 0.0, high: float = 1.0) -> Value:
     return end(c, t * (high - low) + low)
 
 
-@lowers("aten.normal_functional", "aten.normal.out")
+@lowers("aten.normal_functional")
 def normal_functional(c: Context, x: Value, mean: float = 0.0, std: float = 1.0) -> Value:
     return end(c, normal_term(c, x.shape, x.element) * std + mean)
 
