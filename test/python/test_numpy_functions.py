@@ -345,6 +345,20 @@ class Functions(Case):
 
         self.compare(f, A, I)
 
+    def test_arguments_by_position(self):
+        self.compare(lambda a: (np.sum(a, 1, None, None, True), np.max(a, 0, None, True),
+                                np.std(a, 0, None, None, 1), a.std(1, None, None, 1, True),
+                                np.mean(a, 0, np.float64, None, True), np.all(a, 0, None, True),
+                                a.clip(0, 1, None), np.clip(a, 0, 1, None), np.around(a, 1, None),
+                                np.take(a, [1, 9], 1, None, "wrap"), np.cumsum(a, 1, None, None),
+                                np.concatenate([a, a], 1, None), np.dot(a, a.T, None),
+                                np.argmax(a, 1, None), np.diagonal(a, 1, 1, 0),
+                                np.trace(a, 0, 0, 1, np.float64, None)), A)
+        for call in (lambda a: np.sum(a, 0, None, np.zeros(4)), lambda a: np.dot(a, a.T, A),
+                     lambda a: a.clip(0, 1, A), lambda a: np.concatenate([a, a], 0, A)):
+            with self.assertRaisesRegex(pw.ProgramError, "out="):
+                pw.program(call).trace(A)
+
     def test_matmul(self):
         shapes = [((3,), (3,)), ((2, 3), (3,)), ((3,), (3, 2)), ((2, 3), (3, 4)),
                   ((5, 2, 3), (3, 4)), ((5, 2, 3), (5, 3, 4)), ((2, 3), (5, 3, 4)),

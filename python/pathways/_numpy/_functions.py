@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -58,6 +60,22 @@ def name_of(function: Callable[..., Any]) -> str:
     return f"np{module}.{function.__name__}" if module else f"np.{function.__name__}"
 
 
+@functools.cache
+def _after_out(function: Callable[..., Any]) -> tuple[int, tuple[str, ...]]:
+    """Returns the position of the parameter `out`, and the names from there on."""
+    try:
+        parameters = inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        # A function in C, whose signature Python does not know.
+        return 2, ("out",) if function in (np.dot, np.concatenate) else ()
+    out = parameters.get("out")
+    if out is None or out.kind is out.KEYWORD_ONLY:
+        return 0, ()
+    names = tuple(parameters)
+    place = names.index("out")
+    return place, names[place:]
+
+
 def apply_function(
     trace: Trace,
     function: Callable[..., Any],
@@ -73,6 +91,11 @@ def apply_function(
             _HINTS.get(function.__name__, "compute its result by other functions of NumPy"),
         )
     kwargs = dict(kwargs)
+    # The handlers have no `out`.
+    place, names = _after_out(function)
+    if names and len(args) > place:
+        kwargs.update(zip(names, args[place:]))
+        args = args[:place]
     if kwargs.pop("out", None) is not None:
         raise trace_error(
             f"{name} with out= writes into an array, and values of a program never change",

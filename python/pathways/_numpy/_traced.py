@@ -274,8 +274,10 @@ class Traced:
     trace, diagonal, copy = _method("trace"), _method("diagonal"), _method("copy")
     flatten, conj, conjugate = _method("ravel"), _method("conj"), _method("conj")
 
-    def clip(self, min: Any = None, max: Any = None, **kwargs: Any) -> Any:
-        return np.clip(self, min, max, **kwargs)
+    def clip(
+        self, min: Any = None, max: Any = None, out: Any = None, **kwargs: Any
+    ) -> Any:
+        return np.clip(self, min, max, out, **kwargs)
 
     def reshape(self, *shape: Any, order: str = "C") -> Any:
         sizes = shape[0] if len(shape) == 1 else shape
