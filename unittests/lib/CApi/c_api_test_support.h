@@ -84,6 +84,13 @@ inline pw_error *CompileTwice(pw_plan **plan, pw_text **remarks = nullptr,
   return pw_compile(kTwice, sizeof kTwice - 1, &options, plan, remarks);
 }
 
+#ifdef PATHWAYS_TEST_PLAN
+// Reads the plan of write_test_plan.cc.
+inline pw_error *ReadTestPlan(pw_plan **plan) {
+  return pw_plan_read(PATHWAYS_TEST_PLAN, plan);
+}
+#endif
+
 inline pw_error *OpenFour(pw_session **session, pw_world world = PW_THREADS) {
   pw_open_options options{};
   options.struct_size = sizeof options;
