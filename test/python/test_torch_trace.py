@@ -5,6 +5,7 @@
 """Tests tracing itself: in-place operations, modules, names, errors with the user's line,
 random numbers, autocast, and shardings."""
 
+import copy
 import random
 import sys
 import unittest
@@ -579,6 +580,9 @@ class Errors(unittest.TestCase):
         self.refuses(lambda x: torch.view_as_complex(x), torch.ones(3, 2), says="view_as_complex")
         self.refuses(lambda x: x, says="2 names for 1", names=["a", "b"])
         self.refuses(lambda x: x, says="2 names for 1", results=["a", "b"])
+        self.refuses(
+            lambda x, y: x, torch.ones(3), torch.ones(3), says="name v", names=["v", "v"]
+        )
         self.refuses(lambda x: x, says="fits no argument", split={"y": "d"}, mesh={"d": 2})
         self.refuses(lambda x: x, says="axis 'e'", split={"x": "e"}, mesh={"d": 2})
         self.refuses(
@@ -604,6 +608,34 @@ class Errors(unittest.TestCase):
         pt.trace(lambda x: norm(x), rows)
         pt.trace(lambda x: torch.tensor([1.0, 2.0, 3.0]).add_(x), torch.ones(3))
         self.assertEqual(total.sum().item(), 0.0)
+
+    def test_what_fake_tensors_lack(self):
+        self.refuses(lambda x: torch.tensor([x[0], x[1]]), says="cannot trace", offset=0)
+        self.refuses(lambda x: copy.deepcopy(x) * 2, says="cannot trace", offset=0)
+        self.refuses(
+            lambda x: torch.quantize_per_tensor(x, 0.1, 0, torch.qint8),
+            says="cannot trace", offset=1,
+        )
+
+        def assign(x):
+            x.data = x * 2
+            return x
+
+        self.refuses(assign, says="an assignment to .data", offset=-3)
+
+    def test_gradients_left_in_modules(self):
+        module = nn.Linear(3, 2)
+
+        def gradient(x):
+            module(x).sum().backward()
+            return module.weight.grad * 1
+
+        pt.trace(gradient, torch.ones(3))
+        self.assertIsNone(module.weight.grad)
+        module.weight.grad = torch.ones(2, 3)
+        with self.assertRaises(pt.TraceError):  # it would be added to
+            pt.trace(gradient, torch.ones(3))
+        self.assertTrue(torch.equal(module.weight.grad, torch.ones(2, 3)))
 
     def test_failures_leave_no_state(self):
         module = nn.Linear(3, 3)

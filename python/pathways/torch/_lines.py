@@ -49,9 +49,9 @@ _OUTSIDE = (
     _TORCH,
     os.path.join(os.path.dirname(os.path.dirname(torch.__file__)), "functorch") + os.sep,
     _OWN,
-    os.path.dirname(os.__file__) + os.sep + "contextlib.py",
     "<",
 )
+_STANDARD = os.path.dirname(os.__file__) + os.sep
 _AUTOGRAD = os.path.join(_TORCH, "autograd", "__init__.py")
 
 # Functions that read the memory of a tensor, or hand it out.
@@ -95,7 +95,8 @@ class Lines(TorchDispatchMode):
         # Of the operation whose gradient is computed: its place and its name.
         self.forward: tuple[Place | None, str] | None = None
         self.last = ""
-        self.lifted: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
+        # Tensors around the function, their constants, and their gradients before.
+        self.lifted: dict[int, tuple[torch.Tensor, torch.Tensor, Any]] = {}
         self.number = next(_traces)
         self.draws: dict[bytes, int] = {}
         self.is_busy = False
@@ -106,15 +107,37 @@ class Lines(TorchDispatchMode):
         is_backward = False
         while frame is not None:
             name = frame.f_code.co_filename
-            is_user = self.is_user.get(name)
-            if is_user is None:
-                is_user = self.is_user[name] = not name.startswith(_OUTSIDE)
-            if is_user:
+            if self.is_of_user(name):
                 return frame, is_backward
             if name == _AUTOGRAD and frame.f_code.co_name in ("grad", "backward"):
                 is_backward = True
             frame = frame.f_back
         return None, is_backward
+
+    def is_of_user(self, file: str) -> bool:
+        known = self.is_user.get(file)
+        if known is None:
+            is_standard = file.startswith(_STANDARD) and "-packages" not in file
+            known = self.is_user[file] = not (is_standard or file.startswith(_OUTSIDE))
+        return known
+
+    def place_of(self, failure: BaseException) -> Place | None:
+        """Returns the user's innermost place in the traceback of a failure."""
+        found: Place | None = None
+        trace = failure.__traceback__
+        while trace is not None:
+            code = trace.tb_frame.f_code
+            if self.is_of_user(code.co_filename):
+                place = (code.co_filename, trace.tb_lineno, column(code, trace.tb_lasti))
+                found = place
+            trace = trace.tb_next
+        return found
+
+    def restore(self) -> None:
+        """Takes gradients away that a backward pass left in tensors around the function."""
+        for tensor, _, gradient in self.lifted.values():
+            if isinstance(tensor.grad, FakeTensor):
+                tensor.grad = gradient
 
     def place(self) -> tuple[Place | None, bool]:
         frame, is_backward = self.frame()
@@ -190,7 +213,8 @@ class Lines(TorchDispatchMode):
         if known is None:
             with no_dispatch():
                 plain = x.detach()
-            known = self.lifted[id(x)] = (x, aten.lift_fresh.default(plain))
+                gradient = x.grad if x.is_leaf else None
+            known = self.lifted[id(x)] = (x, aten.lift_fresh.default(plain), gradient)
             self.annotate("aten.lift_fresh.default", known[1], is_outside=True)
         return known[1]
 
@@ -272,13 +296,17 @@ class Hooks(TorchFunctionMode):
                 "traced",
                 place,
             )
+        if name == "__set__" and getattr(func, "__self__", None) is torch.Tensor.data:
+            raise TraceError(
+                "an assignment to .data is not traced; use copy_()", self.lines.place()[0]
+            )
         out = rewritten(func, args, kwargs or {})
         if out is None:
             out = NotImplemented
-        if name in INSTEAD:
-            out = INSTEAD[name](*args, **(kwargs or {}))
-        if out is NotImplemented:
-            out = func(*args, **(kwargs or {}))
+            if name in INSTEAD:
+                out = INSTEAD[name](*args, **(kwargs or {}))
+            if out is NotImplemented:
+                out = func(*args, **(kwargs or {}))
         if isinstance(out, torch.Tensor):
             self.hook(out)
         elif isinstance(out, (tuple, list)):

@@ -200,11 +200,27 @@ def capture(
         record: Any = make_fx(flat)  # type: ignore[no-untyped-call]
         try:
             module: GraphModule = record(*examples)
+        except Exception as failure:
+            if not isinstance(failure, TraceError) and is_of_tracing(failure):
+                first = (str(failure) or type(failure).__name__).splitlines()[0]
+                raise TraceError(
+                    f"PyTorch cannot trace this: {first}", lines.place_of(failure)
+                ) from failure
+            raise
         finally:
+            lines.restore()
             torch.set_rng_state(state)
     graph, changed = functionalize(module)
     graph.graph.eliminate_dead_code()
     return Captured(graph, paths, returned[0], returned[1], changed)
+
+
+def is_of_tracing(failure: Exception) -> bool:
+    """True for a failure that the function does not have when it is called."""
+    if isinstance(failure, NotImplementedError) or "Fake" in type(failure).__name__:
+        return True
+    signs = ("data is not allocated", "FakeTensor", "Tensor that doesn't have storage")
+    return any(sign in str(failure) for sign in signs)
 
 
 def needs_gradient(x: Any) -> bool:
@@ -369,7 +385,13 @@ def trace(
     given = list(names) if names is not None else argument_names(bare, paths)
     if len(given) != len(paths):
         raise TraceError(f"{len(given)} names for {len(paths)} arguments")
-    argument_list = [*tensors, *given]
+    argument_list = list(tensors)
+    for name in given:
+        while names is None and name in argument_list:
+            name = f"_{name}"
+        if name in argument_list:
+            raise TraceError(f"two arguments have the name {name}")
+        argument_list.append(name)
     for i in captured.changed:
         if argument_list[i] not in tensors:
             raise TraceError(
