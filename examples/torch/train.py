@@ -96,7 +96,7 @@ EXAMPLES = {
     "cnn": Example(
         cnn.ResNet,
         images,
-        lambda p: torch.optim.SGD(p, lr=0.02, momentum=0.9, weight_decay=1e-4),
+        lambda p: torch.optim.SGD(p, lr=0.01, momentum=0.9, weight_decay=1e-4),
         {"*.conv1.weight": ("model",), "head.weight": (None, "model")},
         cut="blocks.1",
     ),
