@@ -7,7 +7,7 @@
 Usage: glossary.py [--self-test] [TREE]
 
 In docs/glossary.md words are in order, each once, and every name in the last
-column stands in a source of the runtime. Prints one line per violation and
+column stands in a source of the runtime or of the Python package. Prints one line per violation and
 exits with 1 if there is one.
 """
 
@@ -16,19 +16,21 @@ import re
 import sys
 
 PAGE = "docs/glossary.md"
-SOURCES = (".h", ".cc", ".proto")
+FOLDERS = ("runtime", "python")
+SOURCES = (".h", ".cc", ".proto", ".py")
 ROW = re.compile(r"\| ([^|]+) \| ([^|]+) \| ([^|]+) \|")
 
 
 def names_of(tree):
-    """All identifiers in the sources of the runtime."""
+    """All identifiers in the sources of the runtime and of the Python package."""
     names = set()
-    for folder, _, files in os.walk(os.path.join(tree, "runtime")):
-        for name in files:
-            if not name.endswith(SOURCES):
-                continue
-            with open(os.path.join(folder, name), encoding="utf-8") as file:
-                names.update(re.findall(r"[A-Za-z_]\w*", file.read()))
+    for top in FOLDERS:
+        for folder, _, files in os.walk(os.path.join(tree, top)):
+            for name in files:
+                if not name.endswith(SOURCES):
+                    continue
+                with open(os.path.join(folder, name), encoding="utf-8") as file:
+                    names.update(re.findall(r"[A-Za-z_]\w*", file.read()))
     return names
 
 
@@ -55,7 +57,7 @@ def check(text, names):
             yield number, f"'{word}' has no name in the code"
         for name in code:
             if name not in names:
-                yield number, f"'{word}': no source of the runtime has '{name}'"
+                yield number, f"'{word}': no source has '{name}'"
     if rows == 0:
         yield 1, "has no words"
 
@@ -69,7 +71,7 @@ def self_test():
         ("| a | one | `A` |\n| a | two | `A` |\n", ["'a' is there twice"]),
         ("| a | one | none |\n", ["'a' has no name in the code"]),
         ("| a | one | `A`, `C` |\n",
-         ["'a': no source of the runtime has 'C'"]),
+         ["'a': no source has 'C'"]),
         ("| a | one |\n", ["expected three columns: word, meaning, names",
                            "has no words"]),
     ]
