@@ -9,6 +9,7 @@
 #include <gmock/gmock.h>
 #include <poll.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -144,6 +145,30 @@ TEST_F(CApiTest, ViewsArraysWithoutACopy) {
   const auto *values = static_cast<const float *>(data);
   EXPECT_THAT(std::vector<float>(values, values + 8),
               ElementsAre(2, 4, 6, 8, 10, 12, 14, 16));
+}
+
+// More bytes than a host sends at once.
+TEST_F(CApiTest, CopiesLargeArrays) {
+  constexpr int64_t kCount = 100'003;
+  const int64_t shape[] = {kCount};
+  std::vector<float> values(kCount), got(kCount);
+  for (int64_t i = 0; i < kCount; ++i)
+    values[size_t(i)] = float(i);
+  const pw_tensor given{sizeof given, PW_F32,        1,
+                        shape,        values.data(), kCount * sizeof(float)};
+  const pw_tensor into{sizeof into, PW_F32,     1,
+                       shape,       got.data(), kCount * sizeof(float)};
+  for (const char *sharding :
+       {R"({"mesh": [["x", 2]], "dims": [["x"]], "devices":
+           ["island0/host0/device3", "island0/host0/device1"]})",
+        R"({"mesh": [["x", 2]], "dims": [[]], "devices":
+           ["island0/host0/device3", "island0/host0/device1"]})"}) {
+    Owned<pw_array> array;
+    ExpectOk(pw_put_sharded(session_.get(), &given, sharding, Into(array)));
+    std::fill(got.begin(), got.end(), 0);
+    ExpectOk(pw_array_get(array.get(), &into));
+    EXPECT_EQ(got, values);
+  }
 }
 
 TEST_F(CApiTest, SaysWhyThereIsNoView) {

@@ -64,6 +64,20 @@ TEST_F(FetchTableTest, IsOverWhenItsClientSaysSoOrGoes) {
   EXPECT_EQ(table_.OfClient(1)[0].id, 8u);
 }
 
+TEST_F(FetchTableTest, AsksNoMoreForWhatIsKept) {
+  table_.Add(0, {1, 7}, 5, {{0, 0}});
+  table_.Keep({2, 7});  // of another client
+  EXPECT_FALSE(table_.empty());
+  table_.Keep({1, 7});
+  table_.Keep({1, 7});
+  EXPECT_TRUE(table_.empty());
+  EXPECT_THAT(Tick(1000), IsEmpty());
+  EXPECT_EQ(table_.ObjectOf({1, 7}), 5u);
+  EXPECT_EQ(table_.OfClient(1).size(), 1u);
+  EXPECT_THAT(table_.End({1, 7}), ElementsAre(0));
+  EXPECT_TRUE(table_.empty());
+}
+
 TEST_F(FetchTableTest, AsksAgain) {
   table_.Add(0, {1, 7}, 5, {{0, 3}, {2, 0}});
   EXPECT_THAT(Tick(30), ElementsAre("7: 5 of 0 from 3", "7: 5 of 2 from 0"));

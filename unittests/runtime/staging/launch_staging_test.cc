@@ -13,6 +13,7 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -80,11 +81,16 @@ class FakeOwner final : public LaunchStaging::Owner {
               const HostStore::Object& object) override {
     told_.push_back(absl::StrCat("lent ", client, "/", request, ": ",
                                  std::string(object.data(), object.bytes)));
+    lent_.insert(request);
   }
-  void OnLentEnd(uint32_t, uint64_t) override {}
+  void OnLentEnd(uint32_t client, uint64_t request) override {
+    if (lent_.erase(request) == 0) return;
+    told_.push_back(absl::StrCat("lent no more ", client, "/", request));
+  }
 
  private:
   HostProgram program_;
+  std::set<uint64_t> lent_;
   std::vector<std::string> told_;
 };
 
@@ -353,6 +359,16 @@ TEST_F(LaunchStagingTest, WhatIsLentIsKeptUntilTheFetchIsOver) {
   EXPECT_THAT(Notify(Drop({}, /*launch=*/0, /*fetch=*/4)), IsEmpty());
   EXPECT_EQ(arena_.used(), 0u);
   EXPECT_THAT(Notify(begin), ElementsAre("fetched 3/4: 0 pieces"));
+}
+
+TEST_F(LaunchStagingTest, ALentObjectIsReadInPlaceUntilTheFetchIsOver) {
+  StoreArgument();
+  ControlRef begin = Fetch(2);
+  begin->mutable_fetch_begin()->set_views(true);
+  EXPECT_THAT(Notify(begin),
+              ElementsAre("lent 3/4: abcdefgh", "block of 4: abcdefgh"));
+  EXPECT_THAT(Notify(Drop({}, /*launch=*/0, /*fetch=*/4)),
+              ElementsAre("lent no more 3/4"));
 }
 
 // A host with memory for four arrays of eight bytes, of which launch n has

@@ -15,6 +15,8 @@
 #include <thread>
 #include <vector>
 
+#include "runtime/world/clock.h"
+
 namespace pathways {
 namespace {
 
@@ -31,6 +33,22 @@ TEST(NotifierTest, ReturnsAtOnceWhenItIsSo) {
     EXPECT_TRUE(notifier.Wait([&] { return ++looks == 1; }, stopping, spin));
     EXPECT_EQ(looks, 1);
     EXPECT_FALSE(notifier.spinning());
+  }
+}
+
+// A limit ends a wait that nothing else ends, spinning or asleep.
+TEST(NotifierTest, ReturnsWhenTheTimeIsUp) {
+  for (TimeNs spin : kSpins) {
+    Notifier notifier;
+    std::atomic<bool> stopping{false};
+    SteadyClock clock;
+    const TimeNs until = clock.Now() + 1'000'000;
+    EXPECT_FALSE(notifier.Wait([] { return false; }, stopping, spin, until));
+    EXPECT_GE(clock.Now(), until);
+    EXPECT_FALSE(notifier.waiting());
+    EXPECT_FALSE(notifier.spinning());
+    // What is so counts, however late it is.
+    EXPECT_TRUE(notifier.Wait([] { return true; }, stopping, spin, until));
   }
 }
 
