@@ -1,6 +1,7 @@
 # Part of the Pathways project, under the Apache License v2.0 with LLVM
 # Exceptions. See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# mypy: disable-error-code="no-any-return, no-untyped-call"
 """A residual convolutional network with batch normalization, in plain PyTorch.
 
 Its activations are smooth. With ReLU, the rounding of a value near 0 decides if it has a

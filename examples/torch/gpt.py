@@ -1,6 +1,7 @@
 # Part of the Pathways project, under the Apache License v2.0 with LLVM
 # Exceptions. See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# mypy: disable-error-code="no-any-return, no-untyped-call"
 """A decoder transformer over characters, in plain PyTorch.
 
 It has the sizes of examples/transformer: 4 layers of 256 columns and 4 heads, and pieces

@@ -2,6 +2,7 @@
 # Part of the Pathways project, under the Apache License v2.0 with LLVM
 # Exceptions. See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# mypy: disable-error-code="no-untyped-call, attr-defined"
 """Trains the modules of this folder, and compares each loss with that of PyTorch.
 
   train.py [MODEL...] [--way=one|data4|model4|stages2|all] [--steps=N | --test]

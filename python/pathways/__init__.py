@@ -70,3 +70,12 @@ from ._types import adapt, describe, lock, unlock
 __version__: str = _pathways.__version__
 
 _pathways._register(make_error, adapt, describe, lock, unlock, Run, Results, Array)
+
+
+def __getattr__(name: str) -> object:
+    """Imports pathways.torch, and PyTorch with it, when it is first asked for."""
+    if name == "torch":
+        import importlib
+
+        return importlib.import_module("pathways.torch")
+    raise AttributeError(f"module 'pathways' has no attribute '{name}'")
