@@ -102,7 +102,7 @@ class Training(unittest.TestCase):
                 step(*batch, **({} if rates is None else {"lr": rates[i]})).loss
                 for i, batch in enumerate(data)
             ]
-            values = [float(read(x)) for x in losses]
+            values = [float(pt.to_tensor(x)) for x in losses]
             return values, step.state_dict(), step.optimizer_state_dict()
 
     def eager(
@@ -193,6 +193,18 @@ class Training(unittest.TestCase):
         self.assertEqual(state["first.weight"].dtype, torch.float32)
         self.check_state(state, eager, tolerance=0.05)
 
+    def test_elements(self) -> None:
+        for element, tolerance in ((torch.float64, 1e-10), (torch.bfloat16, 2e-2)):
+            with self.subTest(element=element):
+                data = [(x.to(element), y) for x, y in batches()]
+                module = MLP().to(element)
+                losses, eager, _ = self.eager(
+                    module, lambda p: torch.optim.SGD(p, 0.1, momentum=0.9), data
+                )
+                got, state, _ = self.train(module, pt.SGD(lr=0.1, momentum=0.9), data)
+                np.testing.assert_allclose(got, losses, rtol=tolerance)
+                self.check_state(state, eager, tolerance)
+
     def test_optimizer_of_pytorch_with_groups_and_state(self) -> None:
         data, module = batches(), MLP()
 
@@ -248,6 +260,10 @@ class Training(unittest.TestCase):
             module, still, data, on={"data": 4}, batch="data", topology="1x1x4"
         )
         np.testing.assert_allclose(one, four, rtol=1e-5)
+        stages, _, _ = self.train(
+            module, still, data, cut="second", on=[None, None], topology="2x1x1"
+        )
+        np.testing.assert_allclose(one, stages, rtol=1e-5)
 
     def test_stages(self) -> None:
         for module, cut, batch in (
@@ -393,7 +409,7 @@ class Training(unittest.TestCase):
             pt.TraceError, "does not depend", trace(MLP(), lambda a, b: b.float().sum())
         )
         two = [None] * 2
-        self.refuses(pt.TraceError, "not reached", trace(Tied2(), cut="unused", on=two))
+        self.refuses(pt.TraceError, "not reached", trace(Uncalled(), cut="unused", on=two))
         self.refuses(
             pt.TraceError, "in the order of calls",
             trace(MLP(), cut=["second", "first"], on=[None] * 3),
@@ -432,7 +448,7 @@ class Training(unittest.TestCase):
             self.assertEqual(step.step_count, 1)
 
 
-class Tied2(MLP):
+class Uncalled(MLP):
     """A module with a part that it does not call."""
 
     def __init__(self) -> None:

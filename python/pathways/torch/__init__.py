@@ -23,3 +23,4 @@ from pathways.torch._training import TrainExecutable as TrainExecutable
 from pathways.torch._training import TrainPlan as TrainPlan
 from pathways.torch._training import TrainStep as TrainStep
 from pathways.torch._training import train_step as train_step
+from pathways.torch._training_state import to_tensor as to_tensor

@@ -42,9 +42,9 @@ from pathways.torch._training_program import (
 )
 from pathways.torch._training_state import (
     export_optimizer,
-    from_array,
     import_optimizer,
     to_array,
+    to_tensor,
 )
 
 Loss = Callable[..., Any]
@@ -244,7 +244,7 @@ class TrainExecutable:
     @property
     def step_count(self) -> int:
         """The number of steps so far. Waits for the last one."""
-        return int(from_array(self._state[COUNT_NAME]))
+        return int(to_tensor(self._state[COUNT_NAME]))
 
     def __call__(self, *inputs: Any, lr: Any = None) -> StepResult:
         """Launches a step and returns at once. `lr` is the learning rate of an optimizer
@@ -315,7 +315,7 @@ class TrainExecutable:
         step. Errors: RunError if a step failed."""
         module = self._plan.step.module
         own = {id(t): name for name, t in named_tensors(module).items()}
-        read = {name: from_array(self._state[name]) for name in own.values()}
+        read = {name: to_tensor(self._state[name]) for name in own.values()}
         return {
             name: read[own[id(t)]] if id(t) in own else t.detach().clone()
             for name, t in module.state_dict(keep_vars=True).items()
@@ -348,7 +348,7 @@ class TrainExecutable:
         with parameters in the order of the module. "pathways" has the count of steps and
         the seed of the next one besides. Waits for the last step."""
         read = {
-            part.name: from_array(self._state[part.name])
+            part.name: to_tensor(self._state[part.name])
             for part in self._plan.program.state
             if part.of or part.name in (COUNT_NAME, SEED_NAME)
         }
@@ -359,7 +359,7 @@ class TrainExecutable:
         seed = values.pop(SEED_NAME, None)
         for part in self._plan.program.state:
             if part.of and part.name not in values:
-                values[part.name] = torch.zeros_like(from_array(self._state[part.of]))
+                values[part.name] = torch.zeros_like(to_tensor(self._state[part.of]))
         self._put(values)
         if seed is not None and SEED_NAME in self._state:
             self._set_seed(seed)

@@ -31,8 +31,8 @@ def to_array(x: Any) -> Any:
     return x.numpy()
 
 
-def from_array(x: Any) -> torch.Tensor:
-    """Waits, then returns the values of an array."""
+def to_tensor(x: Any) -> torch.Tensor:
+    """Waits, then returns a tensor with the values of an array, such as a loss."""
     values = np.asarray(x)
     if getattr(x, "element", None) == "bf16" or element_of(values.dtype) == "bf16":
         return torch.from_numpy(values.view(np.int16)).view(torch.bfloat16)
