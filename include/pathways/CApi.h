@@ -502,10 +502,17 @@ typedef struct {
   int64_t first_step;   // number of the first step
   int32_t has_priority; // not 0: `priority` replaces that of the session
   int32_t priority;
+  // Called about every 50 ms while the call waits, on its thread; null: never.
+  // 1 ends the call with PW_TIMED_OUT, and nothing is launched. A simulation
+  // does not call it.
+  int (*is_interrupted)(void *context);
+  void *context;
 } pw_launch_options;
 
-/// Starts `steps` steps and returns at once. The arguments have the order of
-/// pw_plan_arguments. Errors: as for pathways::Executable::launch.
+/// Starts `steps` steps and returns at once, unless too many launches are open
+/// or an argument must first move from a run that has not ended. The arguments
+/// have the order of pw_plan_arguments. Errors: as for
+/// pathways::Executable::launch.
 pw_error *pw_launch(pw_executable *executable, const pw_array *const *arguments,
                     size_t count, int64_t steps,
                     const pw_launch_options *options, pw_run **run);

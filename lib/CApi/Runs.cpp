@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Handles.h"
+#include "runtime/base/wait_interrupt.h"
 
 using namespace pathways;
 using namespace pathways::capi;
@@ -41,9 +42,23 @@ pw_error *pw_launch(pw_executable *executable, const pw_array *const *arguments,
                          "argument " + std::to_string(i) + " is null");
       values.emplace_back(arguments[i]->array);
     }
-    return makeHandle(executable->executable.launchPositional(std::move(values),
-                                                              steps, options),
-                      run);
+    auto launch = [&] {
+      return executable->executable.launchPositional(std::move(values), steps,
+                                                     options);
+    };
+    pw_launch_options o{};
+    if (pw_error *error = readOptions(given, o, "pw_launch_options"))
+      return error;
+    if (!o.is_interrupted)
+      return makeHandle(launch(), run);
+    bool isInterrupted = false;
+    auto ask = [&] { return isInterrupted = o.is_interrupted(o.context) != 0; };
+    WaitInterrupt interrupt(ask);
+    pw_error *error = makeHandle(launch(), run);
+    if (!error || !isInterrupted)
+      return error;
+    pw_error_free(error);
+    return makeError(PW_TIMED_OUT, "the launch was interrupted");
   });
 }
 

@@ -8,11 +8,14 @@
 
 #include "runtime/client/client.h"
 
+#include <algorithm>
+#include <limits>
 #include <optional>
 #include <utility>
 
 #include "runtime/base/error_codes.h"
 #include "runtime/base/status_from_wire.h"
+#include "runtime/base/wait_interrupt.h"
 #include "runtime/binding/plan_messages.h"
 #include "runtime/binding/prepared_plan.h"
 #include "runtime/client/traced_call.h"
@@ -205,6 +208,25 @@ absl::Status Client::WaitUntil(absl::FunctionRef<bool()> done,
 }
 
 absl::StatusOr<bool> Client::WaitUntilLimit(
+    absl::FunctionRef<bool()> done, int64_t limit_ns,
+    absl::FunctionRef<std::string()> what) {
+  WaitInterrupt* interrupt = WaitInterrupt::Current();
+  if (interrupt == nullptr) return WaitUninterrupted(done, limit_ns, what);
+  const int64_t limit =
+      limit_ns < 0 ? std::numeric_limits<int64_t>::max() : limit_ns;
+  for (int64_t waited = 0;; waited += WaitInterrupt::kPeriodNs) {
+    const int64_t left = limit - waited;
+    const int64_t slice = std::min(left, WaitInterrupt::kPeriodNs);
+    absl::StatusOr<bool> ended = WaitUninterrupted(done, slice, what);
+    if (!ended.ok() || *ended || slice == left) return ended;
+    if (interrupt->Ask()) {
+      return absl::CancelledError(
+          absl::StrCat("the wait for ", what(), " was interrupted"));
+    }
+  }
+}
+
+absl::StatusOr<bool> Client::WaitUninterrupted(
     absl::FunctionRef<bool()> done, int64_t limit_ns,
     absl::FunctionRef<std::string()> what) {
   // Enough diagnoses to end at least one launch of some client, if there is

@@ -396,6 +396,10 @@ class Client {
   absl::StatusOr<bool> WaitUntilLimit(absl::FunctionRef<bool()> done,
                                       int64_t limit_ns,
                                       absl::FunctionRef<std::string()> what);
+  // Does what WaitUntilLimit does, but asks no WaitInterrupt.
+  absl::StatusOr<bool> WaitUninterrupted(absl::FunctionRef<bool()> done,
+                                         int64_t limit_ns,
+                                         absl::FunctionRef<std::string()> what);
   // Waits for `done` as WaitUntil does.
   absl::Status WaitFor(Completion& done, absl::FunctionRef<std::string()> what);
   absl::Status WaitForRun(RunState& run);
