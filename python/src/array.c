@@ -113,7 +113,8 @@ static PyObject *get(PyObject *self, PyObject *into) {
   const size_t room = (size_t)buffer.len;
   if (room == tensor.bytes) {
     tensor.data = buffer.buf;
-    Py_BEGIN_ALLOW_THREADS error = pw_array_get(cell->handle, &tensor);
+    Py_BEGIN_ALLOW_THREADS
+    error = pw_array_get(cell->handle, &tensor);
     Py_END_ALLOW_THREADS
   }
   PyBuffer_Release(&buffer);
@@ -151,8 +152,8 @@ static PyObject *getShard(PyObject *self, PyObject *arguments) {
     tensor.shape = shape;
     tensor.data = buffer.buf;
     tensor.bytes = (size_t)buffer.len;
-    Py_BEGIN_ALLOW_THREADS error =
-        pw_array_get_shard(cell->handle, (size_t)shard, &tensor);
+    Py_BEGIN_ALLOW_THREADS
+    error = pw_array_get_shard(cell->handle, (size_t)shard, &tensor);
     Py_END_ALLOW_THREADS
   }
   PyBuffer_Release(&buffer);
@@ -181,13 +182,13 @@ static PyObject *view(PyObject *self, PyObject *unused) {
     size_t bytes;
     pw_view *handle;
     pw_error *error;
-    Py_BEGIN_ALLOW_THREADS error =
-        pw_array_view(cell->handle, &data, &bytes, &handle);
-    Py_END_ALLOW_THREADS if (error) {
+    Py_BEGIN_ALLOW_THREADS
+    error = pw_array_view(cell->handle, &data, &bytes, &handle);
+    Py_END_ALLOW_THREADS
+    if (error) {
       Py_CLEAR(view);
       raiseError(error);
-    }
-    else {
+    } else {
       view->data = (void *)data;
       view->isReadOnly = true;
       view->handle = handle;

@@ -218,10 +218,10 @@ PyObject *exportDlpack(Cell *array, const pw_tensor *type, bool isVersioned,
   const bool mayView = isVersioned && policy != COPY_ALWAYS;
   if (mayView) {
     size_t bytes;
-    Py_BEGIN_ALLOW_THREADS error =
-        pw_array_view(array->handle, &data, &bytes, &exported->view);
-    Py_END_ALLOW_THREADS if (error && pw_error_code(error) == PW_REFUSED &&
-                             policy != COPY_NEVER) {
+    Py_BEGIN_ALLOW_THREADS
+    error = pw_array_view(array->handle, &data, &bytes, &exported->view);
+    Py_END_ALLOW_THREADS
+    if (error && pw_error_code(error) == PW_REFUSED && policy != COPY_NEVER) {
       pw_error_free(error);
       error = NULL;
     }
@@ -244,7 +244,8 @@ PyObject *exportDlpack(Cell *array, const pw_tensor *type, bool isVersioned,
     pw_tensor into = *type;
     into.data = exported->memory;
     data = exported->memory;
-    Py_BEGIN_ALLOW_THREADS error = pw_array_get(array->handle, &into);
+    Py_BEGIN_ALLOW_THREADS
+    error = pw_array_get(array->handle, &into);
     Py_END_ALLOW_THREADS
   }
   if (error) {

@@ -76,8 +76,10 @@ bool waitInSlices(pw_error *(*wait)(void *, int64_t), void *handle,
   while (true) {
     const int64_t slice = left >= 0 && left < SLICE_NS ? left : SLICE_NS;
     pw_error *error;
-    Py_BEGIN_ALLOW_THREADS error = wait(handle, slice);
-    Py_END_ALLOW_THREADS finishWork();
+    Py_BEGIN_ALLOW_THREADS
+    error = wait(handle, slice);
+    Py_END_ALLOW_THREADS
+    finishWork();
     if (!error)
       return true;
     if (pw_error_code(error) != PW_TIMED_OUT) {

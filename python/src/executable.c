@@ -274,10 +274,21 @@ static bool makeArrays(Launch *launch) {
   return true;
 }
 
+/// Looks for signals in a launch that waits. A handler may raise.
+static int isInterrupted(void *unused) {
+  (void)unused;
+  const PyGILState_STATE state = PyGILState_Ensure();
+  const int isRaised = PyErr_CheckSignals() < 0;
+  PyGILState_Release(state);
+  return isRaised;
+}
+
 /// Launches with these arguments. Null with an exception.
 static PyObject *launchWith(ExecutableObject *executable, PyObject *positional,
                             PyObject *keywords, int64_t steps,
-                            const pw_launch_options *options) {
+                            pw_launch_options *options) {
+  options->struct_size = sizeof *options;
+  options->is_interrupted = isInterrupted;
   Cell *cell = handleUse(&executable->base);
   if (!cell)
     return NULL;
@@ -301,12 +312,17 @@ static PyObject *launchWith(ExecutableObject *executable, PyObject *positional,
   if (findValues(&launch, positional, keywords) && makeArrays(&launch)) {
     pw_run *run;
     pw_error *error;
-    Py_BEGIN_ALLOW_THREADS error =
-        pw_launch(cell->handle, launch.arrays, (size_t)count, launch.steps,
-                  options, &run);
-    Py_END_ALLOW_THREADS if (error) raiseError(error);
-    else object = handleCreate(runClass, run, (void (*)(void *))pw_run_free,
-                               executable->base.session);
+    Py_BEGIN_ALLOW_THREADS
+    error = pw_launch(cell->handle, launch.arrays, (size_t)count, launch.steps,
+                      options, &run);
+    Py_END_ALLOW_THREADS
+    if (error && PyErr_Occurred())
+      pw_error_free(error); // a signal handler has raised
+    else if (error)
+      raiseError(error);
+    else
+      object = handleCreate(runClass, run, (void (*)(void *))pw_run_free,
+                            executable->base.session);
   }
   for (Py_ssize_t i = 0; i < count; ++i) {
     if (launch.cells[i])
@@ -326,8 +342,9 @@ static PyObject *launchWith(ExecutableObject *executable, PyObject *positional,
 
 static PyObject *call(PyObject *self, PyObject *positional,
                       PyObject *keywords) {
+  pw_launch_options options = {0};
   PyObject *run =
-      launchWith((ExecutableObject *)self, positional, keywords, 0, NULL);
+      launchWith((ExecutableObject *)self, positional, keywords, 0, &options);
   if (!run)
     return NULL;
   PyObject *results = PyType_GenericAlloc(resultsClass, 0);
@@ -342,7 +359,7 @@ static PyObject *call(PyObject *self, PyObject *positional,
 /// Launches: (positional, keywords, steps or 0, deadline in ns, first step,
 /// priority or None).
 static PyObject *launch(PyObject *self, PyObject *arguments) {
-  pw_launch_options options = {.struct_size = sizeof options};
+  pw_launch_options options = {0};
   PyObject *positional, *keywords, *priority;
   long long steps;
   if (!PyArg_ParseTuple(arguments, "O!O!LLLO", &PyTuple_Type, &positional,

@@ -134,13 +134,17 @@ static bool abandon(Job *job) {
 bool jobRun(Job *job) {
   const bool isMain = syscall(SYS_gettid) == getpid();
   if (!isMain || !startThread(job)) {
-    Py_BEGIN_ALLOW_THREADS job->error = job->call(job);
+    Py_BEGIN_ALLOW_THREADS
+    job->error = job->call(job);
     Py_END_ALLOW_THREADS
   } else {
     while (true) {
       bool isDone;
-      Py_BEGIN_ALLOW_THREADS isDone = waitForSlice(job);
-      Py_END_ALLOW_THREADS if (isDone) break;
+      Py_BEGIN_ALLOW_THREADS
+      isDone = waitForSlice(job);
+      Py_END_ALLOW_THREADS
+      if (isDone)
+        break;
       if (PyErr_CheckSignals() == 0)
         continue;
       if (!abandon(job))

@@ -81,7 +81,8 @@ static PyObject *readPlan(PyObject *type, PyObject *arguments) {
   pw_error *error = NULL;
   const bool mayUse = useProcess();
   if (mayUse) {
-    Py_BEGIN_ALLOW_THREADS error = pw_plan_read(name, &plan);
+    Py_BEGIN_ALLOW_THREADS
+    error = pw_plan_read(name, &plan);
     Py_END_ALLOW_THREADS
   }
   Py_DECREF(path);
@@ -98,8 +99,8 @@ static PyObject *parsePlan(PyObject *type, PyObject *arguments) {
   pw_error *error = NULL;
   const bool mayUse = useProcess();
   if (mayUse) {
-    Py_BEGIN_ALLOW_THREADS error =
-        pw_plan_parse(bytes.buf, (size_t)bytes.len, &plan);
+    Py_BEGIN_ALLOW_THREADS
+    error = pw_plan_parse(bytes.buf, (size_t)bytes.len, &plan);
     Py_END_ALLOW_THREADS
   }
   PyBuffer_Release(&bytes);
@@ -116,8 +117,10 @@ static PyObject *writePlan(PyObject *self, PyObject *arguments) {
   Cell *cell = handleUse((HandleObject *)self);
   pw_error *error = NULL;
   if (cell) {
-    Py_BEGIN_ALLOW_THREADS error = pw_plan_write(cell->handle, name);
-    Py_END_ALLOW_THREADS cellRelease(cell);
+    Py_BEGIN_ALLOW_THREADS
+    error = pw_plan_write(cell->handle, name);
+    Py_END_ALLOW_THREADS
+    cellRelease(cell);
   }
   Py_DECREF(path);
   if (!cell)

@@ -67,8 +67,10 @@ static PyObject *takeAt(RunObject *self, Py_ssize_t i) {
   pw_array *array;
   pw_error *error;
   // A result without elements is on no device, so that this may wait.
-  Py_BEGIN_ALLOW_THREADS error = pw_run_take(cell->handle, (size_t)i, &array);
-  Py_END_ALLOW_THREADS cellRelease(cell);
+  Py_BEGIN_ALLOW_THREADS
+  error = pw_run_take(cell->handle, (size_t)i, &array);
+  Py_END_ALLOW_THREADS
+  cellRelease(cell);
   if (error)
     return raiseError(error);
   return arrayCreate(array, self->base.session);

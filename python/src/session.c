@@ -299,9 +299,11 @@ static PyObject *closeSession(PyObject *self, PyObject *unused) {
     cellRetain(cells[numCells++]);
     handleClose(&session->base);
   }
-  Py_BEGIN_ALLOW_THREADS for (Py_ssize_t i = 0; i < numCells; ++i)
-      cellRelease(cells[i]);
-  Py_END_ALLOW_THREADS PyMem_Free(cells);
+  Py_BEGIN_ALLOW_THREADS
+  for (Py_ssize_t i = 0; i < numCells; ++i)
+    cellRelease(cells[i]);
+  Py_END_ALLOW_THREADS
+  PyMem_Free(cells);
   finishWork();
   Py_RETURN_NONE;
 }

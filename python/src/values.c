@@ -145,9 +145,11 @@ static pw_array *borrowBuffer(Cell *session, Py_buffer *buffer,
   borrowed->locked = locked;
   pw_array *array;
   pw_error *error;
-  Py_BEGIN_ALLOW_THREADS error =
-      pw_borrow(session->handle, tensor, doneWith, borrowed, &array);
-  Py_END_ALLOW_THREADS if (!error) return array;
+  Py_BEGIN_ALLOW_THREADS
+  error = pw_borrow(session->handle, tensor, doneWith, borrowed, &array);
+  Py_END_ALLOW_THREADS
+  if (!error)
+    return array;
   raiseError(error);
   return NULL;
 }
@@ -183,7 +185,8 @@ static pw_array *copyBuffer(Cell *session, const pw_tensor *tensor) {
   if (tensor->bytes <= kLargestCopy) {
     error = pw_put(session->handle, &copied, &array);
   } else {
-    Py_BEGIN_ALLOW_THREADS error = pw_put(session->handle, &copied, &array);
+    Py_BEGIN_ALLOW_THREADS
+    error = pw_put(session->handle, &copied, &array);
     Py_END_ALLOW_THREADS
   }
   PyMem_Free(booleans);
@@ -312,9 +315,10 @@ pw_array *putDivided(SessionObject *session, PyObject *value,
                               buffer.ndim,   (const int64_t *)buffer.shape,
                               buffer.buf,    (size_t)buffer.len};
     pw_error *error;
-    Py_BEGIN_ALLOW_THREADS error =
-        pw_put_sharded(cell->handle, &tensor, sharding, &array);
-    Py_END_ALLOW_THREADS PyBuffer_Release(&buffer);
+    Py_BEGIN_ALLOW_THREADS
+    error = pw_put_sharded(cell->handle, &tensor, sharding, &array);
+    Py_END_ALLOW_THREADS
+    PyBuffer_Release(&buffer);
     if (error)
       raiseError(error);
   }

@@ -151,7 +151,15 @@ class Processes(unittest.TestCase):
     def test_ctrl_c(self) -> None:
         run = self.f.launch([1, 2], steps=ENDLESS)
         y = run.results.y
+
+        def launch_forever() -> None:
+            while True:
+                self.f([1, 2])
+
         waits: dict[str, Any] = {
+            # The argument must move, and there is room for 64 launches.
+            "launch with a result": lambda: self.f(y),
+            "launches without room": launch_forever,
             "wait": run.wait,
             "wait with a limit": lambda: run.wait(1000),
             "block_until_ready": y.block_until_ready,
@@ -173,6 +181,20 @@ class Processes(unittest.TestCase):
                 print(f"{name}: {(time.monotonic() - sent[0]) * 1e3:.1f} ms", file=sys.stderr)
         run.cancel()
         self.check()
+
+    def test_a_handler_that_raises_nothing(self) -> None:
+        """A wait goes on after a signal whose handler returns."""
+        handled: list[int] = []
+        before = signal.signal(signal.SIGUSR1, lambda number, _: handled.append(number))
+        self.addCleanup(signal.signal, signal.SIGUSR1, before)
+        run = self.f.launch([1, 2], steps=ENDLESS)
+        threading.Timer(0.05, lambda: os.kill(os.getpid(), signal.SIGUSR1)).start()
+        with self.assertRaises(pw.TimedOut):
+            while not handled:
+                run.wait(0.5)
+            run.wait(0)
+        run.cancel()
+        self.assertEqual(handled, [signal.SIGUSR1])
 
     def test_fork(self) -> None:
         y = self.f([1, 2]).y
