@@ -54,7 +54,49 @@ TEST(ApiTest, ArraysStayBetweenLaunches) {
     EXPECT_TRUE(total.await());
     EXPECT_TRUE(total.isReady());
     EXPECT_THAT(values(take(total.fetch())), ElementsAre(25, 5));
+    EXPECT_TRUE(take(total.awaitFor(0)));
+    float copied[2];
+    EXPECT_TRUE(total.fetchInto({reinterpret_cast<char *>(copied), 8}));
+    EXPECT_THAT(copied, ElementsAre(25, 5));
+    const Status tooSmall =
+        total.fetchInto({reinterpret_cast<char *>(copied), 4});
+    ASSERT_FALSE(tooSmall);
+    EXPECT_EQ(tooSmall.error().code, ErrorCode::kInvalidArgument);
   }
+}
+
+TEST(ApiTest, AnEmptyArrayHasNoValuesAnywhere) {
+  const Array none;
+  EXPECT_EQ(none.awaitFor(-1).error().code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(none.fetchInto({}).error().code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(none.view().error().code, ErrorCode::kInvalidArgument);
+}
+
+/// Facts and costs of a plan, without machines and on them.
+TEST(ApiTest, APlanTellsWhatItTakesAndCosts) {
+  const Compiled compiled = take(compile(runningSum(), {.topology = "1x2x1"}));
+  const Plan &plan = compiled.plan;
+  const std::vector<PortInfo> arguments = take(plan.arguments());
+  auto session = take(Session::open({.topology = "1x2x1"}));
+  auto executable = take(session.load(plan));
+  const std::vector<PortInfo> loaded = take(executable.arguments());
+  ASSERT_EQ(arguments.size(), loaded.size());
+  for (size_t i = 0; i < loaded.size(); ++i) {
+    EXPECT_EQ(arguments[i].name, loaded[i].name);
+    EXPECT_EQ(arguments[i].shape, loaded[i].shape);
+    EXPECT_EQ(arguments[i].carried_from, loaded[i].carried_from);
+    EXPECT_EQ(arguments[i].sharding.dims, loaded[i].sharding.dims);
+    EXPECT_TRUE(arguments[i].sharding.devices.empty());
+  }
+  const PlanCosts costs = take(plan.costs({.topology = "1x2x1"}));
+  const std::vector<DeviceMemory> memory = take(executable.memory());
+  ASSERT_EQ(costs.devices.size(), memory.size());
+  for (size_t i = 0; i < memory.size(); ++i) {
+    EXPECT_EQ(costs.devices[i].device, memory[i].device);
+    EXPECT_EQ(costs.devices[i].peak_bytes, memory[i].bytes);
+  }
+  EXPECT_GT(costs.step_ns, 0);
+  EXPECT_EQ(Plan().costs().error().code, ErrorCode::kInvalidArgument);
 }
 
 /// acc' = acc + x, where both devices hold contributions, and the sum of these.

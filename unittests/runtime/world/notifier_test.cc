@@ -47,7 +47,7 @@ TEST(NotifierTest, ReturnsWhenTheTimeIsUp) {
     EXPECT_GE(clock.Now(), until);
     EXPECT_FALSE(notifier.waiting());
     EXPECT_FALSE(notifier.spinning());
-    // What is so counts, however late it is.
+    // A condition that holds counts, however late it is.
     EXPECT_TRUE(notifier.Wait([] { return true; }, stopping, spin, until));
   }
 }
