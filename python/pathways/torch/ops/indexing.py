@@ -384,8 +384,9 @@ def median_dim(c: Context, x: Value, dim: int, keepdim: bool = False) -> list[Va
 
 @lowers("aten.median.default")
 def median(c: Context, x: Value) -> Value:
-    if not x.type.size:
-        return c.constant(math.nan if is_float(x.element) else lowest(x.element), x.element)
+    if not x.type.size:  # a NaN, converted
+        none = True if x.element == "i1" else lowest(x.element)
+        return c.constant(math.nan if is_float(x.element) else none, x.element)
     return median_dim(c, c.f.reshape(x, (x.type.size,)), 0)[0]
 
 
