@@ -337,6 +337,15 @@ class Training(unittest.TestCase):
             for name, value in step.state_dict().items():
                 torch.testing.assert_close(value, state[name], rtol=1e-4, atol=1e-5)
 
+    def test_state_cut_over_the_batch_axis(self) -> None:
+        data, module = batches(), Noisy().eval()
+        options = dict(on={"data": 4}, batch="data", topology="1x1x4")
+        want, _, _ = self.train(module, pt.Adam(lr=0.01), data)
+        got, _, _ = self.train(
+            module, pt.Adam(lr=0.01), data, split={"*": ("data",)}, **options
+        )
+        np.testing.assert_allclose(got, want, rtol=1e-5)
+
     def test_loss_of_the_module(self) -> None:
         class Own(MLP):
             def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:

@@ -44,6 +44,10 @@ class Layout(NamedTuple):
     batch: tuple[str, ...]
 
     def sharding(self, name: str, type: Type) -> Sharding | None:
+        """The cut of a tensor. There is none for numbers, which a pattern such as "*" may
+        fit, too."""
+        if not type.shape:
+            return None
         made: Sharding | None = sharding_of(name, type, self.split, {a for a, _ in self.axes})
         return made
 
