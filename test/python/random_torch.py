@@ -370,8 +370,7 @@ class Generator:
         if not steps:
             return None
         first = len(arguments)
-        count = int(self.rng.integers(1, 3))
-        results = sorted({len(values) - 1, *map(int, self.rng.integers(first, len(values), count))})
+        results = list(range(first, len(values)))
         is_smooth = any(a.is_floating_point() for a in arguments)
         with_gradient = bool(is_smooth and self.rng.random() < 0.5)
         if with_gradient and not any(values[i].is_floating_point() for i in results):
