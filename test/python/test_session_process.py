@@ -8,8 +8,11 @@ from __future__ import annotations
 import gc
 import multiprocessing
 import os
+import shutil
 import signal
+import subprocess
 import sys
+import tempfile
 import threading
 import time
 import unittest
@@ -321,6 +324,19 @@ sys.modules["late"] = late  # the last to go
             if "No module named 'torch'" in done.stderr:
                 self.skipTest("PyTorch is not installed")
             self.assertEqual((done.returncode, done.stdout), (0, "34.0\n"), done.stderr)
+
+    def test_a_library_of_another_version(self) -> None:
+        compiler = shutil.which("cc") or shutil.which("clang")
+        if compiler is None:
+            self.skipTest("there is no C compiler")
+        with tempfile.TemporaryDirectory() as folder:
+            source, library = os.path.join(folder, "old.c"), os.path.join(folder, "old.so")
+            with open(source, "w") as file:
+                file.write("unsigned pw_abi_version(void) { return 0; }\n")
+            subprocess.run([compiler, "-shared", "-fPIC", source, "-o", library], check=True)
+            done = run_python("import pathways", LD_PRELOAD=library)
+            self.assertEqual(done.returncode, 1)
+            self.assertRegex(done.stderr, "ImportError: libpathways.so.1 .* ABI 0, .* needs ABI 1")
 
     def test_a_second_interpreter(self) -> None:
         done = run_python(
