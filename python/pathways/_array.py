@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Generator
 from typing import Any
@@ -141,6 +142,33 @@ class Array(_pathways.Array):
         from ._display import array_html
 
         return array_html(self)
+
+    def item(self) -> Any:
+        """Waits, then returns the only element as a number of Python.
+
+        Errors: InvalidArgument if there are several or none.
+        """
+        if self.shape and math.prod(self.shape) != 1:
+            raise InvalidArgument(
+                f"an array of shape {self.shape} is no number; np.asarray(array) reads it"
+            )
+        values = self.__array__()
+        if self.element == "bf16":
+            # The upper half of an f32.
+            import numpy as np
+
+            return (values.reshape(1).astype(np.uint32) << 16).view(np.float32).item()
+        return values.item()
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __bool__(self) -> bool:
+        """The truth of the only element, as in NumPy."""
+        return bool(self.item())
 
     def __len__(self) -> int:
         if not self.shape:

@@ -134,6 +134,10 @@ _CLASSES = (
     TimedOut,
 )
 
+# Tracebacks show the public names.
+for _kind in (Error, *_CLASSES):
+    _kind.__module__ = "pathways"
+
 
 def make_error(code: int, id: str, message: str) -> Error:
     """Returns the exception for an error of the C API."""

@@ -79,6 +79,8 @@ class Session(_pathways.Session):
     ) -> Session:
         if world not in ("threads", "sim"):
             raise InvalidArgument(f"there is no world {world!r}, only 'threads' and 'sim'")
+        if topology is not None and not isinstance(topology, str):
+            raise TypeError(f"a topology is a str such as '2x1x4', not {topology!r}")
         session = cls._open(
             name,
             topology,

@@ -31,3 +31,6 @@ class TraceError(ProgramError):
 
     def __reduce__(self) -> tuple[object, ...]:
         return type(self), self._parts
+
+
+TraceError.__module__ = "pathways"  # as tracebacks show it

@@ -7,8 +7,8 @@
 Usage: glossary.py [--self-test] [TREE]
 
 In docs/glossary.md words are in order, each once, and every name in the last
-column stands in a source of the runtime or of the Python package. Prints one line per violation and
-exits with 1 if there is one.
+column stands in a source of the runtime or of the Python package. Prints one
+line per violation and exits with 1 if there is one.
 """
 
 import os

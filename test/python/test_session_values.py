@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import array
+import pickle
 import unittest
 from typing import Any
 
@@ -182,6 +183,33 @@ class Values(unittest.TestCase):
             with self.assertRaises(BufferError):
                 y.__dlpack__(max_version=(1, 0), copy=False)
             np.testing.assert_array_equal(np.from_dlpack(y), 2)
+
+
+class Numbers(unittest.TestCase):
+    def test_numbers(self) -> None:
+        half = add_text("", "bf16")
+        minus_1_5 = pw.bf16(np.array(0xBFC0, np.uint16))
+        with pw.Session("1x1x1") as session:
+            array = session.put(np.float32(2.5))
+            self.assertEqual((float(array), int(array), array.item()), (2.5, 2, 2.5))
+            self.assertIs(bool(session.put([[0]])), False)
+            self.assertEqual(session.put(np.ones((1, 1))).item(), 1)
+            self.assertEqual(session.load(half)(minus_1_5).y.item(), -3)
+            conversions: tuple[Any, ...] = (bool, int, float, pw.Array.item)
+            for convert in conversions:
+                with self.assertRaisesRegex(pw.InvalidArgument, r"\(2,\) is no number"):
+                    convert(session.put([1, 2]))
+                with self.assertRaisesRegex(pw.InvalidArgument, r"\(0,\) is no number"):
+                    convert(session.put(np.zeros(0)))
+
+    def test_public_names(self) -> None:
+        for kind in (pw.Error, pw.NotFound, pw.RunError, pw.TraceError):
+            self.assertEqual(kind.__module__, "pathways")
+            error = kind("what")
+            again = pickle.loads(pickle.dumps(error))
+            self.assertEqual((type(again), str(again)), (kind, "what"))
+        with self.assertRaisesRegex(TypeError, "not 4"):
+            pw.Session(4)  # type: ignore[arg-type]
 
 
 class Borrowed(unittest.TestCase):

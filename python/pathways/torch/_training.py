@@ -416,6 +416,8 @@ def train_step(
 
     Errors: ValueError and TypeError for arguments that do not fit.
     """
+    if not isinstance(module, torch.nn.Module):
+        raise TypeError(f"a step trains a torch.nn.Module, not a {type(module).__name__}")
     cuts = (cut,) if isinstance(cut, str) else tuple(cut)
     check_cuts(module, cuts)
     if micro_batches < 1:
