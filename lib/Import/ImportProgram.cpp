@@ -167,7 +167,7 @@ private:
   StringRef carry, stepped, assign, slices;
   StageMarks stageMarks;
   std::optional<Stages> stages; ///< none: the program has one slice
-  StageMarks::Slice onlySlice;  ///< of a program without stages
+  StageMarks::Slice onlySlice;  ///< the one of a program without stages
   SmallVector<StringAttr> resultSlices;
   Shardings shardings;
   func::FuncOp entry;
