@@ -116,6 +116,12 @@ class Wheel(unittest.TestCase):
                         self.assertEqual(printed, expected)
             status = self.run_python("-m", "pathways", "status", cluster.address, connect[1])
             self.assertIn("2 hosts, 8 devices, 8 of them available", status)
+            archive = self.folder / "in.npz"
+            save = "import sys, numpy as np; np.savez(sys.argv[1], np.array([1, 2], 'f4'))"
+            self.run_python("-c", save, archive)
+            printed = self.run_python(
+                "-m", "pathways", "run", self.program, f"--input={archive}", *connect)
+            self.assertEqual(printed, "y: 2xf32 = [3., 5.]\nz: 2xf32 = [2., 4.]\n")
 
     def test_plans_alone(self) -> None:
         """Without MLIR all works but compiling."""
