@@ -87,7 +87,8 @@ EXAMPLES = {
         lambda: characters(4, 128),
         lambda p: torch.optim.AdamW(p, lr=1e-3),
         {
-            **{f"*.{n}.weight": ("model", None) for n in ("query", "key", "value", "widen")},
+            **{f"*.{n}.weight": ("model", None) for n in ("query", "key", "value")},
+            "*.widen.weight": ("model", None),
             **{f"*.{n}.weight": (None, "model") for n in ("proj", "narrow")},
             "*.widen.bias": ("model",),
             "head.weight": ("model", None),
@@ -195,7 +196,8 @@ def main() -> int:
             print(
                 f"{'' if is_near else 'FAILED '}{name} {way}: loss {got[0]:.4f} to "
                 f"{got[-1]:.4f}, at most {worst:.1e} of it from PyTorch's; "
-                f"{seconds * 1e3:.1f} ms a step, {time.perf_counter() - start:.0f} s in all",
+                f"{seconds * 1e3:.1f} ms a step, {time.perf_counter() - start:.0f} s in "
+                "all",
                 flush=True,
             )
     return 1 if failures else 0

@@ -88,8 +88,8 @@ class Training(unittest.TestCase):
         torch.manual_seed(SEED)
 
     def train(
-        self, module: nn.Module, optimizer: Any, data: list[Any], *, topology: str = "1x1x1",
-        loss: Any = F.cross_entropy, rates: list[float] | None = None,
+        self, module: nn.Module, optimizer: Any, data: list[Any], *,
+        topology: str = "1x1x1", loss: Any = F.cross_entropy, rates: list[float] | None = None,
         before: Callable[[pt.TrainExecutable], None] | None = None, **options: Any,
     ) -> tuple[list[float], dict[str, torch.Tensor], dict[str, Any]]:  # fmt: skip
         """The losses, the state of the module and that of the optimizer."""
@@ -137,8 +137,9 @@ class Training(unittest.TestCase):
         for name, value in want.items():
             self.assertEqual(got[name].dtype, value.dtype, name)
             torch.testing.assert_close(
-                got[name], value, rtol=tolerance, atol=tolerance, msg=lambda m: f"{name}: {m}"
-            )
+                got[name], value, rtol=tolerance, atol=tolerance,
+                msg=lambda m, name=name: f"{name}: {m}",
+            )  # fmt: skip
 
     def test_optimizers(self) -> None:
         data, module = batches(), MLP()
@@ -166,7 +167,8 @@ class Training(unittest.TestCase):
                 for i, slots in saved["state"].items():
                     for slot, value in slots.items():
                         torch.testing.assert_close(
-                            value.double(), torch.as_tensor(wanted["state"][i][slot]).double(),
+                            value.double(),
+                            torch.as_tensor(wanted["state"][i][slot]).double(),
                             rtol=1e-4, atol=1e-6,
                         )  # fmt: skip
 
@@ -211,7 +213,8 @@ class Training(unittest.TestCase):
         def make(parameters: Any) -> torch.optim.Optimizer:
             parameters = list(parameters)
             return torch.optim.AdamW(
-                [{"params": parameters[2:], "lr": 0.05}, {"params": parameters[:2]}], lr=0.01
+                [{"params": parameters[2:], "lr": 0.05}, {"params": parameters[:2]}],
+                lr=0.01,
             )
 
         _, eager, optimizer = self.eager(module, make, data[:2])
@@ -400,7 +403,8 @@ class Training(unittest.TestCase):
         x, y = batches(1)[0]
 
         def trace(module: nn.Module, loss: Any = F.cross_entropy, **options: Any) -> Any:
-            return lambda: pt.train_step(module, loss, pt.SGD(lr=0.1), **options).trace(x, y)
+            sgd = pt.SGD(lr=0.1)
+            return lambda: pt.train_step(module, loss, sgd, **options).trace(x, y)
 
         class Branches(MLP):
             def forward(self, x: torch.Tensor) -> torch.Tensor:
@@ -430,7 +434,7 @@ class Training(unittest.TestCase):
         )  # fmt: skip
         hidden = MLP()
         hidden.again = [hidden.first.weight]
-        hidden.forward = lambda x: F.linear(x, hidden.again[0]) @ hidden.first.weight  # type: ignore
+        hidden.forward = lambda x: F.linear(x, hidden.again[0])  # type: ignore
         self.refuses(pt.TraceError, "first.weight", trace(hidden))
 
     def test_errors_of_calls(self) -> None:

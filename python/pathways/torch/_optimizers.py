@@ -40,7 +40,9 @@ class Optimizer:
         elif not self.lr >= 0:
             raise ValueError(f"lr is {self.lr}, expected a number from 0")
         if not self.weight_decay >= 0:
-            raise ValueError(f"weight_decay is {self.weight_decay}, expected a number from 0")
+            raise ValueError(
+                f"weight_decay is {self.weight_decay}, expected a number from 0"
+            )
 
     @property
     def states(self) -> Sequence[str]:
@@ -223,8 +225,8 @@ def as_optimizers(
         )
     if type(optimizer) not in kinds:
         raise TypeError(
-            f"the optimizer torch.optim.{type(optimizer).__name__} is not supported: its step "
-            f"calls a closure or has rules of its own; use one of {names}"
+            f"the optimizer torch.optim.{type(optimizer).__name__} is not supported: its "
+            f"step calls a closure or has rules of its own; use one of {names}"
         )
     of_id = {id(p): name for name, p in parameters.items()}
     found: dict[str, Optimizer] = {}

@@ -158,8 +158,8 @@ def check_constants(module: GraphModule, tensors: dict[str, torch.Tensor]) -> No
             constant = getattr(module, str(node.target), None)
             if isinstance(constant, torch.Tensor) and constant.data_ptr() in names:
                 raise TraceError(
-                    f"the module reads {names[constant.data_ptr()]!r} from an attribute that "
-                    "is neither a parameter nor a buffer: training would not change it"
+                    f"the module reads {names[constant.data_ptr()]!r} from an attribute "
+                    "that is neither a parameter nor a buffer: training would not change it"
                 )
 
 
@@ -244,7 +244,8 @@ def capture_step(
             )
         if names[i] in trained:
             raise TraceError(
-                f"the module writes to its parameter {names[i]!r}, which the optimizer updates"
+                f"the module writes to its parameter {names[i]!r}, which the optimizer "
+                "updates"
             )
         if names[i] not in changed:
             changed.append(names[i])
@@ -262,8 +263,8 @@ def _loss_of(module: torch.nn.Module, loss: Loss | None, inputs: Sequence[Any]) 
         raise TraceError(f"the loss is a {type(value).__name__}, expected a tensor")
     if value.dim() or not value.is_floating_point():
         raise TraceError(
-            f"the loss is a tensor of shape {tuple(value.shape)} and {value.dtype}, expected "
-            "a float without dimensions"
+            f"the loss is a tensor of shape {tuple(value.shape)} and {value.dtype}, "
+            "expected a float without dimensions"
         )
     return value
 

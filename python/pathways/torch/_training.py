@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Training of PyTorch modules.
 
-    train = pathways.torch.train_step(module, F.cross_entropy, pathways.torch.AdamW(lr=3e-4))
+    train = train_step(module, F.cross_entropy, AdamW(lr=3e-4))
     with pathways.Session() as session:
         step = session.load(train.compile(x, y))
         for x, y in batches:
@@ -70,7 +70,8 @@ def slice_layout(
         )
     if stages == 1 and len(given) > 1:
         raise ValueError(
-            f"there are {len(given)} slices and one stage; cut=[...] says where the others begin"
+            f"there are {len(given)} slices and one stage; cut=[...] says where the others "
+            "begin"
         )
     slices: list[Slice] = []
     for one in given:
@@ -95,7 +96,11 @@ def slice_layout(
                 f"{', '.join(axes_of) or 'none'}"
             )
     return Layout(
-        meshes[0], tuple(names) if stages > 1 else (), islands(slices), dict(split or {}), along
+        meshes[0],
+        tuple(names) if stages > 1 else (),
+        islands(slices),
+        dict(split or {}),
+        along,
     )
 
 
@@ -141,7 +146,11 @@ class TrainStep:
         )
 
     def compile(
-        self, *inputs: Any, topology: str | None = None, stepped: bool = False, **options: Any
+        self,
+        *inputs: Any,
+        topology: str | None = None,
+        stepped: bool = False,
+        **options: Any,
     ) -> TrainPlan:
         """Compiles the step for inputs of these types: what the module takes, then what
         the loss takes besides its result.
@@ -161,7 +170,7 @@ class TrainStep:
 
     def _types(self, inputs: Sequence[Any]) -> list[Type]:
         if not inputs:
-            raise InvalidArgument("a step is compiled for inputs; give a batch as an example")
+            raise InvalidArgument("a step is compiled for inputs: give a batch of examples")
         types = []
         for i, x in enumerate(inputs):
             known = example_type(x)
@@ -430,7 +439,7 @@ def train_step(
             raise ValueError(f'autocast is "{autocast}", expected "bf16"')
         autocast = elements[autocast]
     if autocast not in (None, torch.bfloat16):
-        raise ValueError(f"autocast is {autocast}; torch.autocast on CPUs has bfloat16 only")
+        raise ValueError(f"autocast is {autocast}, but on CPUs it is torch.bfloat16 only")
     layout = slice_layout(on, split, batch, len(cuts) + 1)
     names = list(named_tensors(module))
     try:

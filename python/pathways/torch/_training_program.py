@@ -48,7 +48,8 @@ class Layout(NamedTuple):
         fit, too."""
         if not type.shape:
             return None
-        made: Sharding | None = sharding_of(name, type, self.split, {a for a, _ in self.axes})
+        axes = {axis for axis, _ in self.axes}
+        made: Sharding | None = sharding_of(name, type, self.split, axes)
         return made
 
     def batch_sharding(self, type: Type) -> Sharding | None:
@@ -64,11 +65,11 @@ class Layout(NamedTuple):
                     f"split of {pattern!r} fits no parameter; there are {', '.join(names)}"
                 )
 
-    def remarks(self, names: Sequence[str], types: Sequence[Type]) -> list[str]:
+    def remarks(self, tensors: Sequence[tuple[str, Type]]) -> list[str]:
         """Says which cuts are not even."""
         sizes = dict(self.axes)
         found = []
-        for name, type in zip(names, types):
+        for name, type in tensors:
             sharding = self.sharding(name, type)
             for d, axes in enumerate(sharding.dims if sharding else ()):
                 parts = 1
@@ -76,8 +77,8 @@ class Layout(NamedTuple):
                     parts *= sizes[axis]
                 if type.shape[d] % parts:
                     found.append(
-                        f"{name}: dimension {d} of {type.shape[d]} is cut into {parts} parts "
-                        "that are not equal"
+                        f"{name}: dimension {d} of {type.shape[d]} is cut into {parts} "
+                        "parts that are not equal"
                     )
         return found
 
@@ -98,7 +99,8 @@ SEED_NAME = "random.seed"
 
 class StepProgram(NamedTuple):
     """A step as text, and the names and types of its arguments and results. The state
-    comes first, on both sides; `inputs` and perhaps the learning rate follow, and the loss."""
+    comes first, on both sides; `inputs` and perhaps the learning rate follow, and the
+    loss."""
 
     text: str
     state: list[StateTensor]
@@ -150,7 +152,8 @@ class _Marks:
             if stage is None:
                 self.enter(0)
             else:
-                self.enter(stage.number, f"{micro_batch}{'B' if stage.is_backward else 'F'}")
+                kind = "B" if stage.is_backward else "F"
+                self.enter(stage.number, f"{micro_batch}{kind}")
 
         return before
 
@@ -207,7 +210,7 @@ def step_program(
         list(inputs),
         takes_rate,
         layout.islands,
-        layout.remarks([s.name for s in state if not s.of], [s.type for s in state if not s.of]),
+        layout.remarks([(s.name, s.type) for s in state if not s.of]),
     )
 
 

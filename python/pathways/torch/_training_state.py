@@ -62,7 +62,8 @@ def export_optimizer(
     return {
         "state": state,
         "param_groups": [
-            {**dataclasses.asdict(rule), "params": places} for rule, places in groups.items()
+            {**dataclasses.asdict(rule), "params": places}
+            for rule, places in groups.items()
         ],
         EXTRA: extra,
     }

@@ -95,7 +95,9 @@ def widen(f: Function, x: Value) -> Value:
     return f.convert(x, wide(x.element))
 
 
-def numbers(f: Function, values: Sequence[float], shape: Sequence[int], element: str) -> Value:
+def numbers(
+    f: Function, values: Sequence[float], shape: Sequence[int], element: str
+) -> Value:
     """A constant with these elements, row-major."""
     import numpy
 

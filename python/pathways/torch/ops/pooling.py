@@ -45,7 +45,8 @@ class _Windows:
         for i, extent in enumerate(self.extents):
             reach = (self.sizes[i] - 1) * self.dilation[i] + 1
             spare = extent + 2 * self.pads[i] - reach
-            count = (-(-spare // self.strides[i]) if ceil_mode else spare // self.strides[i]) + 1
+            stride = self.strides[i]
+            count = (-(-spare // stride) if ceil_mode else spare // stride) + 1
             # No window begins in the padding behind the values.
             if ceil_mode and (count - 1) * self.strides[i] >= extent + self.pads[i]:
                 count -= 1
