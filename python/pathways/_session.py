@@ -38,6 +38,13 @@ _PLACES: dict[str, int] = {"compiled": 0, "anywhere": 1, "present": 2}
 _open_sessions: weakref.WeakSet[Session] = weakref.WeakSet()
 
 
+def _checked(weight: float) -> float:
+    """Returns a weight. 0 is an error here, and the default in the C API."""
+    if weight == 0:
+        raise InvalidArgument("the weight is 0, expected 0.001 to 1000")
+    return weight
+
+
 class Session(_pathways.Session):
     """A tenant of a cluster in this process, which it opens.
 
@@ -89,7 +96,7 @@ class Session(_pathways.Session):
             processes,
             priority,
             seed,
-            weight,
+            _checked(weight),
             quota_bytes,
             trace_events,
             0 if stall_timeout is None else nanoseconds(stall_timeout),
@@ -217,7 +224,7 @@ class Session(_pathways.Session):
         that name; Refused; InvalidArgument.
         """
         session: Session = self._another(
-            name, weight, priority, run_ahead, quota_bytes, elastic
+            name, _checked(weight), priority, run_ahead, quota_bytes, elastic
         )
         _open_sessions.add(session)
         return session
@@ -379,7 +386,7 @@ def connect(
         b"" if key is None else os.fsencode(key),
         trust_loopback,
         priority,
-        weight,
+        _checked(weight),
         quota_bytes,
         run_ahead,
         elastic,

@@ -211,6 +211,16 @@ class Numbers(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "not 4"):
             pw.Session(4)  # type: ignore[arg-type]
 
+    def test_weights(self) -> None:
+        with pw.Session("1x1x1", weight=2) as session:
+            for call in (
+                lambda: pw.Session("1x1x1", weight=0),
+                lambda: session.another("other", weight=0),
+                lambda: pw.connect("unix:@nowhere", weight=0),
+            ):
+                with self.assertRaisesRegex(pw.InvalidArgument, "weight is 0, expected"):
+                    call()
+
 
 class Borrowed(unittest.TestCase):
     """Large arrays are read-only while a session reads them."""
