@@ -8,6 +8,7 @@ from __future__ import annotations
 import array
 import pickle
 import unittest
+from collections.abc import Callable
 from typing import Any
 
 from session_support import add_text, np, pw
@@ -213,11 +214,12 @@ class Numbers(unittest.TestCase):
 
     def test_weights(self) -> None:
         with pw.Session("1x1x1", weight=2) as session:
-            for call in (
+            calls: tuple[Callable[[], Any], ...] = (
                 lambda: pw.Session("1x1x1", weight=0),
                 lambda: session.another("other", weight=0),
                 lambda: pw.connect("unix:@nowhere", weight=0),
-            ):
+            )
+            for call in calls:
                 with self.assertRaisesRegex(pw.InvalidArgument, "weight is 0, expected"):
                     call()
 
