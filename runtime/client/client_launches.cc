@@ -444,7 +444,7 @@ absl::StatusOr<bool> Client::AwaitFor(RunHandle handle, int64_t limit_ns) {
   TracedCall traced(this, TraceCall::kAwait, handle.id);
   absl::StatusOr<std::shared_ptr<RunState>> run = FindRun(handle);
   if (!run.ok()) return run.status();
-  const absl::StatusOr<bool> ended = WaitForRun(**run, limit_ns);
+  absl::StatusOr<bool> ended = WaitForRun(**run, limit_ns);
   if (!ended.ok() || !*ended || (*run)->status.ok()) return ended;
   return (*run)->status;
 }

@@ -207,7 +207,7 @@ absl::StatusOr<bool> Client::AwaitArrayFor(uint64_t id, int64_t limit_ns) {
     result = (*array)->result;
   }
   if (producer == nullptr) return true;
-  const absl::StatusOr<bool> ended = WaitForRun(*producer, limit_ns);
+  absl::StatusOr<bool> ended = WaitForRun(*producer, limit_ns);
   if (!ended.ok() || !*ended) return ended;
   absl::Status good = producer->CheckResult(result);
   if (!good.ok()) return good;
