@@ -60,8 +60,8 @@ struct RunOptions {
   /// each a `pw-node worker` that ends with this process. A process that ends
   /// earlier is restarted; programs that had shards there fail with an error
   /// that names the host, and can be loaded again. 0: hosts live in this
-  /// process; negative: one process for each host. The program pw-node must be
-  /// beside this program, or in PATH.
+  /// process; negative: one process for each host. The program pw-node is
+  /// looked for beside libpathways.so.1, beside this program, and in PATH.
   int processes = 0;
   /// Links between hosts of several processes: sockets, or UCX, if it is
   /// installed, through shared memory or TCP. Links to the controller and to
