@@ -297,6 +297,11 @@ class Program:
             given = _below(result_paths, target or name, result_name)
             if not given and target is None:
                 given = _below(result_paths, f"result{place}", result_name)
+            if not given:
+                raise InvalidArgument(
+                    f"carry= needs a result '{target or name}' for '{name}', but the "
+                    f"results are {_listed(map(result_name, result_paths))}"
+                )
             if len(given) != len(taken):
                 raise InvalidArgument(
                     f"carry= pairs '{name}', which is {len(taken)} arrays, with "
@@ -412,7 +417,8 @@ class Program:
             found = known.get(key)
         except TypeError:
             raise InvalidArgument(
-                f"a static argument of {self.name} cannot be hashed"
+                f"a static argument of {self.name} cannot be hashed: "
+                f"{_listed(path_name(path) for path, leaf in key[0] if not _is_hashable(leaf))}"
             ) from None
         if found is None:
             traced = self._trace_bound(types)
@@ -444,6 +450,14 @@ def _below(paths: Sequence[Path], name: str, spell: Callable[[Path], str]) -> li
     """Returns the positions of the leaves that a name stands for."""
     names = [spell(path) for path in paths]
     return [i for i, n in enumerate(names) if n == name or n.startswith(name + ".")]
+
+
+def _is_hashable(value: Any) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
 
 
 def _listed(names: Any) -> str:

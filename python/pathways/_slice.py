@@ -52,6 +52,11 @@ class Slice:
             )
         sizes = []
         for axis, size in axes.items():
+            if not axis.isidentifier():
+                raise InvalidArgument(
+                    f"the name of an axis of slice '{name}' is a name of Python, got "
+                    f"{axis!r}"
+                )
             try:
                 count = operator.index(size)
             except TypeError:
@@ -64,9 +69,16 @@ class Slice:
             sizes.append((axis, count))
         if isinstance(apart_from, (str, Slice)):
             apart_from = (apart_from,)
+        elif not isinstance(apart_from, Iterable | None) or not all(
+            isinstance(other, (str, Slice)) for other in apart_from or ()
+        ):
+            raise InvalidArgument(
+                f"slice '{name}' is apart from {apart_from!r}, expected slices or their "
+                "names"
+            )
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "axes", tuple(sizes))
-        others = tuple(str(getattr(s, "name", s)) for s in apart_from or ())
+        others = tuple(s.name if isinstance(s, Slice) else s for s in apart_from or ())
         if name in others:
             raise InvalidArgument(f"slice '{name}' cannot be apart from itself")
         object.__setattr__(self, "apart_from", others)

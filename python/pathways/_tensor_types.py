@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 import sys
 from typing import Any
@@ -58,6 +59,11 @@ class TensorType:
             ) from None
         if any(n < 0 for n in checked):
             raise InvalidArgument(f"pw.{self.element}{list(sizes)} has a negative size")
+        if math.prod(n for n in checked if n) >= 1 << 63:
+            raise InvalidArgument(
+                f"pw.{self.element}{list(sizes)} is too large, expected fewer than 2^63 "
+                "elements"
+            )
         return TensorType(checked, self.element)
 
 

@@ -281,6 +281,9 @@ class Slices(unittest.TestCase):
             (lambda: pw.Slice("a b"), "'a b'"),
             (lambda: pw.Slice("s", x=3, spans=2), "3 devices and spans 2"),
             (lambda: pw.Slice("s", apart_from="s"), "apart from itself"),
+            (lambda: pw.Slice("s", apart_from=3), "'s' is apart from 3, expected slices"),
+            (lambda: pw.Slice("s", apart_from=["a", 3]), "expected slices or their names"),
+            (lambda: pw.Slice("s", **{"a b": 2}), "axis of slice 's'.*'a b'"),
             (lambda: pw.computation(np.tanh, on="s"), "on= must be"),
             (lambda: pw.program(np.tanh, on="s"), "on= must be"),
             (lambda: pw.computation(3), "not 3"),
@@ -392,7 +395,7 @@ class Steps(unittest.TestCase):
 
         for options, message in (
             ({"carry": "v"}, "'v'.*w, x"),
-            ({"carry": {"w": "z"}}, "'z'.*0 results of 'w', 'y'"),
+            ({"carry": {"w": "z"}}, "a result 'z' for 'w', but the results are 'w', 'y'"),
             ({"carry": "w"}, r"'w' of pw.f32\[2, 4\] with 'w' of pw.f32\[2, 3\]"),
             ({"stepped": "z"}, "stepped= names 'z'"),
         ):
@@ -412,6 +415,8 @@ class Arguments(unittest.TestCase):
             (lambda: f(np.zeros(2, "datetime64[s]"), 1), "datetime64"),
             (lambda: pw.f32[-1], "negative"),
             (lambda: pw.f32[2][2], "has a shape"),
+            (lambda: pw.f32[1 << 40, 0, 1 << 23], "too large"),
+            (lambda: pw.program(lambda x, n: x, static="n")(V, [V]), "hashed: 'n.0'"),
             (lambda: pw.f32["a"], "integers"),
             (lambda: f(V, V, seed=1), "seed"),
         ):
