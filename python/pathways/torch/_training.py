@@ -79,7 +79,11 @@ def slice_layout(
             slices.append(one)
         else:
             before = [slice.name for slice in slices]
-            axes = {str(axis): int(size) for axis, size in dict(one or {}).items()}
+            if one is not None and not isinstance(one, Mapping):
+                raise TypeError(
+                    f"on= is a pw.Slice, or its axes with their sizes, not {one!r}"
+                )
+            axes = {str(axis): int(size) for axis, size in (one or {}).items()}
             slices.append(Slice(f"stage{len(slices)}", apart_from=before, **axes))
     names = [slice.name for slice in slices]
     meshes = [slice.axes for slice in slices]
@@ -429,8 +433,12 @@ def train_step(
         raise TypeError(f"a step trains a torch.nn.Module, not a {type(module).__name__}")
     cuts = (cut,) if isinstance(cut, str) else tuple(cut)
     check_cuts(module, cuts)
-    if micro_batches < 1:
-        raise ValueError(f"micro_batches is {micro_batches}, expected a number from 1")
+    if not hasattr(micro_batches, "__index__") or micro_batches < 1:
+        raise ValueError(f"micro_batches is {micro_batches}, expected an integer from 1")
+    if not hasattr(seed, "__index__"):
+        raise TypeError(f"the seed is an integer, not {seed!r}")
+    if clip_norm is not None and not hasattr(clip_norm, "__float__"):
+        raise TypeError(f"clip_norm is a number, not {clip_norm!r}")
     if clip_norm is not None and not (clip_norm > 0 and math.isfinite(clip_norm)):
         raise ValueError(f"clip_norm is {clip_norm}, expected a finite number above 0")
     if isinstance(autocast, str):
