@@ -170,6 +170,10 @@ class Array(_pathways.Array):
         """The truth of the only element, as in NumPy."""
         return bool(self.item())
 
+    def __format__(self, spec: str) -> str:
+        """Formats the only element, as f"{loss:.3f}" does; without a spec, str()."""
+        return format(self.item(), spec) if spec else str(self)
+
     def __len__(self) -> int:
         if not self.shape:
             raise TypeError("an array without dimensions has no length")

@@ -27,6 +27,9 @@ class Results(_pathways.Results):
 
     __slots__ = ()
 
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *filter(str.isidentifier, self._fields)]
+
     def _asdict(self) -> dict[str, Array]:
         """Returns a dict from names to arrays."""
         return {name: self[name] for name in self._fields}
@@ -53,7 +56,8 @@ class Run(_pathways.Run):
     def wait(self, timeout: float | None = None) -> Results:
         """Waits for the end of the run, at most `timeout` seconds.
 
-        Errors: RunError with the first cause; TimedOut.
+        A simulation takes no account of the limit, nor of signals such as Ctrl-C, until
+        the run has ended. Errors: RunError with the first cause; TimedOut.
         """
         self._wait(nanoseconds(timeout))
         return self._results

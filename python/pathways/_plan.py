@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import Any, Literal, NamedTuple, Protocol, Union, runtime_checkable
 
 from . import _pathways
-from ._errors import InvalidArgument, NotFound
+from ._errors import Error, InvalidArgument, NotFound
 from ._types import dtype_of
 
 
@@ -188,6 +188,19 @@ class Plan(_pathways.Plan):
         return f"<Plan {self.name}({listed(self.arguments)}) -> ({listed(self.results)})>"
 
 
+def _unreadable(path: str, error: OSError | ValueError) -> Error:
+    """What is wrong with a path, or with a text that was taken for one."""
+    if "{" in path:
+        return InvalidArgument(
+            f"{path[:60]!r} has no line break, so it is the path of a program and no text"
+        )
+    if isinstance(error, FileNotFoundError):
+        return NotFound(f"there is no program '{path}'")
+    reason = error.strerror if isinstance(error, OSError) else error
+    shown = repr(path) if len(path) <= 200 else f"{path[:200]!r}..."
+    return InvalidArgument(f"cannot read program {shown}: {reason}")
+
+
 def read_source(program: Program) -> Source:
     """Returns the text of a program. A string without line break is a path."""
     if isinstance(program, Source):
@@ -198,10 +211,11 @@ def read_source(program: Program) -> Source:
         try:
             with open(program, encoding="utf-8") as file:
                 return Source(file.read(), file_name=os.fspath(program))
-        except FileNotFoundError:
-            raise NotFound(f"there is no program '{os.fspath(program)}'") from None
-        except UnicodeDecodeError:
-            raise InvalidArgument(f"'{os.fspath(program)}' is not text of UTF-8") from None
+        except (OSError, ValueError) as error:
+            if isinstance(error, UnicodeDecodeError):
+                reason = f"'{os.fspath(program)}' is not text of UTF-8"
+                raise InvalidArgument(reason) from None
+            raise _unreadable(os.fspath(program), error) from None
     if isinstance(program, HasSource):
         return program.__pathways_source__()
     raise InvalidArgument(

@@ -53,8 +53,9 @@ class Session(_pathways.Session):
     `processes` is the number of processes of this machine in which hosts live; 0: this
     one. With `costs_only`, kernels of a simulation take virtual time and no memory, and
     arrays have shapes and no values. The other options are those of RunOptions and
-    ClientOptions (include/pathways/Options.h), with times in seconds. The end of a `with` block closes the session, and what it made: runs in flight are
-    ended. Any thread may use a session. Errors: InvalidArgument, Refused.
+    ClientOptions (include/pathways/Options.h), with times in seconds. The end of a `with`
+    block closes the session, and what it made: runs in flight are ended. Any thread
+    may use a session. Errors: InvalidArgument, Refused.
     """
 
     __slots__ = ()
@@ -88,6 +89,11 @@ class Session(_pathways.Session):
             raise InvalidArgument(f"there is no world {world!r}, only 'threads' and 'sim'")
         if topology is not None and not isinstance(topology, str):
             raise TypeError(f"a topology is a str such as '2x1x4', not {topology!r}")
+        if costs_only and world != "sim":
+            raise InvalidArgument("costs_only=True needs world='sim'")
+        for option, count in (("processes", processes), ("quota_bytes", quota_bytes)):
+            if isinstance(count, int) and count < 0:
+                raise InvalidArgument(f"{option} is {count}, expected at least 0")
         session = cls._open(
             name,
             topology,
@@ -194,6 +200,11 @@ class Session(_pathways.Session):
 
         Errors: AlreadyExists, Unwritable, RunError; InvalidArgument for a name.
         """
+        if not isinstance(arrays, Mapping):
+            raise InvalidArgument(
+                f"arrays to save are a dictionary from names to arrays, not a "
+                f"{type(arrays).__name__}"
+            )
         self._save(tuple(arrays.values()), tuple(arrays), os.fsencode(folder))
 
     def restore(self, folder: str | os.PathLike[str]) -> Array:
@@ -331,7 +342,11 @@ class Session(_pathways.Session):
         self.close()
 
     def __repr__(self) -> str:
-        return f"<Session {'closed' if self.closed else 'of ' + repr(self.topology)}>"
+        if self.closed:
+            return "<Session closed>"
+        topology = self.topology
+        shown = topology if len(topology) <= 80 else topology[:77] + "..."
+        return f"<Session of {shown!r}>"
 
 
 class ReservedSlice(_pathways.ReservedSlice):

@@ -83,6 +83,8 @@ def adapt(value: Any, element: str | None, what: str) -> tuple[Any, str, Any]:
     import numpy as np
 
     owner = None
+    if isinstance(value, np.ma.MaskedArray):
+        raise InvalidArgument(f"{what} is a masked array; array.filled(x) has all values")
     if isinstance(value, (bool, int, float, list, tuple)):
         array = _of_numbers(value, element, what)
     elif isinstance(value, (np.ndarray, np.generic)):

@@ -134,7 +134,9 @@ static PyObject *resultAt(PyObject *self, Py_ssize_t i) {
   ResultsObject *results = (ResultsObject *)self;
   const Py_ssize_t count = executableOf(self)->numResults;
   if (i < 0 || i >= count) {
-    PyErr_Format(PyExc_IndexError, "there is no result %zd of %zd", i, count);
+    PyErr_Format(PyExc_IndexError,
+                 "the position of a result is out of range, there are %zd",
+                 count);
     return NULL;
   }
   if (!results->taken) {
@@ -169,32 +171,45 @@ static PyObject *resultNamed(PyObject *self, PyObject *name) {
   return position ? resultAt(self, PyLong_AsSsize_t(position)) : NULL;
 }
 
-static PyObject *getAttribute(PyObject *self, PyObject *name) {
-  PyObject *result = resultNamed(self, name);
-  if (result || PyErr_Occurred())
-    return result;
-  return PyObject_GenericGetAttr(self, name);
-}
-
-static PyObject *subscript(PyObject *self, PyObject *key) {
-  if (PyUnicode_Check(key)) {
-    PyObject *result = resultNamed(self, key);
-    if (!result && !PyErr_Occurred())
-      PyErr_SetObject(PyExc_KeyError, key);
-    return result;
-  }
-  Py_ssize_t i = PyNumber_AsSsize_t(key, PyExc_IndexError);
-  if (i == -1 && PyErr_Occurred())
-    return NULL;
-  return resultAt(self, i < 0 ? i + numResults(self) : i);
-}
-
 static PyObject *fields(PyObject *self, void *unused) {
   (void)unused;
   PyObject *names = PyDict_Keys(executableOf(self)->resultIndex);
   PyObject *tuple = names ? PyList_AsTuple(names) : NULL;
   Py_XDECREF(names);
   return tuple;
+}
+
+/// Raises an error that says which results there are.
+static void raiseUnknown(PyObject *exception, PyObject *self, PyObject *name) {
+  PyObject *known = fields(self, NULL);
+  if (known)
+    PyErr_Format(exception, "there is no result %R, only %R", name, known);
+  Py_XDECREF(known);
+}
+
+static PyObject *getAttribute(PyObject *self, PyObject *name) {
+  PyObject *result = resultNamed(self, name);
+  if (result || PyErr_Occurred())
+    return result;
+  result = PyObject_GenericGetAttr(self, name);
+  if (!result && PyErr_ExceptionMatches(PyExc_AttributeError)) {
+    PyErr_Clear();
+    raiseUnknown(PyExc_AttributeError, self, name);
+  }
+  return result;
+}
+
+static PyObject *subscript(PyObject *self, PyObject *key) {
+  if (PyUnicode_Check(key)) {
+    PyObject *result = resultNamed(self, key);
+    if (!result && !PyErr_Occurred())
+      raiseUnknown(PyExc_KeyError, self, key);
+    return result;
+  }
+  Py_ssize_t i = PyNumber_AsSsize_t(key, PyExc_IndexError);
+  if (i == -1 && PyErr_Occurred())
+    return NULL;
+  return resultAt(self, i < 0 ? i + numResults(self) : i);
 }
 
 static PyMemberDef resultsMembers[] = {

@@ -327,6 +327,25 @@ pw_array *putDivided(SessionObject *session, PyObject *value,
   return array;
 }
 
+/// Returns true for an array whose buffer does not tell which elements count.
+static bool isMasked(PyObject *value) {
+  static PyTypeObject *unmasked; // the last type that has no mask
+  PyTypeObject *type = Py_TYPE(value);
+  if (type == unmasked)
+    return false;
+  PyObject *mask = PyObject_GetAttrString((PyObject *)type, "mask");
+  if (mask) {
+    Py_DECREF(mask);
+    return true;
+  }
+  PyErr_Clear();
+  Py_INCREF((PyObject *)type);
+  PyObject *before = (PyObject *)unmasked;
+  unmasked = type;
+  Py_XDECREF(before);
+  return false;
+}
+
 pw_array *putValue(SessionObject *session, PyObject *value, int32_t element,
                    CopyPolicy policy, const char *what) {
   finishWork();
@@ -340,7 +359,7 @@ pw_array *putValue(SessionObject *session, PyObject *value, int32_t element,
   }
   cellRelease(cell);
   Py_buffer buffer;
-  if (!PyObject_CheckBuffer(value) ||
+  if (!PyObject_CheckBuffer(value) || isMasked(value) ||
       PyObject_GetBuffer(value, &buffer, PyBUF_RECORDS_RO) < 0) {
     PyErr_Clear();
     return putAdapted(session, value, element, policy, what);

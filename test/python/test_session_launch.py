@@ -58,6 +58,15 @@ class Plans(unittest.TestCase):
             self.assertEqual(pw.compile(program, "2x1x4").name, "f")
         with self.assertRaisesRegex(pw.NotFound, "no such program.mlir"):
             pw.compile("no such program.mlir")
+        for path, message in (
+            ("/", "'/': Is a directory"),
+            ("a\0b", "null byte"),
+            ("x" * 5000, "'x+'\\.\\.\\.: File name too long"),
+            ("func.func @f() {}", "no line break, so it is the path"),
+        ):
+            with self.assertRaisesRegex(pw.InvalidArgument, message) as raised:
+                pw.compile(path)
+            self.assertLess(len(str(raised.exception)), 300)
         for wrong in (3, None, object()):
             with self.assertRaisesRegex(pw.InvalidArgument, type(wrong).__name__):
                 pw.compile(wrong)  # type: ignore[arg-type]
@@ -135,12 +144,13 @@ class Launches(unittest.TestCase):
         self.assertEqual((y.shape, y.dtype, y.nbytes, y.ndim), ((2,), np.float32, 8, 1))
         self.assertEqual(len(y), 2)
         for wrong in (2, -3):
-            with self.assertRaises(IndexError):
+            with self.assertRaisesRegex(IndexError, "out of range, there are 2"):
                 out[wrong]
-        with self.assertRaises(KeyError):
+        with self.assertRaisesRegex(KeyError, r"no result 'w', only \('y', 'z'\)"):
             out["w"]
-        with self.assertRaises(AttributeError):
+        with self.assertRaisesRegex(AttributeError, r"no result 'w', only \('y', 'z'\)"):
             out.w  # noqa: B018
+        self.assertLess({"y", "z", "_asdict"}, set(dir(out)))
         with self.assertRaises(TypeError):
             out[1.5]  # type: ignore[index]
 

@@ -102,6 +102,12 @@ class Values(unittest.TestCase):
                 if name != "list":
                     self.assertIn(name.strip(), str(raised.exception))
 
+    def test_masked_arrays(self) -> None:
+        masked = np.ma.array([1.0, 2.0], mask=[False, True])
+        with self.assertRaisesRegex(pw.InvalidArgument, r"masked array; array\.filled"):
+            self.session.put(masked)
+        self.check_put(masked.filled(0), [1.0, 0.0])
+
     def test_bf16(self) -> None:
         bits = np.array([0x3F80, 0x4000, 0xFFC1], np.uint16)
         got = self.session.put(pw.bf16(bits))
@@ -203,6 +209,15 @@ class Numbers(unittest.TestCase):
                 with self.assertRaisesRegex(pw.InvalidArgument, r"\(0,\) is no number"):
                     convert(session.put(np.zeros(0)))
 
+    def test_formats(self) -> None:
+        with pw.Session("1x1x1") as session:
+            self.assertEqual(f"{session.put(1.25):.1f}", "1.2")
+            self.assertEqual(f"{session.put([7]):04d}", "0007")
+            array = session.put([1.0, 2.0])
+            self.assertEqual(f"{array}", "<Array 2xf64>")
+            with self.assertRaisesRegex(pw.InvalidArgument, r"\(2,\) is no number"):
+                f"{array:.1f}"
+
     def test_public_names(self) -> None:
         for kind in (pw.Error, pw.NotFound, pw.RunError, pw.TraceError):
             self.assertEqual(kind.__module__, "pathways")
@@ -211,6 +226,27 @@ class Numbers(unittest.TestCase):
             self.assertEqual((type(again), str(again)), (kind, "what"))
         with self.assertRaisesRegex(TypeError, "not 4"):
             pw.Session(4)  # type: ignore[arg-type]
+
+    def test_options_of_sessions(self) -> None:
+        for options, message in (
+            ({"costs_only": True}, "costs_only=True needs world='sim'"),
+            ({"processes": -1}, "processes is -1, expected at least 0"),
+            ({"quota_bytes": -1}, "quota_bytes is -1, expected at least 0"),
+        ):
+            with self.assertRaisesRegex(pw.InvalidArgument, message):
+                pw.Session("1x1x1", **options)  # type: ignore[arg-type]
+
+    def test_repr_of_sessions(self) -> None:
+        with pw.Session("8x16x8", world="sim") as session:
+            self.assertGreater(len(session.topology), 1000)
+            self.assertLess(len(repr(session)), 120)
+            self.assertIn("textproto:", repr(session))
+        self.assertEqual(repr(session), "<Session closed>")
+
+    def test_save_takes_names(self) -> None:
+        with pw.Session("1x1x1") as session:
+            with self.assertRaisesRegex(pw.InvalidArgument, "from names.*not a list"):
+                session.save([session.put(1)], "unused")  # type: ignore[arg-type]
 
     def test_weights(self) -> None:
         with pw.Session("1x1x1", weight=2) as session:
