@@ -423,6 +423,8 @@ class Training(unittest.TestCase):
         unreduced = lambda a, b: F.cross_entropy(a, b, reduction="none")  # noqa: E731
         self.refuses(pt.TraceError, "shape (8,)", trace(MLP(), unreduced))
         self.refuses(pt.TraceError, "a float", trace(MLP(), lambda a, b: b.sum()))
+        chances = lambda a, b: F.cross_entropy(a, b.float())  # noqa: E731
+        self.refuses(pt.TraceError, "elements of f32, expected integers", trace(MLP(), chances))
         self.refuses(
             pt.TraceError, "does not depend", trace(MLP(), lambda a, b: b.float().sum())
         )

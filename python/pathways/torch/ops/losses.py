@@ -10,6 +10,7 @@ computes the scores, and is cut along every dimension.
 from __future__ import annotations
 
 from pathways._stablehlo import Function, Value
+from pathways.torch._registry import Context, lowers
 from pathways.torch.ops._parts import (
     MEAN,
     NO_REDUCTION,
@@ -42,9 +43,9 @@ def _classes(
     return is_target, weights, kept
 
 
-@op("nll_loss_forward.default", "nll_loss2d_forward.default")
+@lowers("aten.nll_loss_forward.default", "aten.nll_loss2d_forward.default")
 def nll_loss_forward(
-    f: Function,
+    c: Context,
     x: Value,
     target: Value,
     weight: Value | None,
@@ -52,6 +53,9 @@ def nll_loss_forward(
     ignore_index: int,
 ) -> tuple[Value, Value]:
     """The second result is the weight of all targets."""
+    f = c.f
+    if "i" not in target.element:
+        c.error(f"the target has elements of {target.element}, expected integers (classes)")
     is_target, weights, kept = _classes(f, x, target, weight, ignore_index)
     dim = next(d for d in range(x.rank) if d not in kept)
     chosen = total(f, f.select(is_target, x, full(f, x, 0)), [dim])
