@@ -147,6 +147,8 @@ class Executable(_pathways.Executable):
         deadlines. `first_step` is the number of the first step. `priority` replaces that of
         the session. An argument whose name is that of an option is passed by position.
         """
+        if steps == 0:
+            raise InvalidArgument("the number of steps is 0, expected at least 1")
         return self._launch(
             arguments,
             named,

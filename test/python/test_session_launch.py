@@ -167,6 +167,7 @@ class Launches(unittest.TestCase):
             ("'v' is a str", lambda: self.f("text")),
             ("'v'.*f32", lambda: self.f(1)),
             ("-1", lambda: self.f.launch(self.v, steps=-1)),
+            ("steps is 0, expected", lambda: self.f.launch(self.v, steps=0)),
             ("step", lambda: self.f.launch(self.v, first_step=-1)),
         ]
         for pattern, call in cases:
