@@ -143,3 +143,15 @@ def make_error(code: int, id: str, message: str) -> Error:
     """Returns the exception for an error of the C API."""
     kind = _CLASSES[code - 1] if 1 <= code <= len(_CLASSES) else InternalError
     return kind(message, id=id)
+
+
+def check_numbers(bits: int = 63, **numbers: float | None) -> None:
+    """Raises InvalidArgument for an argument that is a number below 0, or an integer of
+    more bits than this."""
+    for name, number in numbers.items():
+        if not isinstance(number, (int, float)):
+            continue
+        if number < 0:
+            raise InvalidArgument(f"{name} is {number}, expected at least 0")
+        if isinstance(number, int) and number.bit_length() > bits:
+            raise InvalidArgument(f"{name} is {number}, expected less than 2**{bits}")

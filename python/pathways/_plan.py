@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import Any, Literal, NamedTuple, Protocol, Union, runtime_checkable
 
 from . import _pathways
-from ._errors import Error, InvalidArgument, NotFound
+from ._errors import Error, InvalidArgument, NotFound, check_numbers
 from ._types import dtype_of
 
 
@@ -257,6 +257,8 @@ def compile(
     `Session.write_profile`. `kernel_cache` is a folder of at most `kernel_cache_bytes` (0:
     the default). Errors: ProgramError, InvalidArgument, NotFound.
     """
+    check_numbers(31, steps_in_flight=steps_in_flight)
+    check_numbers(kernel_cache_bytes=kernel_cache_bytes)
     source = read_source(program)
     if rounding not in _ROUNDINGS:
         raise InvalidArgument(f"there is no rounding {rounding!r}, only {list(_ROUNDINGS)}")

@@ -16,7 +16,7 @@ from typing import Any, Literal, Protocol, TypeVar, overload, runtime_checkable
 from . import _pathways
 from ._array import Array
 from ._default_session import enter, leave
-from ._errors import InvalidArgument
+from ._errors import InvalidArgument, check_numbers
 from ._executable import Executable
 from ._placement import Sharding
 from ._plan import Plan, Program, compile
@@ -91,9 +91,16 @@ class Session(_pathways.Session):
             raise TypeError(f"a topology is a str such as '2x1x4', not {topology!r}")
         if costs_only and world != "sim":
             raise InvalidArgument("costs_only=True needs world='sim'")
-        for option, count in (("processes", processes), ("quota_bytes", quota_bytes)):
-            if isinstance(count, int) and count < 0:
-                raise InvalidArgument(f"{option} is {count}, expected at least 0")
+        check_numbers(31, workers=workers, processes=processes)
+        check_numbers(
+            quota_bytes=quota_bytes,
+            trace_events=trace_events,
+            stall_timeout=stall_timeout,
+            run_ahead=run_ahead,
+            kernel_timeout=kernel_timeout,
+            spill_bytes=spill_bytes,
+        )
+        check_numbers(64, seed=seed)
         session = cls._open(
             name,
             topology,
@@ -234,6 +241,7 @@ class Session(_pathways.Session):
         It shares the devices by weight and priority. Errors: AlreadyExists if a session has
         that name; Refused; InvalidArgument.
         """
+        check_numbers(quota_bytes=quota_bytes, run_ahead=run_ahead)
         session: Session = self._another(
             name, _checked(weight), priority, run_ahead, quota_bytes, elastic
         )

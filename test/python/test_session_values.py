@@ -11,7 +11,7 @@ import unittest
 from collections.abc import Callable
 from typing import Any
 
-from session_support import add_text, np, pw
+from session_support import GOLDEN, add_text, np, pw
 
 DTYPES = "f4 f8 f2 ? i1 i2 i4 i8 u1 u2 u4 u8".split()
 SHAPES = ((), (0,), (3,), (2, 0, 3), (1,), (2, 3), (2, 1, 4))
@@ -232,9 +232,13 @@ class Numbers(unittest.TestCase):
             ({"costs_only": True}, "costs_only=True needs world='sim'"),
             ({"processes": -1}, "processes is -1, expected at least 0"),
             ({"quota_bytes": -1}, "quota_bytes is -1, expected at least 0"),
+            ({"stall_timeout": -0.5}, "stall_timeout is -0.5, expected at least 0"),
+            ({"spill_bytes": 1 << 80}, "spill_bytes is .*, expected less than 2\\*\\*63"),
         ):
             with self.assertRaisesRegex(pw.InvalidArgument, message):
                 pw.Session("1x1x1", **options)  # type: ignore[arg-type]
+        with self.assertRaisesRegex(pw.InvalidArgument, "kernel_cache_bytes is -1"):
+            pw.compile(GOLDEN, "2x1x4", kernel_cache_bytes=-1)
 
     def test_repr_of_sessions(self) -> None:
         with pw.Session("8x16x8", world="sim") as session:
