@@ -172,6 +172,21 @@ Cell *handleUse(HandleObject *object) {
   return object->cell;
 }
 
+PyObject *handleWait(HandleObject *object, pw_error *(*wait)(void *, int64_t),
+                     PyObject *limit) {
+  const long long limitNs = PyLong_AsLongLong(limit);
+  if (limitNs == -1 && PyErr_Occurred())
+    return NULL;
+  Cell *cell = handleUse(object);
+  if (!cell)
+    return NULL;
+  const bool isDone = waitInSlices(wait, cell->handle, limitNs);
+  cellRelease(cell);
+  if (!isDone)
+    return NULL;
+  Py_RETURN_NONE;
+}
+
 //===----------------------------------------------------------------------===//
 // Handles of several objects
 //===----------------------------------------------------------------------===//

@@ -126,6 +126,11 @@ void handleClose(HandleObject *object);
 /// Returns a reference to the cell for one call. Null, with an exception, if
 /// the session was closed, or in a child after fork.
 Cell *handleUse(HandleObject *object);
+/// Calls waitInSlices for the handle with a limit that is an integer. Returns
+/// None, or null with an exception.
+PyObject *handleWait(HandleObject *object,
+                     pw_error *(*wait)(void *handle, int64_t limitNs),
+                     PyObject *limit);
 extern PyMemberDef handleMembers[];
 
 /// Handles that a call uses.

@@ -25,17 +25,7 @@ static pw_error *waitFor(void *run, int64_t limitNs) {
 
 /// Waits for at most this many nanoseconds if they are not negative.
 static PyObject *wait(PyObject *self, PyObject *limit) {
-  const long long limitNs = PyLong_AsLongLong(limit);
-  if (limitNs == -1 && PyErr_Occurred())
-    return NULL;
-  Cell *cell = handleUse((HandleObject *)self);
-  if (!cell)
-    return NULL;
-  const bool isDone = waitInSlices(waitFor, cell->handle, limitNs);
-  cellRelease(cell);
-  if (!isDone)
-    return NULL;
-  Py_RETURN_NONE;
+  return handleWait((HandleObject *)self, waitFor, limit);
 }
 
 static PyObject *isReady(PyObject *self, PyObject *unused) {
