@@ -31,6 +31,10 @@ bool isElementwise(Operation *op);
 /// operation that is not elementwise.
 Value emitElementwise(OpBuilder &b, Operation *op, ValueRange operands);
 
+/// Rounds `x`, a scalar or tensor of f64, to the nearest number of `narrow`,
+/// which is f16 or bf16.
+Value truncateToNarrow(OpBuilder &b, Location loc, Value x, Type narrow);
+
 /// Returns true for operations of chlo that are elementwise: all but top_k.
 bool isChloFunction(Operation *op);
 

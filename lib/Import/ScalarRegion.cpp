@@ -30,8 +30,6 @@ bool isScalar(Type type) {
   return tensor && tensor.getRank() == 0;
 }
 
-bool areScalars(TypeRange types) { return llvm::all_of(types, isScalar); }
-
 /// Returns the type of the scalar for the tensor type `type` of the program.
 Type getScalarType(Type type) {
   Type element = getElementTypeOrSelf(type);
