@@ -29,7 +29,7 @@ from collections.abc import Iterator
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "python/pathways"
 SOURCES = (".py", ".pyi", ".typed")
-# What the libraries need of the system, as Debian 12 and apt.llvm.org name it.
+# The libraries need these packages of Debian 12 and apt.llvm.org.
 EXTERNAL = (
     "libllvm22",
     "libmlir-22 (only to compile programs)",

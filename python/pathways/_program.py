@@ -130,7 +130,7 @@ class Program:
         is_taken = self.signature is not None and "seed" in self.signature.parameters
         return "_seed" if is_taken else "seed"
 
-    # What is traced.
+    # These methods trace the function.
 
     def _is_one_computation(self, arguments: Any) -> bool:
         """True if the function computes by itself, and does not call computations."""
@@ -342,7 +342,7 @@ class Program:
         """The text of a program without arguments."""
         return self.trace().source
 
-    # What runs.
+    # These methods compile and run the program.
 
     def compile(
         self,

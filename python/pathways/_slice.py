@@ -13,7 +13,7 @@ from typing import Any
 from ._errors import InvalidArgument
 from ._stablehlo import Sharding
 
-# How a dimension is cut: by an axis, by several (major first), or not.
+# A cut of a dimension is the name of an axis, those of several (major first), or None.
 Cut = Any
 
 

@@ -234,7 +234,7 @@ PyObject *exportDlpack(Cell *array, const pw_tensor *type, bool isVersioned,
   }
   const bool isCopied = !error && !exported->view;
   if (isCopied) {
-    // As other libraries do: 64 bytes, and not none for an empty array.
+    // Other libraries align to 64 bytes, too. An empty array has memory as well.
     const size_t size = (type->bytes + 64) / 64 * 64;
     exported->memory = aligned_alloc(64, size);
     if (!exported->memory) {

@@ -30,7 +30,7 @@ ViewObject *viewCreate(int32_t element, int32_t rank, const int64_t *shape,
   ViewObject *view = (ViewObject *)PyType_GenericAlloc(viewType, 0);
   if (!view)
     return NULL;
-  // One piece of memory for both, and not none for rank 0.
+  // The shape and the strides share memory, which is not empty for rank 0.
   view->shape = PyMem_Calloc(2 * (size_t)rank + 1, sizeof *view->shape);
   if (!view->shape) {
     Py_DECREF((PyObject *)view);

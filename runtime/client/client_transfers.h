@@ -33,8 +33,8 @@ namespace pathways {
 struct ArrayFetch {
   // Joins the pieces.
   explicit ArrayFetch(FetchAssembly parts) : assembly(std::move(parts)) {}
-  // Only learns that the host has the object, which the client then reads in
-  // place.
+  // This fetch only learns that the host has the object, which the client then
+  // reads in place.
   ArrayFetch() = default;
 
   // Takes a piece, unless Close was called, and returns what Accept returns.

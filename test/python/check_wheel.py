@@ -63,7 +63,7 @@ class Wheel(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(folder.cleanup)
         cls.folder = pathlib.Path(folder.name)
-        # Nothing of the caller's: neither the package of the build tree nor its tools.
+        # The test sees neither the package of the build tree nor its tools.
         cls.environment = {"PATH": "/usr/bin:/bin", "HOME": folder.name}
         cls.wheel = build_wheel(cls.build, cls.folder / "first")
         cls.again = build_wheel(cls.build, cls.folder / "second")

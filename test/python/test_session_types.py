@@ -54,7 +54,7 @@ class Types(unittest.TestCase):
             env={
                 **os.environ,
                 "MYPYPATH": str(SOURCES),
-                # Beside the package in the build folder: PyTorch takes minutes.
+                # The cache stays in the build folder, because PyTorch takes minutes.
                 "MYPY_CACHE_DIR": str(Path(pw.__file__).parents[1] / "mypy_cache"),
             },
             capture_output=True,

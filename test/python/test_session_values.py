@@ -114,7 +114,7 @@ class Values(unittest.TestCase):
         self.assertEqual(got.element, "bf16")
         np.testing.assert_array_equal(np.asarray(got).view(np.uint16), bits)
         np.testing.assert_array_equal(got.view().view(np.uint16), bits)
-        # What comes out can go in again.
+        # An array that was read can be put again.
         again = self.session.put(np.asarray(got))
         self.assertEqual(again.element, "bf16")
         f = self.session.load(add_text("3x", "bf16"))

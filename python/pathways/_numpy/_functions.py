@@ -23,7 +23,7 @@ from . import _choices, _indexing, _products, _reductions, _shapes, _sorting  # 
 
 _SHAPE_HINT = "its shape depends on values, and programs have fixed shapes"
 
-# What to do instead of functions that cannot be traced.
+# These functions cannot be traced; each text says what to do instead.
 _HINTS: dict[str, str] = {
     "nonzero": f"{_SHAPE_HINT}: use np.where(condition, a, b)",
     "flatnonzero": f"{_SHAPE_HINT}: use np.where(condition, a, b)",

@@ -53,7 +53,7 @@ def matmul(trace: Trace, a: Any, b: Any) -> Traced:
     outer = broadcast_shapes([x.shape[:-2], y.shape[:-2]], "matmul")
     left, right = x._value, y._value
     if not outer or y.ndim <= 2 and x.ndim > 2:
-        # One matrix times all of them: a single product without batches.
+        # A single product without batches multiplies all rows by one matrix.
         at = 0 if y.ndim == 1 else y.ndim - 2
         if not outer or all(n == m for n, m in zip(x.shape[:-2], outer)):
             return _dot_general(trace, left, right, ([x.ndim - 1], [at]), ((), ()), result)

@@ -15,7 +15,8 @@ from ._elements import DType
 # NumPy, whose functions take traced values in these modules.
 np: Any = numpy
 
-# For each function, what stands for it: the same arguments, after the trace.
+# Each function of NumPy has an implementation, which takes the trace and then the same
+# arguments.
 FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {}
 
 

@@ -104,7 +104,7 @@ class Traced:
         # A number that gives results the same types as this one, if one is known.
         self._example: Any = None
 
-    # What is known while the function is traced.
+    # These attributes are known while the function is traced.
 
     @property
     def shape(self) -> tuple[int, ...]:

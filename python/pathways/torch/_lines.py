@@ -92,7 +92,7 @@ class Lines(TorchDispatchMode):
         super().__init__()
         self.is_user: dict[str, bool] = {}
         self.places: dict[tuple[CodeType, int], Place] = {}
-        # Of the operation whose gradient is computed: its place and its name.
+        # The place and the name of the operation whose gradient is computed.
         self.forward: tuple[Place | None, str] | None = None
         self.last = ""
         # Tensors around the function, their constants, and their gradients before.

@@ -95,7 +95,7 @@ TEST_F(CApiTest, WaitsWithALimitAndCancels) {
   const Owned<pw_array> v = Put();
   const pw_array *arguments[] = {v.get()};
   Owned<pw_run> run;
-  // Nobody waits for all of these steps.
+  // The run has more steps than the test waits for.
   ExpectOk(
       pw_launch(executable_.get(), arguments, 1, 1 << 30, nullptr, Into(run)));
   EXPECT_EQ(pw_run_is_ready(run.get()), 0);

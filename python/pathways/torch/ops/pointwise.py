@@ -21,7 +21,7 @@ def enter(formula: Callable[..., Any], names: str) -> None:
     lowers(*("aten." + name for name in names.split()))(formula)
 
 
-# One operand, floats.
+# These operations have one operand and compute floats.
 
 
 def float_formula(formula: Callable[[Term], Term]) -> Callable[[Context, Value], Value]:
@@ -100,7 +100,7 @@ def polygamma(c: Context, n: int, x: Value) -> Value:
     return c.convert(c.f.chlo("polygamma", c.like(n, y), y), element)
 
 
-# One operand, of any element.
+# These operations have one operand of any element type.
 
 
 @lowers("aten.neg")
