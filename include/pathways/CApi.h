@@ -27,6 +27,9 @@
 // Threads. Any function may be called on any thread, also on one handle at the
 // same time, except that nothing else may use a handle while it is freed.
 //
+// Exit. No call of pw_compile or pw_plan_print may run when the process returns
+// from main or calls exit, because the compiler has static objects.
+//
 // fork. If a session was opened before fork, every call of the child returns
 // PW_REFUSED, and the functions that free do nothing. The parent goes on.
 //

@@ -171,7 +171,10 @@ PyObject *planReport(PyObject *self, PyObject *unused) {
 }
 
 static pw_error *runPrint(Job *job) {
-  return pw_plan_print(handleOf(job), &((Call *)job)->text);
+  compilerBegin();
+  pw_error *error = pw_plan_print(handleOf(job), &((Call *)job)->text);
+  compilerEnd();
+  return error;
 }
 
 PyObject *planPrint(PyObject *self, PyObject *unused) {

@@ -162,6 +162,28 @@ bool jobRun(Job *job) {
   return false;
 }
 
+static atomic_int numCompilerCalls;
+
+void compilerBegin(void) { atomic_fetch_add(&numCompilerCalls, 1); }
+void compilerEnd(void) { atomic_fetch_sub(&numCompilerCalls, 1); }
+
+/// Runs when Python has given its signal handlers back, so that a second Ctrl-C
+/// ends the process. The calls may be those of a job that was abandoned, or of
+/// a daemon thread.
+static void awaitCompiler(void) {
+  const struct timespec pause = {.tv_nsec = 1000000};
+  while (!isChild && atomic_load(&numCompilerCalls) != 0)
+    nanosleep(&pause, NULL);
+}
+
+bool addCompilerWait(void) {
+  if (Py_AtExit(awaitCompiler) == 0)
+    return true;
+  PyErr_SetString(PyExc_ImportError,
+                  "the interpreter takes no more functions to call at its end");
+  return false;
+}
+
 PyObject *abandonedCalls(PyObject *module, PyObject *unused) {
   (void)module;
   (void)unused;

@@ -68,7 +68,7 @@ static int execute(PyObject *module) {
                  (unsigned)PW_ABI_VERSION);
     return -1;
   }
-  if (addSession(module) < 0 || addPlan(module) < 0 ||
+  if (!addCompilerWait() || addSession(module) < 0 || addPlan(module) < 0 ||
       addExecutable(module) < 0 || addRun(module) < 0 || addArray(module) < 0 ||
       addView(module) < 0 || addEvents(module) < 0 ||
       PyModule_AddStringConstant(module, "__version__", pw_version()) < 0)

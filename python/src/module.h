@@ -229,6 +229,12 @@ bool jobRun(Job *job);
 void jobFree(Job *job);
 /// Number of calls that run although a signal interrupted them.
 PyObject *abandonedCalls(PyObject *module, PyObject *unused);
+/// Surround each call that runs the compiler. The process must not destroy the
+/// static objects of the compiler before the last of these calls has ended.
+void compilerBegin(void);
+void compilerEnd(void);
+/// Makes the end of the interpreter wait for calls that run the compiler.
+bool addCompilerWait(void);
 
 //===----------------------------------------------------------------------===//
 // Values

@@ -29,8 +29,12 @@ typedef struct {
 
 static pw_error *runCompile(Job *job) {
   CompileJob *compile = (CompileJob *)job;
-  return pw_compile(compile->text, (size_t)compile->size, &compile->options,
-                    &compile->plan, &compile->remarks);
+  compilerBegin();
+  pw_error *error =
+      pw_compile(compile->text, (size_t)compile->size, &compile->options,
+                 &compile->plan, &compile->remarks);
+  compilerEnd();
+  return error;
 }
 
 static void discardCompile(Job *job) {

@@ -8,6 +8,7 @@ from __future__ import annotations
 import gc
 import multiprocessing
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -33,6 +34,11 @@ y, array = run.results.y, session.put(np.ones(1 << 20, np.float32))
 def resident_bytes() -> int:
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def cpu_seconds_of_children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def num_threads() -> int:
@@ -297,6 +303,26 @@ sys.modules["late"] = late  # the last to go
             "except KeyboardInterrupt: print('interrupted')\n"
         )
         self.assertEqual((done.returncode, done.stdout), (0, "interrupted\n"), done.stderr)
+
+    def test_exit_waits_for_the_compiler(self) -> None:
+        """Static objects of the compiler outlive a call that was interrupted."""
+        before = cpu_seconds_of_children()
+        out = check_python(
+            "import os, signal, threading, time, pathways as pw\n"
+            "types = 'tensor<4xf32>'\n"
+            "lines = [f'%a{i + 1} = stablehlo.tanh %a{i} : {types}' for i in range(200)]\n"
+            "text = '\\n'.join([f'func.func public @main(%a0: {types}) -> {types} {{',\n"
+            "                   *lines, f'return %a200 : {types}', '}'])\n"
+            "begin = time.process_time()\n"
+            "pw.compile(text, '1x1x1')\n"
+            "whole = time.process_time() - begin\n"
+            "threading.Timer(0.02, lambda: os.kill(os.getpid(), signal.SIGINT)).start()\n"
+            "try:\n"
+            "    while True: pw.compile(text, '1x1x1')\n"
+            "except KeyboardInterrupt: print(whole, time.process_time())\n"
+        )
+        whole, so_far = map(float, out.split())
+        self.assertGreater(cpu_seconds_of_children() - before - so_far, whole / 4)
 
     def test_signal_handlers_are_given_back(self) -> None:
         out = check_python(
