@@ -10,6 +10,9 @@
 
 #include "Handles.h"
 
+#include <cstring>
+#include <sys/mman.h>
+
 using namespace pathways;
 using namespace pathways::capi;
 
@@ -36,11 +39,25 @@ std::vector<int64_t> capi::getShape(const pw_tensor &tensor) {
   return {tensor.shape, tensor.shape + tensor.rank};
 }
 
+/// Asks for huge pages below memory that nothing has touched yet: a copy into
+/// pages of 4 KiB takes five times as long. A refusal costs only time.
+static void adviseHugePages(char *data, size_t bytes) {
+  constexpr uintptr_t kPageBytes = uintptr_t{2} << 20;
+  const auto begin = reinterpret_cast<uintptr_t>(data);
+  const uintptr_t first = (begin + kPageBytes - 1) / kPageBytes * kPageBytes;
+  const uintptr_t end = (begin + bytes) / kPageBytes * kPageBytes;
+  if (first < end)
+    (void)madvise(data + (first - begin), end - first, MADV_HUGEPAGE);
+}
+
 HostArray capi::copyTensor(const pw_tensor &tensor) {
   HostArray copy{
       static_cast<ElementType>(tensor.element), getShape(tensor), {}};
-  const auto *bytes = static_cast<const char *>(tensor.data);
-  copy.data.assign(bytes, bytes + tensor.bytes);
+  // assign() would construct one byte after the other.
+  copy.data.resize(tensor.bytes);
+  adviseHugePages(copy.data.data(), tensor.bytes);
+  if (tensor.bytes > 0)
+    std::memcpy(copy.data.data(), tensor.data, tensor.bytes);
   return copy;
 }
 
