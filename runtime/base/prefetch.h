@@ -25,12 +25,6 @@ inline void PrefetchBytes(const void* begin, size_t bytes) {
   }
 }
 
-// Prefetches the lines from `begin` up to `end`.
-inline void PrefetchBetween(const void* begin, const void* end) {
-  PrefetchBytes(begin, reinterpret_cast<uintptr_t>(end) -
-                           reinterpret_cast<uintptr_t>(begin));
-}
-
 }  // namespace pathways
 
 #endif  // RUNTIME_BASE_PREFETCH_H_

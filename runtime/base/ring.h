@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "runtime/base/line_allocator.h"
-#include "runtime/base/prefetch.h"
 
 namespace pathways {
 
@@ -80,10 +79,6 @@ class Ring {
     --size_;
   }
   void PopBack() { --size_; }
-  // Prefetches the first element.
-  void Prefetch() const {
-    if (!slots_.empty()) PrefetchBytes(&slots_[first_], sizeof(T));
-  }
   void Clear() { size_ = 0; }
 
  private:

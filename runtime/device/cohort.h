@@ -19,7 +19,6 @@
 #include <vector>
 
 #include "runtime/base/line_allocator.h"
-#include "runtime/base/prefetch.h"
 #include "runtime/program/flag_barrier.h"
 #include "runtime/program/token_record.h"
 #include "runtime/world/world.h"
@@ -85,11 +84,6 @@ class alignas(kLineBytes) Cohort {
   bool has_members() const { return members_ != nullptr; }
   // Sends the current batch if there is one.
   void SendRecords();
-  // Prefetches the front of the ring of devices that are awake.
-  void Prefetch() const {
-    const void* next = static_cast<const void*>(awake_.data() + begin_);
-    PrefetchBytes(next, sizeof(Device*));
-  }
   // Handles a device's message to itself that continues the remaining turns.
   void Continue() {
     continuing_ = false;

@@ -66,7 +66,6 @@ class alignas(kLineBytes) Device final : public Actor {
   }
 
   void OnLocal(const LocalMessage& message) override;
-  void PrefetchLocal(const LocalMessage& message, int step) const override;
 
   const DeviceCounters& counters() const { return counters_; }
   const DeviceTimes& times() const { return trace_.times(); }

@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "runtime/base/line_allocator.h"
-#include "runtime/base/prefetch.h"
 
 namespace pathways {
 
@@ -50,8 +49,6 @@ class ReadyRing {
     --size_;
     return ready;
   }
-  // Prefetches the place of the next entry.
-  void Prefetch() const { PrefetchBytes(ring_.data() + begin_, sizeof(Ready)); }
   // Removes all entries of a program; the others keep their order.
   void Remove(const DeviceProgram* program) {
     for (size_t left = size_; left > 0; --left) {

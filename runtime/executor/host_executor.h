@@ -68,9 +68,6 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
   ReceiveBuffer OnOffer(ActorId from, const WireMessage& message,
                         uint64_t bytes) override;
   void OnLocal(const LocalMessage& message) override;
-  void PrefetchLocal(const LocalMessage& message, int step) const override;
-  void PrefetchWire(ActorId from, const WireMessage& message,
-                    int step) const override;
   void OnPeerDown(int32_t host, uint32_t epoch) override;
   void OnPeerUp(int32_t host, uint32_t epoch) override;
 
@@ -165,9 +162,6 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
                    Payload payload, LocalMember* members) const;
   void TokensToDevices(const HostProgram& program, const WireMessage& message,
                        absl::Span<const LocalMember> members);
-
-  // Prefetches what a message to or from a host reads (host_prefetch.cc).
-  void ReadSoon(int host, uint64_t sequence, uint32_t program, int step) const;
 
   // Sends a device's token or piece to another host.
   void Forward(const LocalMessage& message);

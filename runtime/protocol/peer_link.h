@@ -47,8 +47,6 @@ class PeerLink {
     }
     return seen_.Accept(message.sequence) ? kNew : kSecondCopy;
   }
-  // Prefetches what Accept reads for such a number.
-  void Prefetch(uint64_t sequence) const { seen_.Prefetch(sequence); }
   // Announces that the peer is, or will come up, in `epoch`. Older epochs are
   // ignored.
   void Advance(uint32_t epoch) {

@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "runtime/base/prefetch.h"
 
 namespace pathways {
 
@@ -45,10 +44,6 @@ class SequenceWindow {
     if (word & bit) return false;
     word |= bit;
     return true;
-  }
-  // Prefetches what Accept reads.
-  void Prefetch(uint64_t sequence) const {
-    PrefetchBytes(bits_.data() + (sequence % kWindow) / 64, sizeof(uint64_t));
   }
 
  private:

@@ -412,8 +412,7 @@ void SimWorld::HandleChanged(LocalId to, SimQueue::Event& event) {
 // all devices, and each event is for another one.
 void SimWorld::LookAhead() {
   // Each step is taken when so many events are left before its own.
-  constexpr size_t kEvent = SimQueue::kAhead - 1, kInfo = 26, kActor = 22;
-  constexpr size_t kSteps[Actor::kPrefetchSteps] = {18, 14, 10, 6, 3};
+  constexpr size_t kEvent = SimQueue::kAhead - 1, kInfo = 14, kActor = 6;
   SimQueue::Slot slot;
   if (queue_.Peek(kEvent, &slot)) {
     PrefetchBytes(&queue_.At(slot), sizeof(SimQueue::Event));
@@ -423,17 +422,6 @@ void SimWorld::LookAhead() {
   }
   if (queue_.Peek(kActor, &slot)) {
     PrefetchBytes(actors_[queue_.At(slot).envelope.to].actor, 1);
-  }
-  for (int step = 0; step < Actor::kPrefetchSteps; ++step) {
-    if (!queue_.Peek(kSteps[step], &slot)) continue;
-    const Envelope& envelope = queue_.At(slot).envelope;
-    const Actor* actor = actors_[envelope.to].actor;
-    if (actor == nullptr) continue;
-    if (envelope.kind == Envelope::kLocal) {
-      actor->PrefetchLocal(envelope.As<LocalMessage>(), step);
-    } else if (envelope.kind == Envelope::kWire) {
-      actor->PrefetchWire(envelope.from, envelope.As<WireBody>().message, step);
-    }
   }
 }
 

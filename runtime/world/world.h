@@ -128,19 +128,6 @@ class Actor {
     body->Release();
     OnControl(from, bytes);
   }
-  // Announces a message that OnLocal or OnWire may soon get. The actor
-  // prefetches the memory that its handler will read, and does nothing else.
-  // The world calls this in kPrefetchSteps steps and runs other handlers
-  // between them, so that a step may read what the step before it prefetched;
-  // the world may leave steps out. Runs on the actor's worker.
-  virtual void PrefetchLocal(const LocalMessage& message, int step) const {
-    (void)message, (void)step;
-  }
-  virtual void PrefetchWire(ActorId from, const WireMessage& message,
-                            int step) const {
-    (void)from, (void)message, (void)step;
-  }
-  static constexpr int kPrefetchSteps = 5;
   // Handles the news that `host` is gone, with all actors that it had in this
   // epoch or an older one. Called once for each epoch (see World::WatchPeers).
   virtual void OnPeerDown(int32_t host, uint32_t epoch) {

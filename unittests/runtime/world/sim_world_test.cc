@@ -365,47 +365,5 @@ TEST(SimWorldTest, WorkersKeepOrder) {
   }
 }
 
-// Records the prefetch steps that were called before each message.
-struct ForeseeingActor : TestActor {
-  void PrefetchLocal(const LocalMessage& message, int step) const override {
-    EXPECT_LT(step, kPrefetchSteps);
-    soon[message.step].insert(step);
-  }
-  void PrefetchWire(ActorId from, const WireMessage&, int step) const override {
-    EXPECT_NE(from, kNoActor);
-    wire_steps.insert(step);
-  }
-  mutable std::map<uint64_t, std::set<int>> soon;
-  mutable std::set<int> wire_steps;
-};
-
-// Actors are told of coming messages only in a simulation with many actors.
-TEST(SimWorldTest, ActorsOfALargeOneAreToldWhatComes) {
-  for (bool is_large : {true, false}) {
-    std::deque<TestActor> others(is_large ? 3000 : 30);
-    ForeseeingActor actor;
-    auto world = MakeSim({});
-    for (TestActor& other : others) other.Join(*world, 1, 0);
-    actor.Join(*world, 0, 0);
-    constexpr uint64_t kMessages = 100;
-    std::vector<uint64_t> heard;
-    actor.on_local = [&](const LocalMessage& message) {
-      heard.push_back(message.step);
-      EXPECT_EQ(actor.soon.count(message.step) > 0,
-                is_large && message.step > 3);
-    };
-    for (uint64_t i = 0; i < kMessages; ++i) {
-      world->SendLocal(kNobody, actor.local_id(), LocalNumbered(i));
-    }
-    world->Send(others[0].id, actor.id, Numbered(1));
-    EXPECT_FALSE(world->RunUntil(Never));
-    EXPECT_EQ(heard.size(), kMessages);
-    const auto last = actor.soon.find(heard.back());
-    ASSERT_EQ(last != actor.soon.end(), is_large);
-    EXPECT_EQ(actor.wire_steps.empty(), !is_large);
-    if (is_large) EXPECT_EQ(last->second.size(), size_t{Actor::kPrefetchSteps});
-  }
-}
-
 }  // namespace
 }  // namespace pathways
