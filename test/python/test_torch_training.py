@@ -392,6 +392,8 @@ class Training(unittest.TestCase):
         self.refuses(ValueError, "micro_batches is 1.5", make(micro_batches=1.5))
         self.refuses(TypeError, "clip_norm is a number, not '1'", make(clip_norm="1"))
         self.refuses(TypeError, "seed is an integer, not 'a'", make(seed="a"))
+        self.refuses(ValueError, f"seed is {1 << 64}", make(seed=1 << 64))
+        self.refuses(ValueError, "seed is -", make(seed=-(1 << 63) - 1))
         self.refuses(TypeError, "axes with their sizes, not 's'", make(on="s"))
         self.refuses(TypeError, "axes with their sizes, not 3", make(on=3))
         self.refuses(ValueError, '"f8"', make(autocast="f8"))

@@ -14,6 +14,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -437,6 +438,8 @@ def train_step(
         raise ValueError(f"micro_batches is {micro_batches}, expected an integer from 1")
     if not hasattr(seed, "__index__"):
         raise TypeError(f"the seed is an integer, not {seed!r}")
+    if not -(1 << 63) <= operator.index(seed) < 1 << 64:
+        raise ValueError(f"the seed is {seed}, expected at least -2**63 and below 2**64")
     if clip_norm is not None and not hasattr(clip_norm, "__float__"):
         raise TypeError(f"clip_norm is a number, not {clip_norm!r}")
     if clip_norm is not None and not (clip_norm > 0 and math.isfinite(clip_norm)):
