@@ -26,6 +26,7 @@ ObjectList ObjectHolds::Unhold(absl::Span<const uint64_t> objects) {
 std::vector<uint64_t> ObjectHolds::Clear() {
   std::vector<uint64_t> gone;
   gone.reserve(holds_.size());
+  // They are sorted below, so any order will do here.
   for (const auto& [object, count] : holds_) gone.push_back(object);
   holds_.clear();
   std::sort(gone.begin(), gone.end());

@@ -11,11 +11,11 @@
 namespace pathways {
 namespace {
 
-template <typename T>
-std::optional<T> Remove(absl::flat_hash_map<uint64_t, T>* from, uint64_t key) {
+template <typename Table>
+std::optional<typename Table::mapped_type> Remove(Table* from, uint64_t key) {
   auto found = from->find(key);
   if (found == from->end()) return std::nullopt;
-  const T removed = found->second;
+  const typename Table::mapped_type removed = found->second;
   from->erase(found);
   return removed;
 }

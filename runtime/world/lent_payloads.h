@@ -10,6 +10,7 @@
 #define RUNTIME_WORLD_LENT_PAYLOADS_H_
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -53,7 +54,8 @@ class LentPayloads {
   };
 
   void AddPeer(PeerId peer);
-  // Removes a peer and returns its entries; returns none for an unknown peer.
+  // Removes a peer and returns its entries in the order of their tokens;
+  // returns none for an unknown peer.
   Left RemovePeer(PeerId peer);
 
   // Adds a lent payload and returns its token, or nullopt if the peer is
@@ -78,8 +80,9 @@ class LentPayloads {
   struct Peer {
     uint64_t last_token = 0;
     SequenceWindow offered;  // tokens of offers from the peer
-    absl::flat_hash_map<uint64_t, Lent> lent;
-    absl::flat_hash_map<uint64_t, Awaited> awaited;
+    // By token, so that a peer that goes gives them back in one order.
+    std::map<uint64_t, Lent> lent;
+    std::map<uint64_t, Awaited> awaited;
   };
 
   Mutex mutex_;

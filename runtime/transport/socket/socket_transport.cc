@@ -204,6 +204,7 @@ void SocketTransport::Stop() {
   eventfd_write(stop_fd_.get(), 1);
   for (auto& listener : listeners) listener->Close();
   polled_.Stop();
+  // Connections may be abandoned in any order.
   for (auto& [peer, connection] : peers) connection->Abandon();
 }
 

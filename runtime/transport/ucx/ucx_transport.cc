@@ -266,6 +266,7 @@ void UcxTransport::OnDialed(ucp_conn_request_h request, void* ear) {
 
 void UcxTransport::MakeRoomFor(const std::string& from) {
   std::vector<UcxConnection*> known;
+  // They are sorted below, so any order will do here.
   for (const auto& [connection, owner] : connections_) {
     if (connection->is_stranger()) known.push_back(connection);
   }
@@ -434,6 +435,7 @@ void UcxTransport::MoveUrgent() {
 
 UcxWork::Time UcxTransport::Tick(Time now) {
   Time due = Time::max();
+  // Each connection has timers of its own, which may be looked at in any order.
   for (const auto& [connection, owner] : connections_) {
     due = std::min(due, connection->Tick(now));
   }
@@ -449,6 +451,7 @@ void UcxTransport::Stop() {
   for (const auto& ear : ears_) ucp_listener_destroy(ear->listener);
   for (bool over = false; !over && Clock::now() < until;) {
     over = true;
+    // Connections may be abandoned in any order.
     for (const auto& [connection, owner] : connections_) {
       over &= connection->Abandon();
     }
