@@ -73,8 +73,8 @@ class ClientActor final : public ControlActor {
   void OnWire(ActorId from, const WireMessage& message,
               Payload payload) override;
   void OnLocal(const LocalMessage& message) override;
-  void OnPeerDown(int32_t host, uint32_t) override {
-    transfers_.HostGone(host);
+  void OnPeer(const PeerNews& news) override {
+    if (!news.is_up) transfers_.HostGone(news.host);
   }
 
   // Transfers between hosts and the clients of this address, in either

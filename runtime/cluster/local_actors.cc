@@ -33,7 +33,7 @@ LocalActors::LocalActors(RuntimeContext* context, const ClusterOptions& options,
     clients_.emplace_back(&world, &directory, &context_.controls, c);
     world.Register(&clients_.back(), {places.host, 0, -1},
                    absl::StrCat("client", c), directory.client(c));
-    world.WatchPeers(clients_.back().local_id());
+    world.peers().WatchPeers(clients_.back().local_id());
   }
 }
 
@@ -51,7 +51,7 @@ void LocalActors::AddController(const ClusterOptions& options) {
   controller_ = std::make_unique<Controller>(&context_, std::move(how));
   world.Register(controller_.get(), {-1, 0, -1}, "controller",
                  directory.controller());
-  world.WatchPeers(controller_->local_id());
+  world.peers().WatchPeers(controller_->local_id());
   for (int i = 0; i < topology.num_islands(); ++i) {
     schedulers_.push_back(std::make_unique<IslandScheduler>(
         &world, &directory, &context_.controls, i, options.ticket_order));
@@ -75,7 +75,7 @@ void LocalActors::AddHost(int h, int worker, const ClusterOptions& options) {
   host.actors.executor = world.Register(
       host.executor.get(), {h, worker, island, epoch},
       topology.HostName(h) + "/executor", context_.directory.executor(h));
-  world.WatchPeers(host.actors.executor);
+  world.peers().WatchPeers(host.actors.executor);
   // A cohort has the devices of the host that share a worker. In a simulation
   // with the default workers, each device is a cohort, so that more events may
   // interleave.
@@ -86,7 +86,8 @@ void LocalActors::AddHost(int h, int worker, const ClusterOptions& options) {
     const auto [cohort, fresh] = cohort_of.try_emplace(
         alone ? d : worker % world.num_workers(), cohort_of.size());
     if (fresh) {
-      host.cohorts.emplace_back(world.kernel_gate(worker), world.spins());
+      host.cohorts.emplace_back(world.kernels().kernel_gate(worker),
+                                world.spins());
     }
     host.actors.cohorts.push_back(cohort->second);
     host.devices.push_back(std::make_unique<Device>(

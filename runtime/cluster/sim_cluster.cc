@@ -113,7 +113,7 @@ void SimCluster::Stop(int32_t host, TimeNs tell_after) {
 
 void SimCluster::TakeForGone(int32_t host) {
   up_[host] = false;
-  world_.sim->ReportPeerDown(host, places_[host].epoch);
+  world_.sim->peers().ReportPeerDown(host, places_[host].epoch);
 }
 
 void SimCluster::Restart(int32_t host) {
@@ -124,7 +124,7 @@ void SimCluster::Restart(int32_t host) {
   if (!next.ok()) return;  // it was made once, so memory is short
   past_.push_back(std::exchange(of_host_[host], *std::move(next)));
   up_[host] = true;
-  world_.sim->ReportPeerUp(host, places_[host].epoch);
+  world_.sim->peers().ReportPeerUp(host, places_[host].epoch);
 }
 
 Cluster& SimCluster::ProcessOf(int32_t host) {

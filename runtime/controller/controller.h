@@ -84,8 +84,12 @@ class Controller final : public ControlActor {
   Controller(RuntimeContext* context, ControllerOptions options);
 
   void OnLocal(const LocalMessage& message) override;
-  void OnPeerDown(int32_t host, uint32_t epoch) override;
-  void OnPeerUp(int32_t host, uint32_t epoch) override;
+  void OnPeer(const PeerNews& news) override {
+    news.is_up ? OnPeerUp(news.host, news.epoch)
+               : OnPeerDown(news.host, news.epoch);
+  }
+  void OnPeerDown(int32_t host, uint32_t epoch);
+  void OnPeerUp(int32_t host, uint32_t epoch);
 
   // May be called from any thread.
   uint64_t messages_received() const { return counters_.received.get(); }

@@ -20,7 +20,7 @@ constexpr TimeNs kUnknownCostNs = 1000;
 
 void Device::StartCost(const DeviceProgram& program, const Gang& gang) {
   awaits_ = kCost;
-  const TimeNs cost = world_->CostNow(
+  const TimeNs cost = world_->kernels().CostNow(
       local_id(), gang.cost_ns > 0 ? gang.cost_ns : kUnknownCostNs);
   const TimeNs limit = limits_->limit_ns;
   const bool is_endless = limit > 0 && cost > limit;

@@ -68,8 +68,12 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
   ReceiveBuffer OnOffer(ActorId from, const WireMessage& message,
                         uint64_t bytes) override;
   void OnLocal(const LocalMessage& message) override;
-  void OnPeerDown(int32_t host, uint32_t epoch) override;
-  void OnPeerUp(int32_t host, uint32_t epoch) override;
+  void OnPeer(const PeerNews& news) override {
+    news.is_up ? OnPeerUp(news.host, news.epoch)
+               : OnPeerDown(news.host, news.epoch);
+  }
+  void OnPeerDown(int32_t host, uint32_t epoch);
+  void OnPeerUp(int32_t host, uint32_t epoch);
 
   // Must be called before the world starts. `ring` belongs to the executor's
   // worker.

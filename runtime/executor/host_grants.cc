@@ -52,7 +52,7 @@ HostLaunch* HostExecutor::LaunchOf(HostProgram* program,
   launch->end = grant.launch_first() + grant.launch_steps();
   launch->failure = {};
   unfilled_.Add(program, launch);
-  world_->ExpectKernels(1);
+  world_->kernels().ExpectKernels(1);
   return launch;
 }
 
@@ -161,7 +161,7 @@ void HostExecutor::FinishLaunch(HostProgram* program, proto::GrantDone* done) {
   launch->values.Fill(/*failed=*/false);
   launch->values.Clear();
   program->launches.Pop();
-  world_->ExpectKernels(-1);
+  world_->kernels().ExpectKernels(-1);
   NotifyFilled();
 }
 

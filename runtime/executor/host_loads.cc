@@ -286,7 +286,7 @@ void HostExecutor::FinishStop(HostProgram* program) {
     launch->values.Clear();
   }
   unfilled_.Remove(program);
-  world_->ExpectKernels(-static_cast<int>(program->launches.size()));
+  world_->kernels().ExpectKernels(-static_cast<int>(program->launches.size()));
   program->launches.Clear();
   program->grants.Clear();
   NotifyFilled();

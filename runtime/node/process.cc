@@ -134,14 +134,14 @@ void Process::Lose(uint32_t process) {
   proto::Member& member = members_[process - 1];
   member.set_gone(true);
   for (uint32_t host : member.hosts()) {
-    world_->ReportPeerDown(static_cast<int32_t>(host), member.life());
+    world_->peers().ReportPeerDown(static_cast<int32_t>(host), member.life());
   }
 }
 
 void Process::Come(const proto::Member& member) {
   members_[member.process() - 1] = member;
   for (uint32_t host : member.hosts()) {
-    world_->ReportPeerUp(static_cast<int32_t>(host), member.life());
+    world_->peers().ReportPeerUp(static_cast<int32_t>(host), member.life());
   }
 }
 

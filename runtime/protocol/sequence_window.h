@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <vector>
 
-
 namespace pathways {
 
 // The numbers seen from one sender, to drop second copies. Numbers start at 1

@@ -35,23 +35,17 @@ bool IsQuick(const proto::Control& control) {
 
 }  // namespace
 
-void ControlActor::Take(ActorId from, ControlRef message) {
-  if (!IsQuick(*message)) world_.TakesLong();
-  OnMessage(from, std::move(message));
-}
-
-void ControlActor::OnControl(ActorId from, std::string_view bytes) {
-  ControlRef message = NewControl();
-  if (!ReadControl(directory_, from, self_, bytes, &*message)) {
-    return OnForeign();
-  }
-  Take(from, std::move(message));
-}
-
-void ControlActor::OnControlBody(ActorId from, ControlBody* body) {
-  ControlRef message(ControlMessage::Of(body));
-  if (!CheckControl(directory_, from, self_, *message)) return OnForeign();
-  Take(from, std::move(message));
+void ControlActor::OnControl(ActorId from, ReceivedControl message) {
+  ControlRef control = message.body != nullptr
+                           ? ControlRef(ControlMessage::Of(message.body))
+                           : NewControl();
+  const bool is_valid =
+      message.body != nullptr
+          ? CheckControl(directory_, from, self_, *control)
+          : ReadControl(directory_, from, self_, message.bytes, &*control);
+  if (!is_valid) return OnForeign();
+  if (!IsQuick(*control)) world_.batching().TakesLong();
+  OnMessage(from, std::move(control));
 }
 
 }  // namespace pathways

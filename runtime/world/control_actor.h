@@ -9,7 +9,6 @@
 #ifndef RUNTIME_WORLD_CONTROL_ACTOR_H_
 #define RUNTIME_WORLD_CONTROL_ACTOR_H_
 
-#include <string_view>
 #include <utility>
 
 #include "runtime/protocol/control_message.h"
@@ -23,8 +22,7 @@ namespace pathways {
 // (runtime/protocol/control_check.h).
 class ControlActor : public Actor {
  public:
-  void OnControl(ActorId from, std::string_view bytes) final;
-  void OnControlBody(ActorId from, ControlBody* body) final;
+  void OnControl(ActorId from, ReceivedControl message) final;
 
  protected:
   // All arguments must outlive the actor. `self` is its address.
@@ -50,8 +48,6 @@ class ControlActor : public Actor {
   }
 
  private:
-  void Take(ActorId from, ControlRef message);
-
   World& world_;
   const Directory& directory_;
   ControlPool& controls_;

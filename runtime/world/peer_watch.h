@@ -27,7 +27,7 @@ struct Peer {
   bool operator==(const Peer&) const = default;
 };
 
-// The watchers of World::WatchPeers and the last state of each host.
+// The watchers of PeerEvents::WatchPeers and the last state of each host.
 // Invariants: (1) the epochs in the news of a host never decrease, and up comes
 // before down in each epoch; (2) news that an epoch above 1 is up come after
 // news that an earlier epoch is down; (3) each watcher gets each news once; a

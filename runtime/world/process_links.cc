@@ -298,7 +298,7 @@ void ProcessLinks::DeliverBatch(uint32_t process,
     if (!IsAllowed(process, wire)) continue;
     const bool is_hot = entry->frame.kind == LinkFrame::kHot;
     if (!is_hot || count == kMaxArrivals) {
-      world_->SendAll(absl::MakeConstSpan(arrivals, count));
+      world_->arrivals()->SendAll(absl::MakeConstSpan(arrivals, count));
       count = 0;
     }
     if (is_hot) {
@@ -312,7 +312,7 @@ void ProcessLinks::DeliverBatch(uint32_t process,
           std::string(entry->payload.data(), entry->payload.size()));
     }
   }
-  world_->SendAll(absl::MakeConstSpan(arrivals, count));
+  world_->arrivals()->SendAll(absl::MakeConstSpan(arrivals, count));
 }
 
 bool ProcessLinks::IsAllowed(uint32_t process, const WireFrame& wire) {
@@ -344,8 +344,9 @@ bool ProcessLinks::Lend(ActorId from, ActorId to, const WireMessage& message,
 void ProcessLinks::OnOffer(PeerId peer, const WireFrame& wire, uint64_t token) {
   const std::optional<uint64_t> number =
       lent_.AddOffer({peer, token, wire.payload_bytes});
-  if (number.has_value() && !world_->Offer(wire.from, wire.to, wire.message,
-                                           wire.payload_bytes, *number)) {
+  if (number.has_value() &&
+      !world_->arrivals()->Offer(wire.from, wire.to, wire.message,
+                                 wire.payload_bytes, *number)) {
     RefuseOffer(*number);
   }
 }

@@ -67,7 +67,7 @@ struct RemoteChannel {
                      Payload payload, LocalId owner,
                      const LocalMessage& returned)>
       lend;
-  // The receiver's answer to an offer that World::Offer brought.
+  // The receiver's answer to an offer that RemoteArrivals::Offer brought.
   std::function<void(uint64_t offer, LocalId owner,
                      const ReceiveBuffer& landing)>
       take;

@@ -52,7 +52,8 @@ absl::StatusOr<std::unique_ptr<SimWorld>> SimWorld::Create(SimOptions options) {
 }
 
 SimWorld::SimWorld(SimOptions options)
-    : options_(std::move(options)),
+    : World({.peers = this, .kernels = this, .arrivals = this}),
+      options_(std::move(options)),
       queue_(options_.seed),
       links_(options_.local, Links(options_), Mix(options_.seed, 1)),
       faults_(Faults(options_), Mix(options_.seed, 2)),
@@ -127,8 +128,8 @@ SimStats SimWorld::stats() const {
   return stats;
 }
 
-TimeNs SimWorld::Arrival(LocalId from, LocalId to, uint64_t bytes,
-                         uint64_t sequence, const FaultOutcome& outcome) {
+TimeNs SimWorld::ArrivalTime(LocalId from, LocalId to, uint64_t bytes,
+                             uint64_t sequence, const FaultOutcome& outcome) {
   const TimeNs now = Now();
   if (!Crosses(from, to)) return links_.InHost(from, now, bytes);
   ++stats_.crossed;
@@ -152,6 +153,12 @@ void SimWorld::Send(ActorId from, ActorId to, const WireMessage& message,
   driver_.Post([=, this, bytes = std::move(bytes)] {
     SendNow(from, to, message, {bytes.data(), bytes.size()});
   });
+}
+
+void SimWorld::SendAll(absl::Span<const Arrival> arrivals) {
+  for (const Arrival& one : arrivals) {
+    Send(one.from, one.to, one.message, one.payload);
+  }
 }
 
 void SimWorld::SendControl(ActorId from, ActorId to, std::string bytes) {
@@ -208,8 +215,8 @@ void SimWorld::SendNow(ActorId from, ActorId to, const WireMessage& message,
     faults_.AddLinkFaults(placement(sender).host, placement(receiver).host,
                           /*is_control=*/false, &outcome);
   }
-  TimeNs time = Arrival(sender, receiver, kHeaderBytes + payload.bytes,
-                        message.sequence, outcome);
+  TimeNs time = ArrivalTime(sender, receiver, kHeaderBytes + payload.bytes,
+                            message.sequence, outcome);
   if (outcome.dropped) return;
   CountUnderWay(receiver);
   const Envelope envelope =
@@ -240,8 +247,8 @@ void SimWorld::SendControlNow(ActorId from, ActorId to, std::string bytes) {
     faults_.AddLinkFaults(placement(sender).host, placement(receiver).host,
                           /*is_control=*/true, &outcome);
   }
-  TimeNs time = Arrival(sender, receiver, kHeaderBytes + bytes.size(),
-                        /*sequence=*/0, outcome);
+  TimeNs time = ArrivalTime(sender, receiver, kHeaderBytes + bytes.size(),
+                            /*sequence=*/0, outcome);
   if (outcome.dropped) return;
   auto push = [&](TimeNs at, std::string* owned) {
     queue_.Push(at, sender,
@@ -257,8 +264,9 @@ void SimWorld::SendLocalNow(LocalId from, LocalId to,
                             const LocalMessage& message) {
   if (driver_.stopped() || IsUnheard(to)) return;
   assert(!Crosses(from, to) && "a local message must not cross hosts");
-  const TimeNs time = Arrival(from, to, kHeaderBytes + message.payload_bytes,
-                              /*sequence=*/0, FaultOutcome());
+  const TimeNs time =
+      ArrivalTime(from, to, kHeaderBytes + message.payload_bytes,
+                  /*sequence=*/0, FaultOutcome());
   CountUnderWay(to);
   queue_.Push(time, from, Envelope::Of(Envelope::kLocal, message, kNoActor, to))
       .is_counted = true;
@@ -372,8 +380,7 @@ void SimWorld::Handle(Actor* actor, const SimQueue::Event& event) {
       return actor->OnControl(envelope.from, *envelope.As<std::string*>());
     default: {
       const auto& [peer, is_up] = envelope.As<PeerWatch::News>();
-      return is_up ? actor->OnPeerUp(peer.host, peer.epoch)
-                   : actor->OnPeerDown(peer.host, peer.epoch);
+      return actor->OnPeer({peer.host, peer.epoch, is_up});
     }
   }
 }
@@ -454,7 +461,7 @@ void SimWorld::Deliver() {
   queue_.Free(due.slot);
 }
 
-bool SimWorld::RunUntil(absl::FunctionRef<bool()> done) {
+bool SimWorld::RunUntil(absl::FunctionRef<bool()> done, TimeNs) {
   driver_.Start();
   bool reached = done();
   while (!reached && !driver_.stopped()) {

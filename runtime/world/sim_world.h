@@ -103,7 +103,10 @@ struct SimStats : FaultCounts {
 // thread may send from outside, report peers, and call Notify, Now and Stop,
 // but a run is repeatable only if one thread does everything. The payload of a
 // message from outside is copied.
-class SimWorld final : public World {
+class SimWorld final : public World,
+                       private PeerEvents,
+                       private KernelSupervisor,
+                       private RemoteArrivals {
  public:
   // Returns InvalidArgument if an option is out of range.
   static absl::StatusOr<std::unique_ptr<SimWorld>> Create(SimOptions options);
@@ -114,7 +117,9 @@ class SimWorld final : public World {
   void Reserve(LocalId to, int64_t messages) override;
   TimeNs Now() override { return now_.load(std::memory_order_relaxed); }
   uint64_t Random() override { return actor_random_.Next(); }
-  int num_workers() const override { return options_.workers; }
+  WorldTraits traits() const override {
+    return {options_.workers, /*spins=*/false, /*simulated=*/true};
+  }
   using World::Send;
   void Send(ActorId from, ActorId to, const WireMessage& message,
             Payload payload) override;
@@ -126,21 +131,13 @@ class SimWorld final : public World {
   uint64_t undelivered() const override {
     return undelivered_.load(std::memory_order_relaxed);
   }
-  void WatchPeers(LocalId actor) override;
-  void ReportPeerDown(int32_t host, uint32_t epoch) override;
-  void ReportPeerUp(int32_t host, uint32_t epoch) override;
-  // All workers share one gate: a simulation has one thread, which nothing
-  // watches.
-  KernelGate* const* kernel_gate(int) override { return &gate_of_all_; }
-  void ExpectKernels(int) override {}
   void Retire(LocalId actor) override {
     actors_[IndexOf(actor)].actor = nullptr;
   }
-  TimeNs CostNow(LocalId actor, TimeNs cost) override;
-  bool simulated() const override { return true; }
   // Evaluates `done` before the first event and after each one. Also returns
   // false if only background messages are left, or after Stop.
-  bool RunUntil(absl::FunctionRef<bool()> done) override;
+  using World::RunUntil;
+  bool RunUntil(absl::FunctionRef<bool()> done, TimeNs limit_ns) override;
   void Notify() override {}
   void Stop() override;
 
@@ -200,9 +197,24 @@ class SimWorld final : public World {
 
   explicit SimWorld(SimOptions options);
 
+  void WatchPeers(LocalId actor) override;
+  void ReportPeerDown(int32_t host, uint32_t epoch) override;
+  void ReportPeerUp(int32_t host, uint32_t epoch) override;
+  // All workers share one gate: a simulation has one thread, which nothing
+  // watches.
+  KernelGate* const* kernel_gate(int) override { return &gate_of_all_; }
+  void ExpectKernels(int) override {}
+  TimeNs CostNow(LocalId actor, TimeNs cost) override;
+  // No payload is offered to a simulation.
+  bool Offer(ActorId, ActorId, const WireMessage&, uint64_t,
+             uint64_t) override {
+    return false;
+  }
+  void SendAll(absl::Span<const Arrival> arrivals) override;
+
   // Charges the link and returns the time of arrival.
-  TimeNs Arrival(LocalId from, LocalId to, uint64_t bytes, uint64_t sequence,
-                 const FaultOutcome& outcome);
+  TimeNs ArrivalTime(LocalId from, LocalId to, uint64_t bytes,
+                     uint64_t sequence, const FaultOutcome& outcome);
   bool Crosses(LocalId from, LocalId to) const;
   // Returns kNobody if no actor of this process has the address.
   LocalId Find(ActorId address) const;

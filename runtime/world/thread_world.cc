@@ -102,7 +102,13 @@ absl::StatusOr<std::unique_ptr<ThreadWorld>> ThreadWorld::Create(
   return world;
 }
 
-ThreadWorld::ThreadWorld(ThreadOptions options) : options_(std::move(options)) {
+ThreadWorld::ThreadWorld(ThreadOptions options)
+    : World({.peers = this,
+             .kernels = this,
+             .batching = this,
+             .loans = this,
+             .arrivals = this}),
+      options_(std::move(options)) {
   int cores = std::max(1u, std::thread::hardware_concurrency());
   num_workers_ = options_.workers > 0
                      ? options_.workers
@@ -398,11 +404,7 @@ bool ThreadWorld::DeliverRare(Worker& self, Actor* actor, Envelope& envelope) {
     }
     case Envelope::kPeer: {
       const auto [peer, is_up] = envelope.As<PeerWatch::News>();
-      if (is_up) {
-        actor->OnPeerUp(peer.host, peer.epoch);
-      } else {
-        actor->OnPeerDown(peer.host, peer.epoch);
-      }
+      actor->OnPeer({peer.host, peer.epoch, is_up});
       return true;
     }
     case Envelope::kBody: {
@@ -410,7 +412,7 @@ bool ThreadWorld::DeliverRare(Worker& self, Actor* actor, Envelope& envelope) {
       // If the handler stops the world, the message is dropped with the queue,
       // so its envelope must not own the body.
       envelope.kind = Envelope::kLocal;
-      actor->OnControlBody(envelope.from, body);
+      actor->OnControl(envelope.from, ReceivedControl(body));
       self.stats.controls.Add(1);
       return true;
     }
@@ -446,8 +448,7 @@ void ThreadWorld::WakeAll() {
   for (int i = 0; i < num_workers_; ++i) workers_[i].mailbox.Wake();
 }
 
-bool ThreadWorld::RunUntilLimit(absl::FunctionRef<bool()> done,
-                                TimeNs limit_ns) {
+bool ThreadWorld::RunUntil(absl::FunctionRef<bool()> done, TimeNs limit_ns) {
   assert(Self() == nullptr && "a handler must not wait for its world");
   const TimeNs until =
       limit_ns < 0 ? Notifier::kNever : Later(SteadyClock().Now(), limit_ns);

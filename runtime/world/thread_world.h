@@ -116,7 +116,12 @@ struct WorkerStats {
 // for the message whose handler does not return. Should the kernel return after
 // all, the old thread touches nothing, and no thread waits for it. Memory that
 // the kernel may touch must be kept until the process ends.
-class ThreadWorld final : public World {
+class ThreadWorld final : public World,
+                          private PeerEvents,
+                          private KernelSupervisor,
+                          private SendBatching,
+                          private PayloadLoans,
+                          private RemoteArrivals {
  public:
   // Returns InvalidArgument if an option is out of range, and ResourceExhausted
   // if the system refused a thread; then no thread is left running.
@@ -131,22 +136,12 @@ class ThreadWorld final : public World {
   void Reserve(LocalId to, int64_t messages) override;
   TimeNs Now() override;
   uint64_t Random() override;
-  int num_workers() const override { return num_workers_; }
-  bool spins() const override { return options_.spin_ns > 0; }
+  WorldTraits traits() const override {
+    return {num_workers_, /*spins=*/options_.spin_ns > 0, /*simulated=*/false};
+  }
   using World::Send;
   void Send(ActorId from, ActorId to, const WireMessage& message,
             Payload payload) override;
-  // Payloads are not lent over links with faults or costs, which need their
-  // bytes.
-  bool Lends(ActorId to) const override {
-    return actors_.Find(to) == kNobody ? options_.remote_channel.lend != nullptr
-                                       : !watched_;
-  }
-  bool Lend(ActorId from, ActorId to, const WireMessage& message,
-            Payload payload, const LocalMessage& returned) override;
-  bool Offer(ActorId from, ActorId to, const WireMessage& message,
-             uint64_t bytes, uint64_t offer) override;
-  void SendAll(absl::Span<const Arrival> arrivals) override;
   void SendControl(ActorId from, ActorId to, std::string bytes) override;
   void PassControl(ActorId from, ActorId to, ControlBody* body) override;
   void SendLocal(LocalId from, LocalId to,
@@ -156,25 +151,14 @@ class ThreadWorld final : public World {
   uint64_t undelivered() const override {
     return undelivered_.load(std::memory_order_relaxed);
   }
-  void WatchPeers(LocalId actor) override;
-  void ReportPeerDown(int32_t host, uint32_t epoch) override;
-  void ReportPeerUp(int32_t host, uint32_t epoch) override;
-  KernelGate* const* kernel_gate(int worker) override;
-  void ExpectKernels(int by) override;
   void Retire(LocalId actor) override {
     actors_.hot(IndexOf(actor)).actor = &retired_;
   }
-  bool simulated() const override { return false; }
   // Evaluates `done` at first and after each Notify. Returns false only after
   // Stop. Several threads may wait at one time; a worker must not.
-  bool RunUntil(absl::FunctionRef<bool()> done) override {
-    return RunUntilLimit(done, /*limit_ns=*/-1);
-  }
-  bool RunUntilLimit(absl::FunctionRef<bool()> done, TimeNs limit_ns) override;
+  using World::RunUntil;
+  bool RunUntil(absl::FunctionRef<bool()> done, TimeNs limit_ns) override;
   void Notify() override;
-  void TakesLong() override;
-  void BeginCall() override;
-  void EndCall() override;
   // Idempotent; may be called on any thread. A call from a handler returns at
   // once: that handler is the last one of its worker, while handlers of other
   // workers may still be running.
@@ -199,6 +183,26 @@ class ThreadWorld final : public World {
   class Visit;
 
   explicit ThreadWorld(ThreadOptions options);
+
+  void WatchPeers(LocalId actor) override;
+  void ReportPeerDown(int32_t host, uint32_t epoch) override;
+  void ReportPeerUp(int32_t host, uint32_t epoch) override;
+  KernelGate* const* kernel_gate(int worker) override;
+  void ExpectKernels(int by) override;
+  void TakesLong() override;
+  void BeginCall() override;
+  void EndCall() override;
+  // Payloads are not lent over links with faults or costs, which need their
+  // bytes.
+  bool LendsTo(ActorId to) const override {
+    return actors_.Find(to) == kNobody ? options_.remote_channel.lend != nullptr
+                                       : !watched_;
+  }
+  bool LendTo(ActorId from, ActorId to, const WireMessage& message,
+              Payload payload, const LocalMessage& returned) override;
+  bool Offer(ActorId from, ActorId to, const WireMessage& message,
+             uint64_t bytes, uint64_t offer) override;
+  void SendAll(absl::Span<const Arrival> arrivals) override;
 
   int WorkerOf(int placed) const {
     const int worker = placed % num_workers_;

@@ -48,7 +48,7 @@ bool MayTakeLong(Envelope& envelope) {
     case Envelope::kLent:
       return true;
     case Envelope::kBody:
-      return false;  // the handler calls World::TakesLong
+      return false;  // the handler calls SendBatching::TakesLong
     case Envelope::kControl:
       return envelope.As<std::string*>()->size() > kQuickBytes;
     default:
@@ -74,8 +74,8 @@ void ThreadWorld::SendFar(ActorId from, ActorId to, const WireMessage& message,
   }
 }
 
-bool ThreadWorld::Lend(ActorId from, ActorId to, const WireMessage& message,
-                       Payload payload, const LocalMessage& returned) {
+bool ThreadWorld::LendTo(ActorId from, ActorId to, const WireMessage& message,
+                         Payload payload, const LocalMessage& returned) {
   Worker* self = Self();
   if (payload.bytes < kMinLentBytes || payload.data == nullptr ||
       self == nullptr || self->polls || !Lends(to)) {

@@ -77,10 +77,12 @@ void RecordingWorld::Send(ActorId from, ActorId to, const WireMessage& message,
   sent.push_back(std::move(one));
 }
 
-bool RecordingWorld::Lend(ActorId from, ActorId to, const WireMessage& message,
-                          Payload payload, const LocalMessage& returned) {
+bool RecordingWorld::LendTo(ActorId from, ActorId to,
+                            const WireMessage& message, Payload payload,
+                            const LocalMessage& returned) {
   if (!lends || payload.bytes < kMinLentBytes) {
-    return World::Lend(from, to, message, payload, returned);
+    Send(from, to, message, payload);
+    return false;
   }
   Sent one;
   one.kind = Sent::kLent;
@@ -104,6 +106,12 @@ bool RecordingWorld::Offer(ActorId from, ActorId to, const WireMessage& message,
   one.offer = offer;
   sent.push_back(std::move(one));
   return true;
+}
+
+void RecordingWorld::SendAll(absl::Span<const Arrival> arrivals) {
+  for (const Arrival& one : arrivals) {
+    Send(one.from, one.to, one.message, one.payload);
+  }
 }
 
 void RecordingWorld::SendControl(ActorId from, ActorId to, std::string bytes) {
@@ -139,13 +147,13 @@ void RecordingWorld::SendAfter(LocalId from, LocalId to, TimeNs delay,
 
 void RecordingWorld::ReportPeerDown(int32_t host, uint32_t epoch) {
   for (LocalId watcher : watchers) {
-    if (Actor* actor = At(watcher)) actor->OnPeerDown(host, epoch);
+    if (Actor* actor = At(watcher)) actor->OnPeer({host, epoch, false});
   }
 }
 
 void RecordingWorld::ReportPeerUp(int32_t host, uint32_t epoch) {
   for (LocalId watcher : watchers) {
-    if (Actor* actor = At(watcher)) actor->OnPeerUp(host, epoch);
+    if (Actor* actor = At(watcher)) actor->OnPeer({host, epoch, true});
   }
 }
 

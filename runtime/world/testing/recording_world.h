@@ -57,9 +57,16 @@ struct Sent {
 // Invariants: (1) handlers run only inside Deliver, Advance, DeliverAll and
 // reports of peers; (2) a timer is delivered once, by Advance, in order of
 // time, then of sending.
-class RecordingWorld final : public World {
+class RecordingWorld final : public World,
+                             private PeerEvents,
+                             private KernelSupervisor,
+                             private PayloadLoans,
+                             private RemoteArrivals {
  public:
-  explicit RecordingWorld(uint64_t seed = 1) : random_(seed) {}
+  explicit RecordingWorld(uint64_t seed = 1)
+      : World(
+            {.peers = this, .kernels = this, .loans = this, .arrivals = this}),
+        random_(seed) {}
 
   // Messages, including timers, that were sent and not taken yet.
   std::vector<Sent> sent;
@@ -97,34 +104,26 @@ class RecordingWorld final : public World {
   }
   TimeNs Now() override { return now_; }
   uint64_t Random() override { return random_.Next(); }
-  int num_workers() const override { return workers; }
+  WorldTraits traits() const override {
+    return {workers, /*spins=*/false, is_simulated};
+  }
   using World::Send;
   void Send(ActorId from, ActorId to, const WireMessage& message,
             Payload payload) override;
-  bool Lends(ActorId) const override { return lends; }
-  bool Lend(ActorId from, ActorId to, const WireMessage& message,
-            Payload payload, const LocalMessage& returned) override;
-  bool Offer(ActorId from, ActorId to, const WireMessage& message,
-             uint64_t bytes, uint64_t offer) override;
   void SendControl(ActorId from, ActorId to, std::string bytes) override;
   void SendLocal(LocalId from, LocalId to,
                  const LocalMessage& message) override;
   void SendAfter(LocalId from, LocalId to, TimeNs delay,
                  const LocalMessage& message) override;
   uint64_t undelivered() const override { return 0; }
-  void WatchPeers(LocalId actor) override { watchers.push_back(actor); }
-  // Notifies all watchers during the call, whatever they were notified of
-  // before.
-  void ReportPeerDown(int32_t host, uint32_t epoch) override;
-  void ReportPeerUp(int32_t host, uint32_t epoch) override;
-  KernelGate* const* kernel_gate(int) override { return &gate_of_all_; }
-  void ExpectKernels(int by) override { expected_kernels += by; }
   void Retire(LocalId actor) override {
     Actor* const gone = std::exchange(actors_[IndexOf(actor)], nullptr);
     std::erase_if(addresses_, [&](auto& at) { return at.second == gone; });
   }
-  bool simulated() const override { return is_simulated; }
-  bool RunUntil(absl::FunctionRef<bool()> done) override { return done(); }
+  using World::RunUntil;
+  bool RunUntil(absl::FunctionRef<bool()> done, TimeNs) override {
+    return done();
+  }
   void Notify() override { ++notified; }
   void Stop() override {}
 
@@ -133,6 +132,20 @@ class RecordingWorld final : public World {
   int expected_kernels = 0;
 
  private:
+  void WatchPeers(LocalId actor) override { watchers.push_back(actor); }
+  // Notifies all watchers during the call, whatever they were notified of
+  // before.
+  void ReportPeerDown(int32_t host, uint32_t epoch) override;
+  void ReportPeerUp(int32_t host, uint32_t epoch) override;
+  KernelGate* const* kernel_gate(int) override { return &gate_of_all_; }
+  void ExpectKernels(int by) override { expected_kernels += by; }
+  bool LendsTo(ActorId) const override { return lends; }
+  bool LendTo(ActorId from, ActorId to, const WireMessage& message,
+              Payload payload, const LocalMessage& returned) override;
+  bool Offer(ActorId from, ActorId to, const WireMessage& message,
+             uint64_t bytes, uint64_t offer) override;
+  void SendAll(absl::Span<const Arrival> arrivals) override;
+
   Actor* At(LocalId id) const {
     return IndexOf(id) < actors_.size() ? actors_[IndexOf(id)] : nullptr;
   }

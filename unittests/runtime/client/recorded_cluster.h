@@ -68,7 +68,7 @@ class RecordedCluster {
       executors.push_back(std::make_unique<HostExecutor>(&context, &actors, h));
       actors.executor = world.Register(executors.back().get(), {}, "executor",
                                        directory.executor(h));
-      Cohort& cohort = cohorts_.emplace_back(world.kernel_gate(h));
+      Cohort& cohort = cohorts_.emplace_back(world.kernels().kernel_gate(h));
       for (int d = 0; d < topology_.num_host_devices(h); ++d) {
         devices.push_back(std::make_unique<Device>(
             &world, &actors, &cohort, h, d, topology_.GlobalDevice({h, d}),

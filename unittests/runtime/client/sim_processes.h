@@ -81,7 +81,7 @@ class SimProcesses {
   // It is said to be gone.
   void Declare(uint32_t p) {
     for (int32_t host : HostsOf(p)) {
-      world().ReportPeerDown(host, places_[host].epoch);
+      world().peers().ReportPeerDown(host, places_[host].epoch);
     }
   }
   // Another process takes its place, with the next life of each of its hosts.
@@ -89,7 +89,7 @@ class SimProcesses {
     for (int32_t host : HostsOf(p)) ++places_[host].epoch;
     past_.push_back(std::exchange(processes_[p], Make(p)));
     for (int32_t host : HostsOf(p)) {
-      world().ReportPeerUp(host, places_[host].epoch);
+      world().peers().ReportPeerUp(host, places_[host].epoch);
     }
   }
 

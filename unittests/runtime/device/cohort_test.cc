@@ -22,7 +22,7 @@ TEST(CohortTest, KnowsItsDevicesByTheirNumberOnTheHost) {
   RecordingWorld world;
   HostActors actors;
   WorkLimits limits;
-  Cohort cohort(world.kernel_gate(0));
+  Cohort cohort(world.kernels().kernel_gate(0));
   EXPECT_EQ(cohort.begin_index(), cohort.end_index());
   auto device = [&](int index) {
     return std::make_unique<Device>(&world, &actors, &cohort, 0, index, index,

@@ -103,7 +103,7 @@ class DeviceTest : public ::testing::Test {
   const Topology topology_ = MakeTopology("2x1x1");
   HostActors actors_;
   Executor executor_;
-  Cohort cohort_{world_.kernel_gate(0)};
+  Cohort cohort_{world_.kernels().kernel_gate(0)};
   WorkLimits limits_;
   Device device_;
   bool lends_ = false;   // large pieces to the other host

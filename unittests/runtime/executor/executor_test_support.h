@@ -56,7 +56,7 @@ class RecordedHost {
     cohorts.resize(topology_.num_host_devices(host));
     for (int d = 0; d < topology_.num_host_devices(host); ++d) {
       while (cohorts_.size() <= cohorts[d]) {
-        cohorts_.emplace_back(world.kernel_gate(0));
+        cohorts_.emplace_back(world.kernels().kernel_gate(0));
       }
       devices.push_back(
           std::make_unique<Device>(&world, &actors_, &cohorts_[cohorts[d]],

@@ -70,7 +70,7 @@ class Fibers {
 class FiberWorld final : public World {
  public:
   FiberWorld(std::shared_ptr<World> world, Fibers* fibers)
-      : world_(std::move(world)), fibers_(*fibers) {}
+      : World(PartsOf(*world)), world_(std::move(world)), fibers_(*fibers) {}
 
   LocalId Register(Actor* actor, Placement placement, std::string name,
                    ActorId address) override {
@@ -81,7 +81,7 @@ class FiberWorld final : public World {
   void Reserve(LocalId to, int64_t n) override { world_->Reserve(to, n); }
   TimeNs Now() override { return world_->Now(); }
   uint64_t Random() override { return world_->Random(); }
-  int num_workers() const override { return world_->num_workers(); }
+  WorldTraits traits() const override { return world_->traits(); }
   using World::Send;
   void Send(ActorId from, ActorId to, const WireMessage& message,
             Payload payload) override {
@@ -98,21 +98,11 @@ class FiberWorld final : public World {
     if (!ended_) world_->SendAfter(from, to, delay, m);
   }
   uint64_t undelivered() const override { return world_->undelivered(); }
-  void WatchPeers(LocalId actor) override { world_->WatchPeers(actor); }
-  void ReportPeerDown(int32_t host, uint32_t epoch) override {
-    world_->ReportPeerDown(host, epoch);
-  }
-  void ReportPeerUp(int32_t host, uint32_t epoch) override {
-    world_->ReportPeerUp(host, epoch);
-  }
-  KernelGate* const* kernel_gate(int worker) override {
-    return world_->kernel_gate(worker);
-  }
-  void ExpectKernels(int by) override { world_->ExpectKernels(by); }
   void Retire(LocalId actor) override { world_->Retire(actor); }
-  bool simulated() const override { return true; }
-  bool RunUntil(absl::FunctionRef<bool()> done) override {
-    return fibers_.IsFiber() ? fibers_.Wait(done) : world_->RunUntil(done);
+  using World::RunUntil;
+  bool RunUntil(absl::FunctionRef<bool()> done, TimeNs limit_ns) override {
+    return fibers_.IsFiber() ? fibers_.Wait(done)
+                             : world_->RunUntil(done, limit_ns);
   }
   void Notify() override {}
   void Stop() override { ended_ = true; }

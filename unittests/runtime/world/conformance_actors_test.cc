@@ -112,19 +112,19 @@ TEST_P(WorldConformance, WatchersHearOfEachPeerOnce) {
     Bump(heard);
   };
   a.on_local = [&](const LocalMessage&) {
-    world_->WatchPeers(a.local_id());
+    world_->peers().WatchPeers(a.local_id());
     Bump(watching);
   };
   b.on_local = [&](const LocalMessage&) {
-    world_->WatchPeers(b.local_id());
+    world_->peers().WatchPeers(b.local_id());
     Bump(watching);
   };
   world_->SendLocal(kNobody, a.local_id(), LocalNumbered(0));
   ASSERT_TRUE(RunTo(watching, 1));
-  world_->ReportPeerDown(1, 3);
-  world_->ReportPeerDown(1, 3);
-  world_->ReportPeerDown(2, 1);
-  world_->ReportPeerDown(1, 4);
+  world_->peers().ReportPeerDown(1, 3);
+  world_->peers().ReportPeerDown(1, 3);
+  world_->peers().ReportPeerDown(2, 1);
+  world_->peers().ReportPeerDown(1, 4);
   ASSERT_TRUE(RunTo(heard, 3));
   // A later watcher, which is on one of the lost hosts itself.
   world_->SendLocal(kNobody, b.local_id(), LocalNumbered(0));
@@ -151,7 +151,7 @@ TEST_P(WorldConformance, WatchersHearOfEachLifeOnce) {
       Bump(heard);
     };
     actor.on_local = [&](const LocalMessage&) {
-      world_->WatchPeers(actor.local_id());
+      world_->peers().WatchPeers(actor.local_id());
       Bump(watching);
     };
   };
@@ -165,25 +165,25 @@ TEST_P(WorldConformance, WatchersHearOfEachLifeOnce) {
   world_->SendLocal(kNobody, c.local_id(), LocalNumbered(0));
   ASSERT_TRUE(RunTo(watching, 2));
   // There is no epoch before the first, and known news are not repeated.
-  world_->ReportPeerUp(1, 1);
-  world_->ReportPeerUp(1, 1);
+  world_->peers().ReportPeerUp(1, 1);
+  world_->peers().ReportPeerUp(1, 1);
   // Epoch 2 implies that epoch 1 is over, so the later report has no effect.
-  world_->ReportPeerUp(1, 2);
-  world_->ReportPeerDown(1, 1);
+  world_->peers().ReportPeerUp(1, 2);
+  world_->peers().ReportPeerDown(1, 1);
   // An epoch that is over, or older than the current one, does not begin.
-  world_->ReportPeerDown(1, 2);
-  world_->ReportPeerUp(1, 2);
-  world_->ReportPeerUp(1, 3);
-  world_->ReportPeerUp(1, 2);
-  world_->ReportPeerDown(1, 2);
+  world_->peers().ReportPeerDown(1, 2);
+  world_->peers().ReportPeerUp(1, 2);
+  world_->peers().ReportPeerUp(1, 3);
+  world_->peers().ReportPeerUp(1, 2);
+  world_->peers().ReportPeerDown(1, 2);
   // If epochs were missed, only the last one counts.
-  world_->ReportPeerUp(3, 7);
-  world_->ReportPeerDown(3, 7);
-  world_->ReportPeerDown(4, 1);
+  world_->peers().ReportPeerUp(3, 7);
+  world_->peers().ReportPeerDown(3, 7);
+  world_->peers().ReportPeerDown(4, 1);
   ASSERT_TRUE(RunTo(heard, 13));
   world_->SendLocal(kNobody, b.local_id(), LocalNumbered(0));
   ASSERT_TRUE(RunTo(heard, 19));
-  world_->ReportPeerUp(4, 2);
+  world_->peers().ReportPeerUp(4, 2);
   ASSERT_TRUE(RunTo(heard, 22));
   world_->Stop();
   using testing::ElementsAre;
@@ -212,7 +212,7 @@ TEST_P(WorldConformance, ReportsOfTwoThreadsKeepTheOrderOfLives) {
     actor.on_peer_up = [=](int32_t, uint32_t epoch) { hear(2 * epoch); };
     last[i] = 1;
     actor.on_local = [&](const LocalMessage&) {
-      world_->WatchPeers(actor.local_id());
+      world_->peers().WatchPeers(actor.local_id());
       Bump(watching);
     };
     world_->SendLocal(kNobody, actor.local_id(), LocalNumbered(0));
@@ -220,8 +220,8 @@ TEST_P(WorldConformance, ReportsOfTwoThreadsKeepTheOrderOfLives) {
   ASSERT_TRUE(RunTo(watching, 3));
   const auto report = [&] {
     for (uint32_t life = 1; life <= kEpochs; ++life) {
-      world_->ReportPeerUp(1, life);
-      if (life < kEpochs) world_->ReportPeerDown(1, life);
+      world_->peers().ReportPeerUp(1, life);
+      if (life < kEpochs) world_->peers().ReportPeerDown(1, life);
     }
   };
   std::thread other(report);

@@ -60,7 +60,7 @@ class ControlActorTest : public ::testing::Test {
 TEST_F(ControlActorTest, HearsBytesAndWhatIsHandedOver) {
   const ActorId controller = directory_.controller();
   actor_.OnControl(controller, Start(1)->SerializeAsString());
-  actor_.OnControlBody(controller, Start(2).Hand());
+  actor_.OnControl(controller, ReceivedControl(Start(2).Hand()));
   EXPECT_THAT(actor_.tickets, ElementsAre(1, 2));
   EXPECT_EQ(actor_.foreign, 0);
   // All messages were released.
@@ -70,7 +70,7 @@ TEST_F(ControlActorTest, HearsBytesAndWhatIsHandedOver) {
 TEST_F(ControlActorTest, DropsWhatIsNotOfTheProtocol) {
   const ActorId host = directory_.executor(0);
   actor_.OnControl(host, Start(1)->SerializeAsString());
-  actor_.OnControlBody(host, Start(1).Hand());
+  actor_.OnControl(host, ReceivedControl(Start(1).Hand()));
   actor_.OnControl(directory_.controller(), "\xff");
   EXPECT_THAT(actor_.tickets, IsEmpty());
   EXPECT_EQ(actor_.foreign, 3);

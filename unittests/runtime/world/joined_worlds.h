@@ -34,9 +34,13 @@ namespace pathways {
 // Host h is in world h modulo `processes`, and the controller's host in the
 // first one. Tests call the World interface of this object as if it were one
 // world.
-class JoinedWorlds final : public World {
+class JoinedWorlds final : public World,
+                           private PeerEvents,
+                           private KernelSupervisor,
+                           private PayloadLoans {
  public:
-  JoinedWorlds(int processes, const std::function<ThreadOptions()>& options) {
+  JoinedWorlds(int processes, const std::function<ThreadOptions()>& options)
+      : World({.peers = this, .kernels = this, .loans = this}) {
     auto network = std::make_shared<InProcessNetwork>();
     for (int p = 0; p < processes; ++p) {
       Process& process = processes_.emplace_back();
@@ -86,18 +90,11 @@ class JoinedWorlds final : public World {
   }
   TimeNs Now() override { return First().Now(); }
   uint64_t Random() override { return First().Random(); }
-  int num_workers() const override {
-    return processes_.front().world->num_workers();
-  }
+  WorldTraits traits() const override { return First().traits(); }
   using World::Send;
   void Send(ActorId from, ActorId to, const WireMessage& message,
             Payload payload) override {
     From(from, to).Send(from, to, message, payload);
-  }
-  bool Lends(ActorId to) const override { return First().Lends(to); }
-  bool Lend(ActorId from, ActorId to, const WireMessage& message,
-            Payload payload, const LocalMessage& returned) override {
-    return From(from, to).Lend(from, to, message, payload, returned);
   }
   void SendControl(ActorId from, ActorId to, std::string bytes) override {
     From(from, to).SendControl(from, to, std::move(bytes));
@@ -120,27 +117,10 @@ class JoinedWorlds final : public World {
     }
     return all;
   }
-  void WatchPeers(LocalId actor) override {
-    Of(actor).WatchPeers(Local(actor));
-  }
-  void ReportPeerDown(int32_t host, uint32_t epoch) override {
-    for (Process& process : processes_) {
-      process.world->ReportPeerDown(host, epoch);
-    }
-  }
-  void ReportPeerUp(int32_t host, uint32_t epoch) override {
-    for (Process& process : processes_) {
-      process.world->ReportPeerUp(host, epoch);
-    }
-  }
-  KernelGate* const* kernel_gate(int worker) override {
-    return First().kernel_gate(worker);
-  }
-  void ExpectKernels(int by) override { First().ExpectKernels(by); }
   void Retire(LocalId actor) override { Of(actor).Retire(Local(actor)); }
-  bool simulated() const override { return false; }
-  bool RunUntil(absl::FunctionRef<bool()> done) override {
-    return First().RunUntil(done);
+  using World::RunUntil;
+  bool RunUntil(absl::FunctionRef<bool()> done, TimeNs limit_ns) override {
+    return First().RunUntil(done, limit_ns);
   }
   void Notify() override { First().Notify(); }
   void Stop() override {
@@ -152,6 +132,29 @@ class JoinedWorlds final : public World {
   }
 
  private:
+  void WatchPeers(LocalId actor) override {
+    Of(actor).peers().WatchPeers(Local(actor));
+  }
+  void ReportPeerDown(int32_t host, uint32_t epoch) override {
+    for (Process& process : processes_) {
+      process.world->peers().ReportPeerDown(host, epoch);
+    }
+  }
+  void ReportPeerUp(int32_t host, uint32_t epoch) override {
+    for (Process& process : processes_) {
+      process.world->peers().ReportPeerUp(host, epoch);
+    }
+  }
+  KernelGate* const* kernel_gate(int worker) override {
+    return First().kernels().kernel_gate(worker);
+  }
+  void ExpectKernels(int by) override { First().kernels().ExpectKernels(by); }
+  bool LendsTo(ActorId to) const override { return First().Lends(to); }
+  bool LendTo(ActorId from, ActorId to, const WireMessage& message,
+              Payload payload, const LocalMessage& returned) override {
+    return From(from, to).Lend(from, to, message, payload, returned);
+  }
+
   struct Process {
     std::unique_ptr<ProcessLinks> links;
     std::unique_ptr<ThreadWorld> world;

@@ -65,7 +65,7 @@ class LostWorkerTest : public ::testing::Test {
     auto made = ThreadWorld::Create(std::move(options));
     ASSERT_TRUE(made.ok()) << made.status();
     world = *std::move(made);
-    world->ExpectKernels(1);
+    world->kernels().ExpectKernels(1);
   }
   // Actors that live as long as the process, for handlers that never return.
   TestActor& NewActor(int worker, int host = 0) {
@@ -83,7 +83,7 @@ class LostWorkerTest : public ::testing::Test {
   // Returns an actor that calls a kernel when it gets its first message.
   TestActor& NewDevice(int worker, Kernel& kernel) {
     TestActor& actor = NewActor(worker);
-    KernelGate* const* gate = world->kernel_gate(worker);
+    KernelGate* const* gate = world->kernels().kernel_gate(worker);
     auto run = [&kernel, gate, &actor] {
       kernel.Call(**gate, IndexOf(actor.local_id()));
     };
@@ -180,7 +180,7 @@ TEST_P(LostHandlerTest, OthersOfTheWorkerGoOn) {
   kernel.held = false;
   world->Send(kNoActor, other.id, Numbered(6));
   EXPECT_TRUE(world->RunUntil([&] { return count.load() == 7; }));
-  world->ExpectKernels(-1);
+  world->kernels().ExpectKernels(-1);
   world->Stop();
   EXPECT_FALSE(kernel.left.load());
   EXPECT_THAT(seen, ::testing::UnorderedElementsAre(1, 2, 3, 4, 5, 9, 6));
@@ -193,7 +193,7 @@ TEST_F(LostWorkerTest, StopDoesNotWaitForIt) {
   world->Send(kNoActor, device.id, {});
   Await([&] { return kernel.entered.load(); });
   // The thread is not lost yet, and no launch expects kernels any more.
-  world->ExpectKernels(-1);
+  world->kernels().ExpectKernels(-1);
   std::atomic<bool> stopped{false};
   std::thread stopper([&] {
     world->Stop();
@@ -223,7 +223,7 @@ TEST_F(LostWorkerTest, AllWorkersAtOnceAndAgain) {
   world->Send(kNoActor, last.id, {});
   Await([&] { return heard.load() == 1; });
   for (Kernel* kernel : kernels) kernel->held = false;
-  world->ExpectKernels(-1);
+  world->kernels().ExpectKernels(-1);
   world->Stop();
   for (Kernel* kernel : kernels) EXPECT_FALSE(kernel->left.load());
 }
@@ -263,7 +263,7 @@ TEST_F(LostWorkerTest, ComingBackRacesWithBeingGivenUp) {
   }
   EXPECT_EQ(came_back + lost.load(), kRounds);
   EXPECT_EQ(world->lost(), static_cast<uint64_t>(lost.load()));
-  world->ExpectKernels(-1);
+  world->kernels().ExpectKernels(-1);
   world->Stop();
 }
 

@@ -158,7 +158,7 @@ TEST(SimWorldTest, WatchersHearOfAHostThatStops) {
                         std::to_string(epoch) + " at " +
                         std::to_string(world->Now()));
       };
-      world->WatchPeers(actor->local_id());
+      world->peers().WatchPeers(actor->local_id());
     };
     hears(&near, "near");
     hears(&far, "far");  // gets no news of its own host
@@ -170,8 +170,8 @@ TEST(SimWorldTest, WatchersHearOfAHostThatStops) {
     if (tell_after < 0) {
       EXPECT_THAT(heard, ElementsAre());
       // A component that learned of it by other means may report it.
-      world->ReportPeerDown(1, 7);
-      world->ReportPeerDown(1, 7);
+      world->peers().ReportPeerDown(1, 7);
+      world->peers().ReportPeerDown(1, 7);
       EXPECT_FALSE(world->RunUntil(Never));
       EXPECT_THAT(heard,
                   UnorderedElementsAre("near 1.7 at 0", "late 1.7 at 0"));
@@ -314,11 +314,11 @@ TEST(SimWorldTest, SlowActorsTakeLonger) {
   auto world = MakeSim(FreeLinks());
   a.Join(*world, 0, 0);
   const std::string name = world->name(a.local_id());
-  EXPECT_EQ(world->CostNow(a.local_id(), 100), 100);
+  EXPECT_EQ(world->kernels().CostNow(a.local_id(), 100), 100);
   world->SlowDown(name, 2.5);
-  EXPECT_EQ(world->CostNow(a.local_id(), 100), 250);
+  EXPECT_EQ(world->kernels().CostNow(a.local_id(), 100), 250);
   world->SlowDown(name, 1);
-  EXPECT_EQ(world->CostNow(a.local_id(), 100), 100);
+  EXPECT_EQ(world->kernels().CostNow(a.local_id(), 100), 100);
 }
 
 TEST(SimWorldTest, DeliveriesAreChangedLeftOutAndDoubled) {

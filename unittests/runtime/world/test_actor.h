@@ -42,14 +42,18 @@ struct TestActor : Actor {
   void OnLocal(const LocalMessage& message) override {
     if (on_local) on_local(message);
   }
-  void OnControl(ActorId from, std::string_view bytes) override {
-    if (on_control) on_control(from, bytes);
+  void OnControl(ActorId from, ReceivedControl message) override {
+    std::string held;
+    if (message.body != nullptr) {
+      held = message.body->Serialize();
+      message.body->Release();
+      message.bytes = held;
+    }
+    if (on_control) on_control(from, message.bytes);
   }
-  void OnPeerDown(int32_t host, uint32_t epoch) override {
-    if (on_peer_down) on_peer_down(host, epoch);
-  }
-  void OnPeerUp(int32_t host, uint32_t epoch) override {
-    if (on_peer_up) on_peer_up(host, epoch);
+  void OnPeer(const PeerNews& news) override {
+    const auto& on_peer = news.is_up ? on_peer_up : on_peer_down;
+    if (on_peer) on_peer(news.host, news.epoch);
   }
   ActorId Join(World& world, int host, int worker, int island = 0) {
     return Join(world, Placement{host, worker, island});

@@ -102,13 +102,13 @@ TEST_F(FollowersTest, TakeTurnsWithOneWorkerAlone) {
 TEST_F(FollowersTest, WhatACallSendsIsHandledAtItsEnd) {
   Make();
   AwaitSleep();
-  world->BeginCall();
-  world->BeginCall();
+  world->batching().BeginCall();
+  world->batching().BeginCall();
   Notify(1);
-  world->EndCall();
+  world->batching().EndCall();
   EXPECT_EQ(handled.load(), 0);
   Notify(2);
-  world->EndCall();
+  world->batching().EndCall();
   EXPECT_EQ(handled.load(), 2);
   EXPECT_EQ(last.load(), 2u);
   EXPECT_EQ(ran_on.load(), std::this_thread::get_id());
@@ -218,9 +218,9 @@ TEST_F(FollowersTest, StopEndsAWait) {
   follower.join();
   const int64_t before = handled.load();
   Notify(2);
-  world->BeginCall();
+  world->batching().BeginCall();
   Notify(3);
-  world->EndCall();
+  world->batching().EndCall();
   EXPECT_EQ(handled.load(), before);
 }
 

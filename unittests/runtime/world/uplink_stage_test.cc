@@ -168,7 +168,7 @@ TEST_F(UplinkStageTest, NothingWaitsForWhoSaysThatItTakesLong) {
   TestActor &speaker = NewSpeaker(), &other = actors_.emplace_back();
   other.Join(*world_, 0, 0);
   other.on_control = [&](ActorId, std::string_view bytes) {
-    if (bytes == "slow") world_->TakesLong();
+    if (bytes == "slow") world_->batching().TakesLong();
     events_.Add(std::string(bytes));
   };
   Run([&] {
@@ -201,7 +201,7 @@ TEST_F(UplinkStageTest, NothingWaitsForALongMessage) {
 
 TEST_F(UplinkStageTest, NothingWaitsForAKernel) {
   TestActor& speaker = NewSpeaker();
-  KernelGate* const* gate = world_->kernel_gate(0);
+  KernelGate* const* gate = world_->kernels().kernel_gate(0);
   speaker.on_local = [&](const LocalMessage& message) {
     world_->Send(speaker.id, kFar, Numbered(message.step));
     (*gate)->Announce(KernelGate::Place(0, 0), 1, 0);
@@ -234,7 +234,7 @@ TEST_F(UplinkStageTest, ArrivalsAreAnsweredInOneGo) {
       {kFar, speaker.id, Numbered(2), {}},
       {kFar, kFar, Numbered(9), {}},  // no actor of this world
       {kFar, speaker.id, Numbered(3), {kText, sizeof kText}}};
-  world_->SendAll(arrivals);
+  world_->arrivals()->SendAll(arrivals);
   auto all = events_.all();
   while (all.empty() || all.back() != "flush") all = events_.all();
   world_->Stop();
@@ -268,7 +268,7 @@ TEST_F(UplinkStageTest, ArrivalsKeepTheirOrder) {
     if (some.size() == 1) {
       world_->Send(kFar, listener.id, some[0].message, some[0].payload);
     } else {
-      world_->SendAll(some);
+      world_->arrivals()->SendAll(some);
     }
     return true;
   };
