@@ -60,12 +60,11 @@ void FillPadding(const std::vector<int64_t>& shape,
 
 absl::Status HostProgramBuilder::Build(const std::vector<Arena*>& arenas,
                                        Arena* host_arena) {
-  first_device_ = topology_.GlobalDevice({out_.host, 0});
   FindShards();
   FindCohorts();
   absl::Status memory = CheckTables(*host_arena);
   if (!memory.ok()) return memory;
-  memory = AllocateDevices(arenas);
+  memory = memory_.AllocateDevices(arenas);
   if (!memory.ok()) return memory;
   for (auto& device : out_.devices) {
     if (device != nullptr) LayOut(device.get());
@@ -76,8 +75,13 @@ absl::Status HostProgramBuilder::Build(const std::vector<Arena*>& arenas,
   for (auto& device : out_.devices) {
     if (device != nullptr) MakeOps(device.get());
   }
-  memory = AllocateHost(host_arena);
-  if (!memory.ok()) return memory;
+  absl::StatusOr<Arena::Segment> segment = memory_.AllocateHost(host_arena);
+  if (!segment.ok()) {
+    lacking_ = memory_.host_bytes();
+    return segment.status();
+  }
+  out_.host_memory = *std::move(segment);
+  SetGroupMemory();
   for (auto& device : out_.devices) {
     if (device == nullptr) continue;
     GangTables queue;
@@ -94,9 +98,7 @@ absl::Status HostProgramBuilder::Build(const std::vector<Arena*>& arenas,
 }
 
 void HostProgramBuilder::FindShards() {
-  out_.devices.resize(topology_.num_host_devices(out_.host));
-  device_base_.resize(out_.devices.size());
-  host_base_.resize(out_.devices.size());
+  out_.devices.resize(in_.topology.num_host_devices(out_.host));
   out_.edge_bases.assign(p_.edges().size() * out_.devices.size(), kNoEntry);
   self_bases_ = out_.edge_bases;
   for (size_t d = 0; d < out_.devices.size(); ++d) {
@@ -104,7 +106,7 @@ void HostProgramBuilder::FindShards() {
     bool any = false;
     for (size_t s = 0; s < p_.slices().size(); ++s) {
       shards[s] = p_.bound(static_cast<uint32_t>(s))
-                      .ShardsOn(first_device_ + static_cast<int64_t>(d));
+                      .ShardsOn(in_.first_device() + static_cast<int64_t>(d));
       any |= !shards[s].empty();
       out_.num_own_shards += shards[s].size();
     }
@@ -168,74 +170,20 @@ absl::Status HostProgramBuilder::CheckTables(const Arena& arena) {
       arena.bound(), " bytes are used", Tag(ErrorId::kNoHostMemory)));
 }
 
-absl::Status HostProgramBuilder::AllocateDevices(
-    const std::vector<Arena*>& arenas) {
-  for (size_t d = 0; d < out_.devices.size(); ++d) {
-    DeviceProgram* device = out_.devices[d].get();
-    if (device == nullptr) continue;
-    ByteSum sum;
-    uint64_t scratch = 0;
-    for (size_t s = 0; s < p_.slices().size(); ++s) {
-      device_base_[d].push_back(sum.total());
-      sum.Add(AlignBuffer(p_.slices()[s].device_bytes),
-              device->shards[s].size());
-      host_base_[d].push_back(host_sum_.total());
-      host_sum_.Add(AlignBuffer(p_.slices()[s].host_bytes),
-                    device->shards[s].size());
-    }
-    for (const proto::Action& action : plan().actions()) {
-      if (action.kind() != proto::GANG ||
-          device->shards[action.slice()].empty()) {
-        continue;
-      }
-      for (const proto::GangStep& step : action.steps()) {
-        if (!step.has_run()) continue;
-        scratch = std::max(scratch, plan()
-                                        .kernels(action.kernel())
-                                        .segments(step.run().segment())
-                                        .scratch_bytes());
-      }
-    }
-    const uint64_t scratch_at = sum.total();
-    sum.Add(scratch);
-    absl::StatusOr<Arena::Segment> segment = arenas[d]->Allocate(
-        sum.total(), absl::StrCat("program '", p_.name(), "'"));
-    if (!segment.ok()) return segment.status();
-    device->memory = *std::move(segment);
-    char* const data = device->memory.data();
-    device->memories[SlotOffset::kDevice] = data;
-    if (data != nullptr) device->scratch = data + scratch_at;
-  }
-  return absl::OkStatus();
-}
-
-absl::Status HostProgramBuilder::AllocateHost(Arena* arena) {
-  absl::StatusOr<Arena::Segment> segment = arena->Allocate(
-      host_sum_.total(), absl::StrCat("program '", p_.name(), "'"));
-  if (!segment.ok()) {
-    lacking_ = host_sum_.total();
-    return segment.status();
-  }
-  out_.host_memory = *std::move(segment);
-  char* base = out_.host_memory.data();
-  if (base == nullptr) return absl::OkStatus();
-  for (const auto& device : out_.devices) {
-    if (device == nullptr || p_.slices().empty()) continue;
-    device->memories[SlotOffset::kHost] = base + host_base_[device->device][0];
-  }
+void HostProgramBuilder::SetGroupMemory() {
+  if (!memory_.has_host_memory()) return;
   for (size_t i = 0; i < out_.flag_barriers.size(); ++i) {
-    out_.flag_barriers[i]->SetMemory(base + small_at_[i]);
+    out_.flag_barriers[i]->SetMemory(memory_.AddressOf(small_at_[i]));
   }
   for (size_t g = 0; g < out_.groups.size(); ++g) {
     HostGroup& group = out_.groups[g];
+    char* const at = memory_.AddressOf(group_at_[g]);
     if (group.exchange != nullptr) {
-      group.exchange->SetMemory(base + group_at_[g],
-                                AlignBuffer(group.exchange->slot_bytes()));
+      group.exchange->SetMemory(at, AlignBuffer(group.exchange->slot_bytes()));
     } else {
-      group.SetMemory(base + group_at_[g]);
+      group.SetMemory(at);
     }
   }
-  return absl::OkStatus();
 }
 
 void HostProgramBuilder::LayOut(DeviceProgram* device) {
@@ -315,42 +263,6 @@ void HostProgramBuilder::ResetCounters(DeviceProgram* device) {
       device->counts[device->EntryAt(in.entry, n)] += in.expected;
     }
   }
-}
-
-SlotOffset HostProgramBuilder::OffsetOf(uint32_t buffer, uint32_t device,
-                                        int64_t k) const {
-  const proto::Buffer& b = plan().buffers(buffer);
-  const PreparedSlice& slice = p_.slices()[b.slice()];
-  SlotOffset ref;
-  ref.credits = std::max<uint32_t>(1, b.credits());
-  ref.memory =
-      b.memory() == proto::HOST ? SlotOffset::kHost : SlotOffset::kDevice;
-  if (out_.devices[device]->memories[ref.memory] == nullptr) return ref;
-  ref.stride = b.slot_stride();
-  const bool on_host = ref.memory == SlotOffset::kHost;
-  const std::vector<uint64_t>& bases =
-      on_host ? host_base_[device] : device_base_[device];
-  ref.offset =
-      bases[b.slice()] - bases[0] +
-      AlignBuffer(on_host ? slice.host_bytes : slice.device_bytes) * k +
-      b.offset();
-  return ref;
-}
-
-SlotRef HostProgramBuilder::Slot(uint32_t buffer, uint32_t device,
-                                 int64_t k) const {
-  const SlotOffset offset = OffsetOf(buffer, device, k);
-  SlotRef ref;
-  ref.credits = offset.credits;
-  ref.stride = offset.stride;
-  char* const base = out_.devices[device]->memories[offset.memory];
-  if (base != nullptr) ref.base = base + offset.offset;
-  return ref;
-}
-
-Topology::Place HostProgramBuilder::PlaceOf(uint32_t slice,
-                                            int64_t shard) const {
-  return topology_.LocateGlobal(p_.bound(slice).device_of[shard]);
 }
 
 void HostProgramBuilder::CutValues() {

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Private to the host_program*.cc files: memory and shards (host_program.cc),
+// Private to the host_program*.cc files: shards and entries (host_program.cc),
 // gangs (host_program_queue.cc), collectives (host_program_collectives.cc), and
 // moves and dispatch (host_program_moves.cc).
 //
@@ -30,6 +30,8 @@
 #include "absl/status/status.h"
 #include "runtime/base/buffer_bytes.h"
 #include "runtime/program/host_program.h"
+#include "runtime/program/program_memory.h"
+#include "runtime/program/table_inputs.h"
 
 namespace pathways {
 
@@ -55,11 +57,12 @@ class HostProgramBuilder {
                      const DispatchOptions& dispatch, HostReach reach,
                      HostProgram* out)
       : p_(plan),
-        topology_(topology),
         host_actors_(host_actors),
         dispatch_(dispatch),
         reach_(std::move(reach)),
-        out_(*out) {}
+        out_(*out),
+        in_{plan, topology, host_actors, dispatch, reach_, out->host},
+        memory_(plan, out->devices) {}
 
   absl::Status Build(const std::vector<Arena*>& arenas, Arena* host_arena);
   // Bytes of the host's own memory that must be free for Build to succeed; set
@@ -77,15 +80,11 @@ class HostProgramBuilder {
   // plan with many shards on one device is refused before anything is allocated
   // for it.
   absl::Status CheckTables(const Arena& arena);
-  absl::Status AllocateDevices(const std::vector<Arena*>& arenas);
-  absl::Status AllocateHost(Arena* arena);
+  void SetGroupMemory();
   // Makes in-edges and entries of a device. Reads no other device.
   void LayOut(DeviceProgram* device);
   uint32_t Expected(const PreparedEdge& edge, int32_t shard) const;
   void ResetCounters(DeviceProgram* device);
-  SlotOffset OffsetOf(uint32_t buffer, uint32_t device, int64_t k) const;
-  SlotRef Slot(uint32_t buffer, uint32_t device, int64_t k) const;
-  Topology::Place PlaceOf(uint32_t slice, int64_t shard) const;
   // Cuts the arguments and results into the blocks that this host holds.
   void CutValues();
   void CountAll();
@@ -97,7 +96,7 @@ class HostProgramBuilder {
                 const proto::Collective& c, int32_t shard);
   std::unique_ptr<GroupMeeting> MakeMeeting(HostGroup* group) const;
   // Chooses how groups [first, ...), which are all groups of one collective,
-  // combine, and adds up the memory that they need.
+  // combine, and reserves the memory that they need.
   void PlaceGroups(size_t first, uint32_t slice, const proto::Collective& c);
   // Lays out the contributions of a group that is all on this host.
   void PlaceContributions(HostGroup* group);
@@ -181,21 +180,17 @@ class HostProgramBuilder {
   };
 
   const PreparedPlan& p_;
-  const Topology& topology_;
   const HostActors& host_actors_;
   const DispatchOptions& dispatch_;
   const HostReach reach_;
   HostProgram& out_;
+  const TableInputs in_;
+  ProgramMemory memory_;
   std::vector<HostBlocks> arguments_, results_;
-  // The host's first device, numbered over the cluster.
-  int64_t first_device_ = 0;
-  // Offset of the first shard, by device and slice.
-  std::vector<std::vector<uint64_t>> device_base_, host_base_;
   // Like HostProgram::edge_bases, but for a recv without pieces, which stands
   // in for its send.
   std::vector<uint32_t> self_bases_;
   std::map<uint32_t, std::vector<PieceIn>> received_;  // by receive
-  ByteSum host_sum_;
   uint64_t lacking_ = 0;
   std::vector<uint64_t> group_at_, small_at_;
   std::vector<uint64_t> staging_;

@@ -111,7 +111,7 @@ void HostProgramBuilder::AddGroup(uint32_t action, uint32_t step,
   group.members = GroupOf(mesh, c, shard);
   std::map<uint32_t, std::vector<uint32_t>> locals;
   for (uint32_t r = 0; r < group.members.size(); ++r) {
-    const Topology::Place place = PlaceOf(slice, group.members[r]);
+    const Topology::Place place = in_.PlaceOf(slice, group.members[r]);
     if (place.host == out_.host) locals[place.device].push_back(r);
   }
   for (auto& [device, ranks] : locals) {
@@ -170,12 +170,12 @@ void HostProgramBuilder::PlaceGroups(size_t first, uint32_t slice,
       group.in_place->operands.resize(group.members.size());
       group.in_place->outputs.resize(group.members.size());
     }
-    group_at_.push_back(host_sum_.total());
+    group_at_.push_back(memory_.host_bytes());
     if (spread) {
       group.exchange = std::make_unique<ExchangeState>(
           ExchangeOf(slice, c, group, shape),
           Reducer(shape.reduction, shape.element));
-      host_sum_.Add(AlignBuffer(group.exchange->slot_bytes()), 2);
+      memory_.Reserve(AlignBuffer(group.exchange->slot_bytes()), 2);
     } else if (group.in_place == nullptr) {
       group.shared = shape.kind == proto::ALL_REDUCE;
       if (IsSmall(group, slice)) {
@@ -184,8 +184,8 @@ void HostProgramBuilder::PlaceGroups(size_t first, uint32_t slice,
         continue;
       }
       PlaceContributions(&group);
-      host_sum_.Add(group.slot_bytes, 2);
-      host_sum_.Add(group.result_bytes, 2);
+      memory_.Reserve(group.slot_bytes, 2);
+      memory_.Reserve(group.result_bytes, 2);
     }
   }
 }
@@ -232,8 +232,7 @@ FlagBarrier* HostProgramBuilder::FlagBarrierOf(const HostGroup& group,
   out_.flag_barriers.push_back(std::make_unique<FlagBarrier>(
       std::move(cohorts), group.bytes, result_bytes));
   known = out_.flag_barriers.back().get();
-  small_at_.push_back(host_sum_.total());
-  host_sum_.Add(known->memory_bytes(), 1);
+  small_at_.push_back(memory_.Reserve(known->memory_bytes()));
   return known;
 }
 
@@ -252,7 +251,7 @@ std::shared_ptr<const layout::HostExchange> HostProgramBuilder::ExchangeOf(
   if (known == nullptr) {
     std::vector<int32_t> hosts;
     for (int32_t shard : group.members) {
-      hosts.push_back(PlaceOf(slice, shard).host);
+      hosts.push_back(in_.PlaceOf(slice, shard).host);
     }
     layout::ExchangeSpec spec =
         ExchangeSpecOf(p_.slices()[slice].mesh, c, shape.element,
@@ -333,14 +332,16 @@ void HostProgramBuilder::MakeCollective(DeviceProgram* device,
   for (uint32_t m = in.member_begin; m < in.member_end; ++m) {
     const CollectiveMember& member = device->members[m];
     const int64_t k = m - in.member_begin;
-    queue->slots.push_back(OffsetOf(c.source(), device->device, k));
-    queue->slots.push_back(OffsetOf(c.result(), device->device, k));
+    queue->slots.push_back(memory_.OffsetOf(c.source(), device->device, k));
+    queue->slots.push_back(memory_.OffsetOf(c.result(), device->device, k));
     const HostGroup& group = out_.groups[table.first_group + member.group];
     table.small |= group.small != nullptr;
     if (group.in_place == nullptr) continue;
     table.in_place = true;
-    group.in_place->sources[member.rank] = Slot(c.source(), device->device, k);
-    group.in_place->results[member.rank] = Slot(c.result(), device->device, k);
+    group.in_place->sources[member.rank] =
+        memory_.RefOf(c.source(), device->device, k);
+    group.in_place->results[member.rank] =
+        memory_.RefOf(c.result(), device->device, k);
   }
   for (uint32_t g = in.group_begin; g < in.group_end; ++g) {
     const DeviceGroup& of = device->groups_in[g];

@@ -21,7 +21,7 @@ OutToken HostProgramBuilder::TokenTo(const DeviceProgram& from, uint32_t edge,
                                      int64_t shard) {
   const PreparedEdge& e = p_.edges()[edge];
   const uint32_t slice = plan().actions(e.to).slice();
-  const Topology::Place place = PlaceOf(slice, shard);
+  const Topology::Place place = in_.PlaceOf(slice, shard);
   OutToken token;
   token.poisons = e.poisons;
   token.tokens = static_cast<uint16_t>(e.tokens);
@@ -102,12 +102,12 @@ void HostProgramBuilder::MakeOps(DeviceProgram* device) {
     const uint32_t slice = plan().actions(action.peer()).slice();
     for (int32_t shard : device->shards[action.slice()]) {
       for (const layout::Piece& piece : p_.movement(a).PiecesFrom(shard)) {
-        const int host = PlaceOf(slice, piece.destination).host;
+        const int host = in_.PlaceOf(slice, piece.destination).host;
         if (host == out_.host || LentOffset(from, piece, host) >= 0) continue;
         uint64_t bytes = from.element_bytes;
         for (int64_t size : piece.extent) bytes *= size;
-        staging_.push_back(host_sum_.total());
-        host_sum_.Add(AlignBuffer(bytes), std::max<uint32_t>(1, to.credits()));
+        staging_.push_back(memory_.Reserve(
+            AlignBuffer(bytes), std::max<uint32_t>(1, to.credits())));
       }
     }
   }
@@ -132,7 +132,7 @@ int64_t HostProgramBuilder::DenseOffset(const PreparedBuffer& from,
 void HostProgramBuilder::MakeSend(DeviceProgram* device, Entry* entry,
                                   const proto::Action& action, int64_t k) {
   SendOp op;
-  op.from = Slot(action.operands(0), device->device, k);
+  op.from = memory_.RefOf(action.operands(0), device->device, k);
   op.away.assign(p_.window(), 0);
   op.begin = static_cast<uint32_t>(device->pieces.size());
   uint32_t edge = kNoEntry;
@@ -170,16 +170,15 @@ void HostProgramBuilder::MakeSend(DeviceProgram* device, Entry* entry,
       const uint64_t at = staging_[next_staging_++];
       out.to.credits =
           std::max<uint32_t>(1, plan().buffers(recv.results(0)).credits());
-      if (out_.host_memory.data() != nullptr) {
-        out.to.base = out_.host_memory.data() + at;
-        out.to.stride = AlignBuffer(out.bytes);
-      }
+      out.to.base = memory_.AddressOf(at);
+      if (out.to.base != nullptr) out.to.stride = AlignBuffer(out.bytes);
     } else {
-      const Topology::Place place = PlaceOf(recv.slice(), piece.destination);
-      out.to =
-          Slot(recv.results(0), place.device,
-               out_.devices[place.device]->LocalIndex(
-                   recv.slice(), static_cast<uint32_t>(piece.destination)));
+      const Topology::Place place =
+          in_.PlaceOf(recv.slice(), piece.destination);
+      out.to = memory_.RefOf(
+          recv.results(0), place.device,
+          out_.devices[place.device]->LocalIndex(
+              recv.slice(), static_cast<uint32_t>(piece.destination)));
     }
     device->pieces.push_back(std::move(out));
   }
@@ -193,7 +192,7 @@ void HostProgramBuilder::MakeRecv(DeviceProgram* device, Entry* entry,
   const layout::Movement& movement = p_.movement(action.peer());
   const PreparedSlice& slice = p_.slices()[action.slice()];
   RecvOp op;
-  op.to = Slot(action.results(0), device->device, k);
+  op.to = memory_.RefOf(action.results(0), device->device, k);
   op.buffer = &p_.buffers()[action.results(0)];
   op.valid =
       layout::ShardBox(op.buffer->layout, slice.mesh, entry->shard).extent;
@@ -213,7 +212,7 @@ void HostProgramBuilder::MakeRecv(DeviceProgram* device, Entry* entry,
   }
   const uint32_t source_slice = plan().actions(action.peer()).slice();
   for (const layout::Piece& piece : pieces) {
-    if (PlaceOf(source_slice, piece.source).host == out_.host) continue;
+    if (in_.PlaceOf(source_slice, piece.source).host == out_.host) continue;
     PieceIn in;
     in.source = static_cast<uint32_t>(piece.source);
     in.shard = entry->shard;
@@ -262,9 +261,9 @@ void HostProgramBuilder::MakeFeed(DeviceProgram* device, Entry* entry,
   op.stepped = argument.stepped();
   op.carried = argument.carried();
   op.buffer = &p_.buffers()[action.results(0)];
-  op.to = Slot(action.results(0), device->device, k);
+  op.to = memory_.RefOf(action.results(0), device->device, k);
   if (op.carried && action.operands_size() > 0) {
-    op.carried_from = Slot(action.operands(0), device->device, k);
+    op.carried_from = memory_.RefOf(action.operands(0), device->device, k);
   }
   const layout::Mesh& mesh = p_.slices()[action.slice()].mesh;
   op.extent = layout::ShardBox(op.buffer->layout, mesh, entry->shard).extent;
@@ -287,7 +286,7 @@ void HostProgramBuilder::MakeFetch(DeviceProgram* device, Entry* entry,
   op.result = action.interface();
   op.stepped = plan().interface().results(action.interface()).stepped();
   op.buffer = &p_.buffers()[action.operands(0)];
-  op.from = Slot(action.operands(0), device->device, k);
+  op.from = memory_.RefOf(action.operands(0), device->device, k);
   const layout::Mesh& mesh = p_.slices()[action.slice()].mesh;
   op.extent = layout::ShardBox(op.buffer->layout, mesh, entry->shard).extent;
   op.zeros.assign(op.buffer->shape.size(), 0);
@@ -415,11 +414,11 @@ std::set<int32_t> HostProgramBuilder::HostsOfPieces(const PreparedEdge& edge,
       if (from_here) {
         for (const layout::Piece& piece :
              p_.movement(edge.send).PiecesFrom(shard)) {
-          hosts.insert(PlaceOf(other, piece.destination).host);
+          hosts.insert(in_.PlaceOf(other, piece.destination).host);
         }
       } else {
         for (const layout::Piece& piece : PiecesInto(edge.send, shard)) {
-          hosts.insert(PlaceOf(other, piece.source).host);
+          hosts.insert(in_.PlaceOf(other, piece.source).host);
         }
       }
     }

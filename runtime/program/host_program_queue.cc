@@ -46,7 +46,7 @@ void HostProgramBuilder::MakeGang(DeviceProgram* device, GangTables* queue,
   const std::vector<int32_t>& shards = device->shards[action.slice()];
   const layout::Mesh& mesh = p_.slices()[action.slice()].mesh;
   const ResolvedKernel* kernel =
-      p_.kernel(action.kernel(), first_device_ + device->device);
+      p_.kernel(action.kernel(), in_.first_device() + device->device);
   Gang gang;
   gang.action = a;
   gang.first_entry = device->first_entry[a];
@@ -79,7 +79,7 @@ void HostProgramBuilder::MakeGang(DeviceProgram* device, GangTables* queue,
       device->max_operands = std::max(device->max_operands, step.operands);
       for (size_t k = 0; k < shards.size(); ++k) {
         for (uint32_t buffer : run.buffers()) {
-          queue->slots.push_back(OffsetOf(buffer, device->device, k));
+          queue->slots.push_back(memory_.OffsetOf(buffer, device->device, k));
         }
       }
     } else if (action.steps(i).has_collective()) {

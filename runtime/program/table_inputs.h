@@ -1,0 +1,59 @@
+//===- table_inputs.h - Inputs of a host's tables ---------------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Every part of HostProgram::Build reads the plan and the place of its host in
+// the cluster. Whatever else a part reads or fills is in its signature.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_PROGRAM_TABLE_INPUTS_H_
+#define RUNTIME_PROGRAM_TABLE_INPUTS_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "runtime/program/host_program.h"
+
+namespace pathways {
+
+// Devices of a host by their number; null: the device has no shards.
+using DevicePrograms = std::vector<std::unique_ptr<DeviceProgram>>;
+
+// The plan that the tables of one host are derived from, and the place of the
+// host in the cluster. The references must stay valid while the tables are
+// built.
+struct TableInputs {
+  const PreparedPlan& plan;
+  const Topology& topology;
+  const HostActors& actors;
+  const DispatchOptions& dispatch;
+  const HostReach& reach;
+  int host = 0;
+
+  const proto::Action& action(uint32_t a) const {
+    return plan.plan().actions(a);
+  }
+  // Returns the number of the host's first device in the cluster.
+  int64_t first_device() const { return topology.GlobalDevice({host, 0}); }
+  // Returns the host of a shard, and the number of its device there.
+  Topology::Place PlaceOf(uint32_t slice, int64_t shard) const {
+    return topology.LocateGlobal(plan.bound(slice).device_of[shard]);
+  }
+  // Return what HostReach says of another host.
+  bool lends(int other) const {
+    return reach.lends != nullptr && reach.lends(other);
+  }
+  bool is_far(int other) const {
+    return reach.is_far != nullptr && reach.is_far(other);
+  }
+};
+
+}  // namespace pathways
+
+#endif  // RUNTIME_PROGRAM_TABLE_INPUTS_H_
