@@ -273,8 +273,8 @@ TokenBatch::Member HostExecutor::FindEntry(const HostProgram& program,
       static_cast<uint64_t>(target.device_of[shard] - first_device_);
   if (device >= program.devices.size()) return kNone;
   const uint32_t base =
-      program.edge_bases[program.EdgeAt(edge, static_cast<uint32_t>(device))];
-  if (base == UINT32_MAX) return kNone;
+      program.edge_bases.At(edge, static_cast<uint32_t>(device));
+  if (base == kNoEntry) return kNone;
   return {static_cast<uint32_t>(device),
           base + static_cast<uint32_t>(target.index_of[shard])};
 }

@@ -18,14 +18,6 @@
 #include "runtime/program/host_program_builder.h"
 
 namespace pathways {
-uint32_t HostProgram::InEdgeOf(uint32_t edge, uint32_t device,
-                               uint32_t shard) const {
-  const uint64_t at = EdgeAt(edge, device);
-  if (at >= edge_bases.size() || edge_bases[at] == kNoEntry) return kNoEntry;
-  const uint32_t slice = plan->plan().actions(plan->edges()[edge].to).slice();
-  return edge_bases[at] +
-         static_cast<uint32_t>(plan->bound(slice).index_of[shard]);
-}
 
 uint32_t DeviceProgram::TokensOf(uint32_t in_edge, uint64_t firing) const {
   const InEdge& in = in_edges[in_edge];
@@ -60,14 +52,17 @@ void FillPadding(const std::vector<int64_t>& shape,
 
 absl::Status HostProgramBuilder::Build(const std::vector<Arena*>& arenas,
                                        Arena* host_arena) {
-  FindShards();
+  out_.devices = MakeDevices(in_, out_.program, out_.incarnation);
+  out_.edge_bases = EdgeBases(p_.edges().size(), out_.devices.size());
+  self_bases_ = out_.edge_bases;
   FindCohorts();
   absl::Status memory = CheckTables(*host_arena);
   if (!memory.ok()) return memory;
   memory = memory_.AllocateDevices(arenas);
   if (!memory.ok()) return memory;
   for (auto& device : out_.devices) {
-    if (device != nullptr) LayOut(device.get());
+    if (device == nullptr) continue;
+    LayOutEntries(in_, device.get(), &out_.edge_bases, &self_bases_);
   }
   CutValues();
   MakeAllEdges();
@@ -89,37 +84,12 @@ absl::Status HostProgramBuilder::Build(const std::vector<Arena*>& arenas,
     MakeTokens(device.get());
     MarkPlain(*device, &queue);
     device->queue = Share(std::move(queue));
-    ResetCounters(device.get());
+    ResetCounters(in_, device.get());
   }
   SortReceived();
   if (dispatch_.prepares()) MakeDispatch();
   CountAll();
   return absl::OkStatus();
-}
-
-void HostProgramBuilder::FindShards() {
-  out_.devices.resize(in_.topology.num_host_devices(out_.host));
-  out_.edge_bases.assign(p_.edges().size() * out_.devices.size(), kNoEntry);
-  self_bases_ = out_.edge_bases;
-  for (size_t d = 0; d < out_.devices.size(); ++d) {
-    std::vector<std::vector<int32_t>> shards(p_.slices().size());
-    bool any = false;
-    for (size_t s = 0; s < p_.slices().size(); ++s) {
-      shards[s] = p_.bound(static_cast<uint32_t>(s))
-                      .ShardsOn(in_.first_device() + static_cast<int64_t>(d));
-      any |= !shards[s].empty();
-      out_.num_own_shards += shards[s].size();
-    }
-    if (!any) continue;
-    auto device = std::make_unique<DeviceProgram>();
-    device->plan = &p_;
-    device->program = out_.program;
-    device->incarnation = out_.incarnation;
-    device->device = static_cast<uint32_t>(d);
-    device->window = p_.window();
-    device->shards = std::move(shards);
-    out_.devices[d] = std::move(device);
-  }
 }
 
 void HostProgramBuilder::FindCohorts() {
@@ -136,38 +106,13 @@ void HostProgramBuilder::FindCohorts() {
 }
 
 absl::Status HostProgramBuilder::CheckTables(const Arena& arena) {
-  ByteSum sum;
-  for (const auto& device : out_.devices) {
-    if (device == nullptr) continue;
-    for (int a = 0; a < plan().actions_size(); ++a) {
-      const proto::Action& action = plan().actions(a);
-      const std::vector<int32_t>& shards = device->shards[action.slice()];
-      sum.Add(sizeof(Entry) + 5 * p_.window(), shards.size());
-      sum.Add((sizeof(InEdge) + 4 * p_.window()) * p_.in_edges(a).size() +
-                  sizeof(OutToken) * p_.out_edges(a).size(),
-              shards.size());
-      if (dispatch_.prepares()) {
-        sum.Add(sizeof(OutToken), shards.size());
-        sum.Add(sizeof(DispatchTable::Item) + 4 * p_.window());
-      }
-      if (action.kind() != proto::SEND && action.kind() != proto::RECV) {
-        continue;
-      }
-      const bool send = action.kind() == proto::SEND;
-      const layout::Movement& movement = p_.movement(send ? a : action.peer());
-      for (int32_t shard : shards) {
-        sum.Add(sizeof(PieceOut) + sizeof(layout::Piece),
-                send ? movement.NumPiecesFrom(shard)
-                     : movement.NumPiecesInto(shard));
-      }
-    }
-  }
-  if (sum.total() <= arena.room()) return absl::OkStatus();
-  lacking_ = sum.total();
+  const uint64_t bytes = TableBytes(in_, out_.devices);
+  if (bytes <= arena.room()) return absl::OkStatus();
+  lacking_ = bytes;
   return absl::ResourceExhaustedError(absl::StrCat(
-      "the tables of program '", p_.name(), "' need ", sum.total(),
-      " bytes of ", arena.name(), ", where ", arena.used(), " of ",
-      arena.bound(), " bytes are used", Tag(ErrorId::kNoHostMemory)));
+      "the tables of program '", p_.name(), "' need ", bytes, " bytes of ",
+      arena.name(), ", where ", arena.used(), " of ", arena.bound(),
+      " bytes are used", Tag(ErrorId::kNoHostMemory)));
 }
 
 void HostProgramBuilder::SetGroupMemory() {
@@ -182,85 +127,6 @@ void HostProgramBuilder::SetGroupMemory() {
       group.exchange->SetMemory(at, AlignBuffer(group.exchange->slot_bytes()));
     } else {
       group.SetMemory(at);
-    }
-  }
-}
-
-void HostProgramBuilder::LayOut(DeviceProgram* device) {
-  const int num_actions = plan().actions_size();
-  device->first_entry.assign(num_actions, kNoEntry);
-  for (int a = 0; a < num_actions; ++a) {
-    const proto::Action& action = plan().actions(a);
-    const std::vector<int32_t>& shards = device->shards[action.slice()];
-    if (shards.empty()) continue;
-    device->max_shards =
-        std::max(device->max_shards, static_cast<uint32_t>(shards.size()));
-    device->first_entry[a] = static_cast<uint32_t>(device->entries.size());
-    for (int32_t shard : shards) {
-      Entry entry;
-      entry.action = a;
-      entry.shard = shard;
-      entry.kind = static_cast<uint8_t>(action.kind());
-      entry.queued = action.kind() == proto::GANG;
-      entry.need = dispatch_.prepares();
-      device->entries.push_back(entry);
-    }
-    for (uint32_t e : p_.in_edges(a)) {
-      if (p_.edges()[e].elided) continue;
-      out_.edge_bases[out_.EdgeAt(e, device->device)] =
-          static_cast<uint32_t>(device->in_edges.size());
-      for (size_t k = 0; k < shards.size(); ++k) {
-        device->in_edges.push_back(
-            {device->first_entry[a] + static_cast<uint32_t>(k), e,
-             Expected(p_.edges()[e], shards[k])});
-      }
-    }
-    if (action.kind() != proto::RECV) continue;
-    // A recv shard that receives no pieces is its own sender: the credits that
-    // would go to its senders go to the recv itself.
-    for (uint32_t e : p_.in_edges(action.peer())) {
-      const PreparedEdge& edge = p_.edges()[e];
-      if (edge.relation != proto::PIECES || edge.kind == proto::DATA) {
-        continue;
-      }
-      self_bases_[out_.EdgeAt(e, device->device)] =
-          static_cast<uint32_t>(device->in_edges.size());
-      for (size_t k = 0; k < shards.size(); ++k) {
-        const bool own =
-            p_.movement(action.peer()).NumPiecesInto(shards[k]) == 0;
-        device->in_edges.push_back(
-            {device->first_entry[a] + static_cast<uint32_t>(k), e, own});
-      }
-    }
-  }
-  for (const InEdge& in : device->in_edges) {
-    device->entries[in.entry].need += in.expected;
-  }
-  for (uint32_t i = 0; i < device->entries.size(); ++i) {
-    if (device->entries[i].kind != proto::GANG) {
-      device->move_entries.push_back(i);
-    }
-  }
-}
-
-uint32_t HostProgramBuilder::Expected(const PreparedEdge& edge,
-                                      int32_t shard) const {
-  if (edge.relation != proto::PIECES) return 1;
-  const layout::Movement& movement = p_.movement(edge.send);
-  return static_cast<uint32_t>(edge.kind == proto::DATA
-                                   ? movement.NumPiecesInto(shard)
-                                   : movement.NumPiecesFrom(shard));
-}
-
-void HostProgramBuilder::ResetCounters(DeviceProgram* device) {
-  const uint64_t window = device->window;
-  device->counts.assign(device->entries.size() * window, dispatch_.prepares());
-  device->poison.assign(device->entries.size() * window, 0);
-  device->arrived.assign(device->in_edges.size() * window, 0);
-  for (const InEdge& in : device->in_edges) {
-    // Firings below the edge's tokens do not wait for it.
-    for (uint64_t n = p_.edges()[in.edge].tokens; n < window; ++n) {
-      device->counts[device->EntryAt(in.entry, n)] += in.expected;
     }
   }
 }
@@ -296,6 +162,9 @@ void HostProgramBuilder::CountAll() {
   for (const auto& device : out_.devices) {
     if (device == nullptr) continue;
     device->groups = out_.groups.data();
+    for (const auto& shards : device->shards) {
+      out_.num_own_shards += shards.size();
+    }
     out_.num_entries += device->entries.size();
     out_.num_in_edges += device->in_edges.size();
     out_.num_queue_entries += device->queue->gangs.size();

@@ -34,6 +34,7 @@
 #include "runtime/binding/prepared_plan.h"
 #include "runtime/program/collective_group.h"
 #include "runtime/program/dispatch.h"
+#include "runtime/program/edge_bases.h"
 #include "runtime/program/gang_tables.h"
 #include "runtime/program/host_actors.h"
 #include "runtime/program/launch.h"
@@ -376,15 +377,7 @@ class HostProgram {
   // (action, step, rank 0) -> group.
   absl::flat_hash_map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t>
       group_of;
-  // In-edge entry of local shard 0, by edge and device (see EdgeAt);
-  // UINT32_MAX: none.
-  std::vector<uint32_t> edge_bases;
-  uint64_t EdgeAt(uint32_t edge, uint32_t device) const {
-    return uint64_t{edge} * devices.size() + device;
-  }
-  // Returns the in-edge entry of `edge` at `shard`, which must be on `device`;
-  // UINT32_MAX: none.
-  uint32_t InEdgeOf(uint32_t edge, uint32_t device, uint32_t shard) const;
+  EdgeBases edge_bases;
   std::vector<HostAllEdge> all_edges;
   std::vector<int32_t> all_of_edge;  // per edge; -1: not of relation all
   // Pieces that come from other hosts, by receive, then in their order.

@@ -29,26 +29,12 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "runtime/base/buffer_bytes.h"
+#include "runtime/program/entry_tables.h"
 #include "runtime/program/host_program.h"
 #include "runtime/program/program_memory.h"
 #include "runtime/program/table_inputs.h"
 
 namespace pathways {
-
-// No entry, or no in-edge.
-inline constexpr uint32_t kNoEntry = UINT32_MAX;
-
-// A sum of sizes that saturates instead of wrapping around.
-class ByteSum {
- public:
-  void Add(uint64_t bytes, uint64_t times = 1) {
-    total_ = AddBytes(total_, bytes, times);
-  }
-  uint64_t total() const { return total_; }
-
- private:
-  uint64_t total_ = 0;
-};
 
 class HostProgramBuilder {
  public:
@@ -73,7 +59,6 @@ class HostProgramBuilder {
   const proto::Plan& plan() const { return p_.plan(); }
 
   // host_program.cc
-  void FindShards();
   void FindCohorts();
   // Returns ResourceExhausted if the tables would not fit into the free room of
   // `arena`. The tables do not live there, but must be of its order, so that a
@@ -81,10 +66,6 @@ class HostProgramBuilder {
   // for it.
   absl::Status CheckTables(const Arena& arena);
   void SetGroupMemory();
-  // Makes in-edges and entries of a device. Reads no other device.
-  void LayOut(DeviceProgram* device);
-  uint32_t Expected(const PreparedEdge& edge, int32_t shard) const;
-  void ResetCounters(DeviceProgram* device);
   // Cuts the arguments and results into the blocks that this host holds.
   void CutValues();
   void CountAll();
@@ -135,7 +116,7 @@ class HostProgramBuilder {
   OutToken TokenTo(const DeviceProgram& from, uint32_t edge, int64_t shard);
   // The in-edge entry of `edge` for the device's first shard.
   uint32_t BaseOf(uint32_t edge, const DeviceProgram& device) const {
-    return out_.edge_bases[out_.EdgeAt(edge, device.device)];
+    return out_.edge_bases.At(edge, device.device);
   }
   const std::vector<layout::Piece>& PiecesInto(uint32_t send, int32_t shard);
   void MakeAllEdges();
@@ -189,7 +170,7 @@ class HostProgramBuilder {
   std::vector<HostBlocks> arguments_, results_;
   // Like HostProgram::edge_bases, but for a recv without pieces, which stands
   // in for its send.
-  std::vector<uint32_t> self_bases_;
+  EdgeBases self_bases_;
   std::map<uint32_t, std::vector<PieceIn>> received_;  // by receive
   uint64_t lacking_ = 0;
   std::vector<uint64_t> group_at_, small_at_;

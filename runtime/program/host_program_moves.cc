@@ -34,8 +34,10 @@ OutToken HostProgramBuilder::TokenTo(const DeviceProgram& from, uint32_t edge,
     token.where = place.host;
     return token;
   }
-  token.target =
-      out_.InEdgeOf(edge, place.device, static_cast<uint32_t>(shard));
+  token.target = out_.edge_bases.At(edge, place.device);
+  if (token.target != kNoEntry) {
+    token.target += static_cast<uint32_t>(p_.bound(slice).index_of[shard]);
+  }
   if (place.device == static_cast<int>(from.device)) return token;
   const std::vector<uint32_t>& cohorts = host_actors_.cohorts;
   if (cohorts[place.device] == cohorts[from.device]) {
@@ -322,7 +324,7 @@ void HostProgramBuilder::MakeTokens(DeviceProgram* device) {
         for (const layout::Piece& piece : pieces) {
           device->out.push_back(TokenTo(*device, e, piece.source));
         }
-        const uint32_t self = self_bases_[out_.EdgeAt(e, device->device)];
+        const uint32_t self = self_bases_.At(e, device->device);
         if (pieces.empty() && self != kNoEntry) {
           token.target = self + static_cast<uint32_t>(k);
           device->out.push_back(token);

@@ -27,7 +27,7 @@ class DeviceEntriesTest : public DeviceTest {
     const PreparedPlan& plan = *program_->plan;
     for (uint32_t e : plan.in_edges(ActionOf(plan, "m.send"))) {
       if (plan.edges()[e].kind == proto::CREDIT) {
-        return program_->InEdgeOf(e, /*device=*/0, /*shard=*/0);
+        return program_->edge_bases.At(e, /*device=*/0);
       }
     }
     ADD_FAILURE() << "there is no credit";
