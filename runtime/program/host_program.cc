@@ -66,7 +66,7 @@ absl::Status HostProgramBuilder::Build(const std::vector<Arena*>& arenas,
   }
   CutValues();
   MakeAllEdges();
-  MakeGroups();
+  groups_ = MakeGroups(in_, out_.devices, &memory_);
   for (auto& device : out_.devices) {
     if (device != nullptr) MakeOps(device.get());
   }
@@ -76,7 +76,7 @@ absl::Status HostProgramBuilder::Build(const std::vector<Arena*>& arenas,
     return segment.status();
   }
   out_.host_memory = *std::move(segment);
-  SetGroupMemory();
+  SetGroupMemory(memory_, &groups_);
   for (auto& device : out_.devices) {
     if (device == nullptr) continue;
     GangTables queue;
@@ -86,6 +86,10 @@ absl::Status HostProgramBuilder::Build(const std::vector<Arena*>& arenas,
     device->queue = Share(std::move(queue));
     ResetCounters(in_, device.get());
   }
+  out_.shapes = std::move(groups_.shapes);
+  out_.groups = std::move(groups_.groups);
+  out_.flag_barriers = std::move(groups_.flag_barriers);
+  out_.group_of = std::move(groups_.group_of);
   SortReceived();
   if (dispatch_.prepares()) MakeDispatch();
   CountAll();
@@ -113,22 +117,6 @@ absl::Status HostProgramBuilder::CheckTables(const Arena& arena) {
       "the tables of program '", p_.name(), "' need ", bytes, " bytes of ",
       arena.name(), ", where ", arena.used(), " of ", arena.bound(),
       " bytes are used", Tag(ErrorId::kNoHostMemory)));
-}
-
-void HostProgramBuilder::SetGroupMemory() {
-  if (!memory_.has_host_memory()) return;
-  for (size_t i = 0; i < out_.flag_barriers.size(); ++i) {
-    out_.flag_barriers[i]->SetMemory(memory_.AddressOf(small_at_[i]));
-  }
-  for (size_t g = 0; g < out_.groups.size(); ++g) {
-    HostGroup& group = out_.groups[g];
-    char* const at = memory_.AddressOf(group_at_[g]);
-    if (group.exchange != nullptr) {
-      group.exchange->SetMemory(at, AlignBuffer(group.exchange->slot_bytes()));
-    } else {
-      group.SetMemory(at);
-    }
-  }
 }
 
 void HostProgramBuilder::CutValues() {

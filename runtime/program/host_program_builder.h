@@ -30,6 +30,7 @@
 #include "absl/status/status.h"
 #include "runtime/base/buffer_bytes.h"
 #include "runtime/program/entry_tables.h"
+#include "runtime/program/group_tables.h"
 #include "runtime/program/host_program.h"
 #include "runtime/program/program_memory.h"
 #include "runtime/program/table_inputs.h"
@@ -65,33 +66,11 @@ class HostProgramBuilder {
   // plan with many shards on one device is refused before anything is allocated
   // for it.
   absl::Status CheckTables(const Arena& arena);
-  void SetGroupMemory();
   // Cuts the arguments and results into the blocks that this host holds.
   void CutValues();
   void CountAll();
 
   // host_program_collectives.cc
-  void MakeGroups();
-  // Adds the group of `shard` unless it exists.
-  void AddGroup(uint32_t action, uint32_t step, uint32_t slice,
-                const proto::Collective& c, int32_t shard);
-  std::unique_ptr<GroupMeeting> MakeMeeting(HostGroup* group) const;
-  // Chooses how groups [first, ...), which are all groups of one collective,
-  // combine, and reserves the memory that they need.
-  void PlaceGroups(size_t first, uint32_t slice, const proto::Collective& c);
-  // Lays out the contributions of a group that is all on this host.
-  void PlaceContributions(HostGroup* group);
-  // Returns true if a group may use a FlagBarrier: each device has one member,
-  // there are few cohorts, and contributions are so few bytes that cohorts
-  // should exchange them.
-  bool IsSmall(const HostGroup& group, uint32_t slice) const;
-  // Returns the barrier of the members, shared with other collectives that are
-  // alike.
-  FlagBarrier* FlagBarrierOf(const HostGroup& group, uint32_t slice,
-                             uint64_t result_bytes);
-  std::shared_ptr<const layout::HostExchange> ExchangeOf(
-      uint32_t slice, const proto::Collective& c, const HostGroup& group,
-      const CollectiveShape& shape);
   void MakeCollective(DeviceProgram* device, GangTables* queue, uint32_t a,
                       uint32_t i);
   // The device's members and groups of a collective, shared with all others
@@ -173,24 +152,13 @@ class HostProgramBuilder {
   EdgeBases self_bases_;
   std::map<uint32_t, std::vector<PieceIn>> received_;  // by receive
   uint64_t lacking_ = 0;
-  std::vector<uint64_t> group_at_, small_at_;
   std::vector<uint64_t> staging_;
   size_t next_staging_ = 0;
-  // Keyed by action and step.
-  std::map<std::pair<uint32_t, uint32_t>, size_t> shape_of_;
-  std::map<std::pair<uint32_t, uint32_t>, uint32_t> first_group_of_;
+  GroupTables groups_;
   // Keyed by device, slice and axes.
   std::map<std::tuple<uint32_t, uint32_t, std::vector<std::string>>, Membership>
       memberships_;
-  // Keyed by slice, members, and bytes of contributions and results.
-  std::map<std::tuple<uint32_t, std::vector<int32_t>, uint64_t, uint64_t>,
-           FlagBarrier*>
-      small_of_;
   std::vector<std::shared_ptr<const GangTables>> queues_;  // distinct tables
-  // Keyed by everything that distinguishes exchanges.
-  std::map<std::tuple<uint32_t, int32_t, int, int64_t, bool, std::string>,
-           std::shared_ptr<const layout::HostExchange>>
-      exchanges_;
   // (device, slice) -> index of the first coordinate of its shards.
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> coordinates_of_;
   absl::flat_hash_map<std::pair<uint32_t, int32_t>, std::vector<layout::Piece>>
