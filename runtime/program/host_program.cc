@@ -77,13 +77,14 @@ absl::Status HostProgramBuilder::Build(const std::vector<Arena*>& arenas,
   }
   out_.host_memory = *std::move(segment);
   SetGroupMemory(memory_, &groups_);
+  GangTablePool queues;
   for (auto& device : out_.devices) {
     if (device == nullptr) continue;
-    GangTables queue;
-    MakeGangs(device.get(), &queue);
+    GangTables queue = MakeGangs(in_, memory_, &groups_, device.get());
+    MakeMoves(device.get());
     MakeTokens(device.get());
     MarkPlain(*device, &queue);
-    device->queue = Share(std::move(queue));
+    device->queue = queues.Share(std::move(queue));
     ResetCounters(in_, device.get());
   }
   out_.shapes = std::move(groups_.shapes);

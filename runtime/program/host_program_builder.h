@@ -7,8 +7,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Private to the host_program*.cc files: shards and entries (host_program.cc),
-// gangs (host_program_queue.cc), collectives (host_program_collectives.cc), and
-// moves and dispatch (host_program_moves.cc).
+// and moves and dispatch (host_program_moves.cc).
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,8 +20,6 @@
 #include <map>
 #include <memory>
 #include <set>
-#include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -30,6 +27,8 @@
 #include "absl/status/status.h"
 #include "runtime/base/buffer_bytes.h"
 #include "runtime/program/entry_tables.h"
+#include "runtime/program/gang_builder.h"
+#include "runtime/program/gang_table_pool.h"
 #include "runtime/program/group_tables.h"
 #include "runtime/program/host_program.h"
 #include "runtime/program/program_memory.h"
@@ -70,26 +69,9 @@ class HostProgramBuilder {
   void CutValues();
   void CountAll();
 
-  // host_program_collectives.cc
-  void MakeCollective(DeviceProgram* device, GangTables* queue, uint32_t a,
-                      uint32_t i);
-  // The device's members and groups of a collective, shared with all others
-  // over the same axes of the slice.
-  struct Membership {
-    uint32_t member_begin = 0, member_end = 0, group_begin = 0, group_end = 0;
-  };
-  const Membership& MembershipOf(DeviceProgram* device, uint32_t a, uint32_t i);
-
-  // host_program_queue.cc
-  void MakeGangs(DeviceProgram* device, GangTables* queue);
-  void MakeGang(DeviceProgram* device, GangTables* queue, uint32_t a);
-  // Marks gangs as quiet or plain, after their incoming and outgoing tokens are
-  // known.
-  void MarkPlain(const DeviceProgram& device, GangTables* queue) const;
-  // Returns a table equal to `queue` that was made before, or else `queue`.
-  std::shared_ptr<const GangTables> Share(GangTables queue);
-
   // host_program_moves.cc
+  // Makes sends, recvs, feeds and fetches.
+  void MakeMoves(DeviceProgram* device);
   // Returns the token that `from` passes on `edge` to `shard` when it has
   // fired.
   OutToken TokenTo(const DeviceProgram& from, uint32_t edge, int64_t shard);
@@ -99,7 +81,7 @@ class HostProgramBuilder {
   }
   const std::vector<layout::Piece>& PiecesInto(uint32_t send, int32_t shard);
   void MakeAllEdges();
-  // Counts the staging of sends. MakeGangs makes the operations themselves.
+  // Counts the staging of sends. MakeMoves makes the operations themselves.
   void MakeOps(DeviceProgram* device);
   // Returns the offset of a piece for `host` in its source if it is lent; else
   // -1.
@@ -155,12 +137,6 @@ class HostProgramBuilder {
   std::vector<uint64_t> staging_;
   size_t next_staging_ = 0;
   GroupTables groups_;
-  // Keyed by device, slice and axes.
-  std::map<std::tuple<uint32_t, uint32_t, std::vector<std::string>>, Membership>
-      memberships_;
-  std::vector<std::shared_ptr<const GangTables>> queues_;  // distinct tables
-  // (device, slice) -> index of the first coordinate of its shards.
-  std::map<std::pair<uint32_t, uint32_t>, uint32_t> coordinates_of_;
   absl::flat_hash_map<std::pair<uint32_t, int32_t>, std::vector<layout::Piece>>
       into_;
 };

@@ -17,6 +17,30 @@
 
 namespace pathways {
 
+void HostProgramBuilder::MakeMoves(DeviceProgram* device) {
+  for (uint32_t i = 0; i < device->entries.size(); ++i) {
+    Entry& entry = device->entries[i];
+    const proto::Action& action = plan().actions(entry.action);
+    const int64_t k = i - device->first_entry[entry.action];
+    switch (action.kind()) {
+      case proto::SEND:
+        MakeSend(device, &entry, action, k);
+        break;
+      case proto::RECV:
+        MakeRecv(device, &entry, action, k);
+        break;
+      case proto::FEED:
+        MakeFeed(device, &entry, action, k);
+        break;
+      case proto::FETCH:
+        MakeFetch(device, &entry, action, k);
+        break;
+      default:
+        break;
+    }
+  }
+}
+
 OutToken HostProgramBuilder::TokenTo(const DeviceProgram& from, uint32_t edge,
                                      int64_t shard) {
   const PreparedEdge& e = p_.edges()[edge];
