@@ -64,7 +64,9 @@ absl::Status HostProgramBuilder::Build(const std::vector<Arena*>& arenas,
     if (device == nullptr) continue;
     LayOutEntries(in_, device.get(), &out_.edge_bases, &self_bases_);
   }
-  CutValues();
+  const ValueBuilder values(p_, out_.devices);
+  out_.argument_bytes = values.ArgumentBytes();
+  out_.result_bytes = values.ResultBytes();
   MakeAllEdges();
   groups_ = MakeGroups(in_, out_.devices, &memory_);
   for (auto& device : out_.devices) {
@@ -82,6 +84,7 @@ absl::Status HostProgramBuilder::Build(const std::vector<Arena*>& arenas,
     if (device == nullptr) continue;
     GangTables queue = MakeGangs(in_, memory_, &groups_, device.get());
     MakeMoves(device.get());
+    values.MakeOps(memory_, device.get());
     MakeTokens(device.get());
     MarkPlain(*device, &queue);
     device->queue = queues.Share(std::move(queue));
@@ -118,33 +121,6 @@ absl::Status HostProgramBuilder::CheckTables(const Arena& arena) {
       "the tables of program '", p_.name(), "' need ", bytes, " bytes of ",
       arena.name(), ", where ", arena.used(), " of ", arena.bound(),
       " bytes are used", Tag(ErrorId::kNoHostMemory)));
-}
-
-void HostProgramBuilder::CutValues() {
-  auto cut = [&](int slice, uint32_t buffer) {
-    HostBlocks blocks;
-    for (const auto& device : out_.devices) {
-      if (device == nullptr) continue;
-      blocks.shards.insert(blocks.shards.end(), device->shards[slice].begin(),
-                           device->shards[slice].end());
-    }
-    std::sort(blocks.shards.begin(), blocks.shards.end());
-    const PreparedBuffer& b = p_.buffers()[buffer];
-    blocks.parts = CutParts(b.layout, p_.slices()[slice].mesh, b.element_bytes,
-                            blocks.shards);
-    return blocks;
-  };
-  const proto::Interface& interface = plan().interface();
-  for (const proto::Argument& argument : interface.arguments()) {
-    const proto::Action& feed = plan().actions(argument.action());
-    arguments_.push_back(cut(feed.slice(), feed.results(0)));
-    out_.argument_bytes.push_back(arguments_.back().parts.step_bytes);
-  }
-  for (const proto::Result& result : interface.results()) {
-    const proto::Action& fetch = plan().actions(result.action());
-    results_.push_back(cut(fetch.slice(), fetch.operands(0)));
-    out_.result_bytes.push_back(results_.back().parts.step_bytes);
-  }
 }
 
 void HostProgramBuilder::CountAll() {

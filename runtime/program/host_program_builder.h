@@ -33,6 +33,7 @@
 #include "runtime/program/host_program.h"
 #include "runtime/program/program_memory.h"
 #include "runtime/program/table_inputs.h"
+#include "runtime/program/value_builder.h"
 
 namespace pathways {
 
@@ -65,12 +66,10 @@ class HostProgramBuilder {
   // plan with many shards on one device is refused before anything is allocated
   // for it.
   absl::Status CheckTables(const Arena& arena);
-  // Cuts the arguments and results into the blocks that this host holds.
-  void CutValues();
   void CountAll();
 
   // host_program_moves.cc
-  // Makes sends, recvs, feeds and fetches.
+  // Makes sends and recvs.
   void MakeMoves(DeviceProgram* device);
   // Returns the token that `from` passes on `edge` to `shard` when it has
   // fired.
@@ -95,10 +94,6 @@ class HostProgramBuilder {
                 const proto::Action& action, int64_t k);
   void MakeRecv(DeviceProgram* device, Entry* entry,
                 const proto::Action& action, int64_t k);
-  void MakeFeed(DeviceProgram* device, Entry* entry,
-                const proto::Action& action, int64_t k);
-  void MakeFetch(DeviceProgram* device, Entry* entry,
-                 const proto::Action& action, int64_t k);
   // Collects the received pieces of all devices.
   void SortReceived();
   void MakeTokens(DeviceProgram* device);
@@ -109,18 +104,6 @@ class HostProgramBuilder {
   // edge, or from which they receive some; ascending.
   std::set<int32_t> HostsOfPieces(const PreparedEdge& edge, bool from_here);
 
-  // The blocks of one array on this host.
-  struct HostBlocks {
-    std::vector<int32_t> shards;  // ascending
-    Parts parts;
-    Part Of(uint32_t shard) const {
-      const auto at = std::lower_bound(shards.begin(), shards.end(),
-                                       static_cast<int32_t>(shard));
-      const int32_t part = parts.part_of[at - shards.begin()];
-      return part < 0 ? Part{} : parts.parts[part];
-    }
-  };
-
   const PreparedPlan& p_;
   const HostActors& host_actors_;
   const DispatchOptions& dispatch_;
@@ -128,7 +111,6 @@ class HostProgramBuilder {
   HostProgram& out_;
   const TableInputs in_;
   ProgramMemory memory_;
-  std::vector<HostBlocks> arguments_, results_;
   // Like HostProgram::edge_bases, but for a recv without pieces, which stands
   // in for its send.
   EdgeBases self_bases_;

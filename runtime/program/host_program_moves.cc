@@ -29,12 +29,6 @@ void HostProgramBuilder::MakeMoves(DeviceProgram* device) {
       case proto::RECV:
         MakeRecv(device, &entry, action, k);
         break;
-      case proto::FEED:
-        MakeFeed(device, &entry, action, k);
-        break;
-      case proto::FETCH:
-        MakeFetch(device, &entry, action, k);
-        break;
       default:
         break;
     }
@@ -276,51 +270,6 @@ void HostProgramBuilder::SortReceived() {
   }
   out_.piece_begin.resize(plan().actions_size() + 1,
                           static_cast<uint32_t>(out_.pieces_in.size()));
-}
-
-void HostProgramBuilder::MakeFeed(DeviceProgram* device, Entry* entry,
-                                  const proto::Action& action, int64_t k) {
-  const proto::Argument& argument =
-      plan().interface().arguments(action.interface());
-  FeedOp op;
-  op.argument = action.interface();
-  op.stepped = argument.stepped();
-  op.carried = argument.carried();
-  op.buffer = &p_.buffers()[action.results(0)];
-  op.to = memory_.RefOf(action.results(0), device->device, k);
-  if (op.carried && action.operands_size() > 0) {
-    op.carried_from = memory_.RefOf(action.operands(0), device->device, k);
-  }
-  const layout::Mesh& mesh = p_.slices()[action.slice()].mesh;
-  op.extent = layout::ShardBox(op.buffer->layout, mesh, entry->shard).extent;
-  op.zeros.assign(op.buffer->shape.size(), 0);
-  op.bytes = op.buffer->element_bytes;
-  for (int64_t size : op.buffer->shape) op.bytes *= size;
-  op.part = arguments_[op.argument].Of(entry->shard);
-  if (!op.stepped && !op.carried && op.buffer->is_alone) {
-    op.placed.assign(op.to.credits, 0);
-  }
-  device->feed_entries.push_back(
-      static_cast<uint32_t>(entry - device->entries.data()));
-  entry->op = static_cast<uint32_t>(device->feeds.size());
-  device->feeds.push_back(std::move(op));
-}
-
-void HostProgramBuilder::MakeFetch(DeviceProgram* device, Entry* entry,
-                                   const proto::Action& action, int64_t k) {
-  FetchOp op;
-  op.result = action.interface();
-  op.stepped = plan().interface().results(action.interface()).stepped();
-  op.buffer = &p_.buffers()[action.operands(0)];
-  op.from = memory_.RefOf(action.operands(0), device->device, k);
-  const layout::Mesh& mesh = p_.slices()[action.slice()].mesh;
-  op.extent = layout::ShardBox(op.buffer->layout, mesh, entry->shard).extent;
-  op.zeros.assign(op.buffer->shape.size(), 0);
-  op.part = results_[op.result].Of(entry->shard);
-  op.writes =
-      op.part.bytes > 0 && op.part.shard == static_cast<int32_t>(entry->shard);
-  entry->op = static_cast<uint32_t>(device->fetches.size());
-  device->fetches.push_back(std::move(op));
 }
 
 void HostProgramBuilder::MakeTokens(DeviceProgram* device) {
