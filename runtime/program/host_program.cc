@@ -67,7 +67,11 @@ absl::Status HostProgramBuilder::Build(const std::vector<Arena*>& arenas,
   const ValueBuilder values(p_, out_.devices);
   out_.argument_bytes = values.ArgumentBytes();
   out_.result_bytes = values.ResultBytes();
-  MakeAllEdges();
+  out_.all_edges = MakeAllEdges(in_, out_.devices, out_.edge_bases);
+  out_.all_of_edge.assign(p_.edges().size(), -1);
+  for (size_t i = 0; i < out_.all_edges.size(); ++i) {
+    out_.all_of_edge[out_.all_edges[i].edge] = static_cast<int32_t>(i);
+  }
   groups_ = MakeGroups(in_, out_.devices, &memory_);
   for (auto& device : out_.devices) {
     if (device != nullptr) MakeOps(device.get());
@@ -85,7 +89,7 @@ absl::Status HostProgramBuilder::Build(const std::vector<Arena*>& arenas,
     GangTables queue = MakeGangs(in_, memory_, &groups_, device.get());
     MakeMoves(device.get());
     values.MakeOps(memory_, device.get());
-    MakeTokens(device.get());
+    tokens_.MakeTokens(device.get());
     MarkPlain(*device, &queue);
     device->queue = queues.Share(std::move(queue));
     ResetCounters(in_, device.get());
@@ -95,7 +99,7 @@ absl::Status HostProgramBuilder::Build(const std::vector<Arena*>& arenas,
   out_.flag_barriers = std::move(groups_.flag_barriers);
   out_.group_of = std::move(groups_.group_of);
   SortReceived();
-  if (dispatch_.prepares()) MakeDispatch();
+  out_.dispatch = MakeDispatch(in_, out_.devices, &arriving_);
   CountAll();
   return absl::OkStatus();
 }

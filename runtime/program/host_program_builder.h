@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Private to the host_program*.cc files: shards and entries (host_program.cc),
-// and moves and dispatch (host_program_moves.cc).
+// and moves (host_program_moves.cc).
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,9 +23,10 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "runtime/base/buffer_bytes.h"
+#include "runtime/program/arriving_pieces.h"
+#include "runtime/program/dispatch_builder.h"
 #include "runtime/program/entry_tables.h"
 #include "runtime/program/gang_builder.h"
 #include "runtime/program/gang_table_pool.h"
@@ -33,6 +34,7 @@
 #include "runtime/program/host_program.h"
 #include "runtime/program/program_memory.h"
 #include "runtime/program/table_inputs.h"
+#include "runtime/program/token_builder.h"
 #include "runtime/program/value_builder.h"
 
 namespace pathways {
@@ -45,11 +47,12 @@ class HostProgramBuilder {
                      HostProgram* out)
       : p_(plan),
         host_actors_(host_actors),
-        dispatch_(dispatch),
         reach_(std::move(reach)),
         out_(*out),
         in_{plan, topology, host_actors, dispatch, reach_, out->host},
-        memory_(plan, out->devices) {}
+        memory_(plan, out->devices),
+        arriving_(plan),
+        tokens_(in_, out->edge_bases, self_bases_, &arriving_) {}
 
   absl::Status Build(const std::vector<Arena*>& arenas, Arena* host_arena);
   // Bytes of the host's own memory that must be free for Build to succeed; set
@@ -71,15 +74,10 @@ class HostProgramBuilder {
   // host_program_moves.cc
   // Makes sends and recvs.
   void MakeMoves(DeviceProgram* device);
-  // Returns the token that `from` passes on `edge` to `shard` when it has
-  // fired.
-  OutToken TokenTo(const DeviceProgram& from, uint32_t edge, int64_t shard);
   // The in-edge entry of `edge` for the device's first shard.
   uint32_t BaseOf(uint32_t edge, const DeviceProgram& device) const {
     return out_.edge_bases.At(edge, device.device);
   }
-  const std::vector<layout::Piece>& PiecesInto(uint32_t send, int32_t shard);
-  void MakeAllEdges();
   // Counts the staging of sends. MakeMoves makes the operations themselves.
   void MakeOps(DeviceProgram* device);
   // Returns the offset of a piece for `host` in its source if it is lent; else
@@ -96,17 +94,9 @@ class HostProgramBuilder {
                 const proto::Action& action, int64_t k);
   // Collects the received pieces of all devices.
   void SortReceived();
-  void MakeTokens(DeviceProgram* device);
-  // With sequential dispatch, sources are those of data edges. The sources of a
-  // movement into shards of this host are on every host that sends them pieces.
-  void MakeDispatch();
-  // Returns the hosts to which shards of this host send pieces along a data
-  // edge, or from which they receive some; ascending.
-  std::set<int32_t> HostsOfPieces(const PreparedEdge& edge, bool from_here);
 
   const PreparedPlan& p_;
   const HostActors& host_actors_;
-  const DispatchOptions& dispatch_;
   const HostReach reach_;
   HostProgram& out_;
   const TableInputs in_;
@@ -119,8 +109,8 @@ class HostProgramBuilder {
   std::vector<uint64_t> staging_;
   size_t next_staging_ = 0;
   GroupTables groups_;
-  absl::flat_hash_map<std::pair<uint32_t, int32_t>, std::vector<layout::Piece>>
-      into_;
+  ArrivingPieces arriving_;
+  TokenBuilder tokens_;
 };
 
 }  // namespace pathways

@@ -63,38 +63,6 @@ TEST(HostProgramMovesTest, DevicesOfAWorkerAreNearAndOthersArePeers) {
   EXPECT_EQ(from.pieces[1].token.where, IndexOf(host.actors().devices[2]));
 }
 
-TEST(HostProgramMovesTest, AControlEdgeIsOneMessageForAHost) {
-  const Topology topology = MakeTopology("2x2x2");
-  ChainBuilder b({.slice = {.shards = 4}});
-  const uint32_t first = b.Gang("first").last_action();
-  b.Fetch("u");
-  b.Begin({.shards = 4, .island = 1}).Gang("second");
-  b.AddControl(first, b.last_action());
-  const auto plan = Prepare(b.Fetch("v").Finish(), topology);
-  TestHost sender(topology, 1);
-  const auto from = sender.MustBuild(plan);
-  TestHost receiver(topology, 2);
-  const auto to = receiver.MustBuild(plan);
-  const uint32_t a = ActionOf(*plan, "first");
-  int found = 0;
-  for (const HostAllEdge& all : from->all_edges) {
-    if (plan->edges()[all.edge].from != a) continue;
-    ++found;
-    EXPECT_EQ(all.own_sources, 2u);
-    EXPECT_EQ(all.all_sources, 4u);
-    EXPECT_THAT(all.target_hosts, ElementsAre(2, 3));
-    EXPECT_THAT(all.targets, SizeIs(0));
-  }
-  for (const HostAllEdge& all : to->all_edges) {
-    if (plan->edges()[all.edge].from != a) continue;
-    ++found;
-    EXPECT_EQ(all.own_sources, 0u);
-    EXPECT_EQ(all.all_sources, 4u);
-    EXPECT_THAT(all.targets, SizeIs(2));
-  }
-  EXPECT_EQ(found, 2);
-}
-
 // The second of two devices has two of five rows, and one row of padding.
 TEST(HostProgramMovesTest, PaddingIsFilledWhereThereIsSome) {
   const Topology topology = MakeTopology("2x1x2");
