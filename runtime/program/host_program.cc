@@ -1,4 +1,4 @@
-//===- host_program.cc - Builder of one host's tables ---------------------===//
+//===- host_program.cc - One host's tables of a loaded plan ---------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -10,12 +10,22 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "runtime/base/error_codes.h"
-#include "runtime/plan/tables.h"
-#include "runtime/program/host_program_builder.h"
+#include "runtime/program/arriving_pieces.h"
+#include "runtime/program/dispatch_builder.h"
+#include "runtime/program/entry_tables.h"
+#include "runtime/program/gang_builder.h"
+#include "runtime/program/gang_table_pool.h"
+#include "runtime/program/group_tables.h"
+#include "runtime/program/move_builder.h"
+#include "runtime/program/program_memory.h"
+#include "runtime/program/table_inputs.h"
+#include "runtime/program/token_builder.h"
+#include "runtime/program/value_builder.h"
 
 namespace pathways {
 
@@ -50,95 +60,130 @@ void FillPadding(const std::vector<int64_t>& shape,
   }
 }
 
-absl::Status HostProgramBuilder::Build(const std::vector<Arena*>& arenas,
-                                       Arena* host_arena) {
-  out_.devices = MakeDevices(in_, out_.program, out_.incarnation);
-  out_.edge_bases = EdgeBases(p_.edges().size(), out_.devices.size());
-  self_bases_ = out_.edge_bases;
-  FindCohorts();
-  absl::Status memory = CheckTables(*host_arena);
-  if (!memory.ok()) return memory;
-  memory = memory_.AllocateDevices(arenas);
-  if (!memory.ok()) return memory;
-  for (auto& device : out_.devices) {
-    if (device == nullptr) continue;
-    LayOutEntries(in_, device.get(), &out_.edge_bases, &self_bases_);
-  }
-  const ValueBuilder values(p_, out_.devices);
-  out_.argument_bytes = values.ArgumentBytes();
-  out_.result_bytes = values.ResultBytes();
-  out_.all_edges = MakeAllEdges(in_, out_.devices, out_.edge_bases);
-  out_.all_of_edge.assign(p_.edges().size(), -1);
-  for (size_t i = 0; i < out_.all_edges.size(); ++i) {
-    out_.all_of_edge[out_.all_edges[i].edge] = static_cast<int32_t>(i);
-  }
-  groups_ = MakeGroups(in_, out_.devices, &memory_);
-  for (auto& device : out_.devices) {
-    if (device != nullptr) MakeOps(device.get());
-  }
-  absl::StatusOr<Arena::Segment> segment = memory_.AllocateHost(host_arena);
-  if (!segment.ok()) {
-    lacking_ = memory_.host_bytes();
-    return segment.status();
-  }
-  out_.host_memory = *std::move(segment);
-  SetGroupMemory(memory_, &groups_);
-  GangTablePool queues;
-  for (auto& device : out_.devices) {
-    if (device == nullptr) continue;
-    GangTables queue = MakeGangs(in_, memory_, &groups_, device.get());
-    MakeMoves(device.get());
-    values.MakeOps(memory_, device.get());
-    tokens_.MakeTokens(device.get());
-    MarkPlain(*device, &queue);
-    device->queue = queues.Share(std::move(queue));
-    ResetCounters(in_, device.get());
-  }
-  out_.shapes = std::move(groups_.shapes);
-  out_.groups = std::move(groups_.groups);
-  out_.flag_barriers = std::move(groups_.flag_barriers);
-  out_.group_of = std::move(groups_.group_of);
-  SortReceived();
-  out_.dispatch = MakeDispatch(in_, out_.devices, &arriving_);
-  CountAll();
-  return absl::OkStatus();
-}
+namespace {
 
-void HostProgramBuilder::FindCohorts() {
-  const std::vector<uint32_t>& cohorts = host_actors_.cohorts;
-  for (const auto& device : out_.devices) {
+// Sets the sizes and heads of cohorts.
+void CountCohorts(const HostActors& actors, HostProgram* out) {
+  for (const auto& device : out->devices) {
     if (device == nullptr) continue;
-    const uint32_t cohort = cohorts[device->device];
-    if (cohort >= out_.cohort_sizes.size())
-      out_.cohort_sizes.resize(cohort + 1);
-    if (out_.cohort_sizes[cohort]++ == 0) {
-      out_.cohort_heads.push_back(device->device);
+    const uint32_t cohort = actors.cohorts[device->device];
+    if (cohort >= out->cohort_sizes.size())
+      out->cohort_sizes.resize(cohort + 1);
+    if (out->cohort_sizes[cohort]++ == 0) {
+      out->cohort_heads.push_back(device->device);
     }
   }
 }
 
-absl::Status HostProgramBuilder::CheckTables(const Arena& arena) {
-  const uint64_t bytes = TableBytes(in_, out_.devices);
+// Returns ResourceExhausted if tables of `bytes` exceed the free room of
+// `arena`.
+absl::Status CheckTables(const std::string& program, uint64_t bytes,
+                         const Arena& arena) {
   if (bytes <= arena.room()) return absl::OkStatus();
-  lacking_ = bytes;
   return absl::ResourceExhaustedError(absl::StrCat(
-      "the tables of program '", p_.name(), "' need ", bytes, " bytes of ",
+      "the tables of program '", program, "' need ", bytes, " bytes of ",
       arena.name(), ", where ", arena.used(), " of ", arena.bound(),
       " bytes are used", Tag(ErrorId::kNoHostMemory)));
 }
 
-void HostProgramBuilder::CountAll() {
-  for (const auto& device : out_.devices) {
-    if (device == nullptr) continue;
-    device->groups = out_.groups.data();
-    for (const auto& shards : device->shards) {
-      out_.num_own_shards += shards.size();
-    }
-    out_.num_entries += device->entries.size();
-    out_.num_in_edges += device->in_edges.size();
-    out_.num_queue_entries += device->queue->gangs.size();
+// Sets the edges of relation all.
+void SetAllEdges(const TableInputs& in, HostProgram* out) {
+  out->all_edges = MakeAllEdges(in, out->devices, out->edge_bases);
+  out->all_of_edge.assign(in.plan.edges().size(), -1);
+  for (size_t i = 0; i < out->all_edges.size(); ++i) {
+    out->all_of_edge[out->all_edges[i].edge] = static_cast<int32_t>(i);
   }
 }
+
+// Sets the tables of collectives.
+void SetGroups(GroupTables groups, HostProgram* out) {
+  out->shapes = std::move(groups.shapes);
+  out->groups = std::move(groups.groups);
+  out->flag_barriers = std::move(groups.flag_barriers);
+  out->group_of = std::move(groups.group_of);
+  for (const auto& device : out->devices) {
+    if (device != nullptr) device->groups = out->groups.data();
+  }
+}
+
+// Counts shards, entries and in-edges once the tables are complete.
+void CountAll(HostProgram* out) {
+  for (const auto& device : out->devices) {
+    if (device == nullptr) continue;
+    for (const auto& shards : device->shards) {
+      out->num_own_shards += shards.size();
+    }
+    out->num_entries += device->entries.size();
+    out->num_in_edges += device->in_edges.size();
+    out->num_queue_entries += device->queue->gangs.size();
+  }
+}
+
+// Fills the tables of `out`, which already has the numbers of the program. See
+// HostProgram::Build for the errors and `lacking`.
+absl::Status BuildTables(const TableInputs& in,
+                         const std::vector<Arena*>& arenas, Arena* host_arena,
+                         HostProgram* out, uint64_t* lacking) {
+  DevicePrograms& devices = out->devices;
+  devices = MakeDevices(in, out->program, out->incarnation);
+  CountCohorts(in.actors, out);
+  const uint64_t table_bytes = TableBytes(in, devices);
+  if (absl::Status fits = CheckTables(in.plan.name(), table_bytes, *host_arena);
+      !fits.ok()) {
+    *lacking = table_bytes;
+    return fits;
+  }
+  ProgramMemory memory(in.plan, devices);
+  if (absl::Status status = memory.AllocateDevices(arenas); !status.ok()) {
+    return status;
+  }
+  EdgeBases& bases = out->edge_bases;
+  bases = EdgeBases(in.plan.edges().size(), devices.size());
+  EdgeBases self_bases = bases;
+  for (const auto& device : devices) {
+    if (device == nullptr) continue;
+    LayOutEntries(in, device.get(), &bases, &self_bases);
+  }
+  SetAllEdges(in, out);
+  ArrivingPieces pieces(in.plan);
+  TokenBuilder tokens(in, bases, self_bases, &pieces);
+  MoveBuilder moves(in, devices, bases, tokens, &pieces, &memory);
+  const ValueBuilder values(in.plan, devices);
+  out->argument_bytes = values.ArgumentBytes();
+  out->result_bytes = values.ResultBytes();
+
+  // The host's memory is allocated once all its uses have been reserved.
+  GroupTables groups = MakeGroups(in, devices, &memory);
+  for (const auto& device : devices) {
+    if (device != nullptr) moves.ReserveStaging(*device);
+  }
+  absl::StatusOr<Arena::Segment> segment = memory.AllocateHost(host_arena);
+  if (!segment.ok()) {
+    *lacking = memory.host_bytes();
+    return segment.status();
+  }
+  out->host_memory = *std::move(segment);
+  SetGroupMemory(memory, &groups);
+
+  GangTablePool queues;
+  for (const auto& device : devices) {
+    if (device == nullptr) continue;
+    GangTables queue = MakeGangs(in, memory, &groups, device.get());
+    moves.MakeOps(device.get());
+    values.MakeOps(memory, device.get());
+    tokens.MakeTokens(device.get());
+    MarkPlain(*device, &queue);
+    device->queue = queues.Share(std::move(queue));
+    ResetCounters(in, device.get());
+  }
+  moves.TakeReceived(&out->pieces_in, &out->piece_begin);
+  SetGroups(std::move(groups), out);
+  out->dispatch = MakeDispatch(in, devices, &pieces);
+  CountAll(out);
+  return absl::OkStatus();
+}
+
+}  // namespace
 
 absl::StatusOr<std::unique_ptr<HostProgram>> HostProgram::Build(
     std::shared_ptr<const PreparedPlan> plan, const Topology& topology,
@@ -150,10 +195,11 @@ absl::StatusOr<std::unique_ptr<HostProgram>> HostProgram::Build(
   self->program = program;
   self->incarnation = incarnation;
   self->host = host;
-  HostProgramBuilder builder(*self->plan, topology, host_actors, dispatch,
-                             std::move(reach), self.get());
-  absl::Status built = builder.Build(arenas, host_arena);
-  if (lacking != nullptr) *lacking = builder.lacking();
+  const TableInputs in{*self->plan, topology, host_actors,
+                       dispatch,    reach,    host};
+  uint64_t bytes = 0;
+  absl::Status built = BuildTables(in, arenas, host_arena, self.get(), &bytes);
+  if (lacking != nullptr) *lacking = bytes;
   if (!built.ok()) return built;
   return self;
 }

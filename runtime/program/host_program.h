@@ -354,8 +354,7 @@ struct HostReach {
   std::function<bool(int host)> is_far;  // the host is in another process
 };
 
-class HostProgram {
- public:
+struct HostProgram {
   // Derives the tables of `host`. `arenas` are those of its devices,
   // `host_arena` is the host's own. Returns ResourceExhausted if memory does
   // not suffice, and then holds none. If the host's own memory does not
@@ -413,9 +412,6 @@ class HostProgram {
 
   uint64_t num_own_shards = 0, num_entries = 0, num_queue_entries = 0,
            num_in_edges = 0;
-
- private:
-  friend class HostProgramBuilder;
 };
 
 // Zeroes the elements outside the box [0, valid) of a dense array.

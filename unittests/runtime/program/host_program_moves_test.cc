@@ -63,18 +63,5 @@ TEST(HostProgramMovesTest, DevicesOfAWorkerAreNearAndOthersArePeers) {
   EXPECT_EQ(from.pieces[1].token.where, IndexOf(host.actors().devices[2]));
 }
 
-// The second of two devices has two of five rows, and one row of padding.
-TEST(HostProgramMovesTest, PaddingIsFilledWhereThereIsSome) {
-  const Topology topology = MakeTopology("2x1x2");
-  const auto plan =
-      Prepare(MovePlan("p", 2, 0, 1, 0, /*elements=*/5), topology);
-  TestHost host(topology, 1);
-  const auto program = host.MustBuild(plan);
-  EXPECT_EQ(program->devices[0]->recvs[0].fill, RecvOp::kNone);
-  EXPECT_EQ(program->devices[1]->recvs[0].fill, RecvOp::kPadding);
-  EXPECT_THAT(program->devices[1]->recvs[0].valid, ElementsAre(2));
-  EXPECT_THAT(program->result_bytes, ElementsAre(20));
-}
-
 }  // namespace
 }  // namespace pathways::testing
