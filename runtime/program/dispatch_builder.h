@@ -12,6 +12,7 @@
 #include <memory>
 
 #include "runtime/program/arriving_pieces.h"
+#include "runtime/program/device_program.h"
 #include "runtime/program/dispatch.h"
 #include "runtime/program/table_inputs.h"
 

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 
+#include "runtime/program/device_program.h"
 #include "runtime/program/edge_bases.h"
 #include "runtime/program/table_inputs.h"
 

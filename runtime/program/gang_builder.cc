@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "runtime/plan/tables.h"
+#include "runtime/program/edge_bases.h"
 
 namespace pathways {
 namespace {

@@ -9,6 +9,7 @@
 #ifndef RUNTIME_PROGRAM_GANG_BUILDER_H_
 #define RUNTIME_PROGRAM_GANG_BUILDER_H_
 
+#include "runtime/program/device_program.h"
 #include "runtime/program/gang_tables.h"
 #include "runtime/program/group_tables.h"
 #include "runtime/program/program_memory.h"

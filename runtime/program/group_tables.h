@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "runtime/program/device_program.h"
 #include "runtime/program/program_memory.h"
 #include "runtime/program/table_inputs.h"
 

@@ -8,8 +8,6 @@
 
 #include "runtime/program/host_program.h"
 
-#include <algorithm>
-#include <cstring>
 #include <string>
 #include <utility>
 
@@ -28,38 +26,6 @@
 #include "runtime/program/value_builder.h"
 
 namespace pathways {
-
-uint32_t DeviceProgram::TokensOf(uint32_t in_edge, uint64_t firing) const {
-  const InEdge& in = in_edges[in_edge];
-  const uint32_t tokens = plan->edges()[in.edge].tokens;
-  if (firing < tokens) return in.expected;
-  // Earlier firings of the slot had all their tokens. The first may have waited
-  // for none.
-  const uint64_t slot = firing % window;
-  uint64_t earlier = firing / window;
-  if (earlier > 0 && slot < tokens) --earlier;
-  return arrived[InEdgeAt(in_edge, firing)] -
-         static_cast<uint32_t>(earlier * in.expected);
-}
-
-void FillPadding(const std::vector<int64_t>& shape,
-                 const std::vector<int64_t>& valid, int64_t element_bytes,
-                 char* data) {
-  int64_t row = element_bytes;  // bytes of one index of dimension d
-  for (size_t d = shape.size(); d-- > 0;) {
-    // For each index of the dimensions before d, including those in their
-    // padding, zero the tail of d.
-    const int64_t plane = row * shape[d];
-    int64_t outer = 1;
-    for (size_t o = 0; o < d; ++o) outer *= shape[o];
-    const int64_t tail = (shape[d] - valid[d]) * row;
-    for (int64_t o = 0; tail > 0 && o < outer; ++o) {
-      std::memset(data + o * plane + valid[d] * row, 0, tail);
-    }
-    row = plane;
-  }
-}
-
 namespace {
 
 // Sets the sizes and heads of cohorts.

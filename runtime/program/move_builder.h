@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "runtime/program/arriving_pieces.h"
+#include "runtime/program/device_program.h"
 #include "runtime/program/edge_bases.h"
 #include "runtime/program/program_memory.h"
 #include "runtime/program/table_inputs.h"

@@ -15,6 +15,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "runtime/binding/prepared_plan.h"
+#include "runtime/program/device_program.h"
 #include "runtime/program/slot_ref.h"
 #include "runtime/program/table_inputs.h"
 #include "runtime/store/store.h"

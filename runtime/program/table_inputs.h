@@ -15,15 +15,21 @@
 #define RUNTIME_PROGRAM_TABLE_INPUTS_H_
 
 #include <cstdint>
-#include <memory>
-#include <vector>
+#include <functional>
 
-#include "runtime/program/host_program.h"
+#include "runtime/binding/prepared_plan.h"
+#include "runtime/program/dispatch.h"
+#include "runtime/program/host_actors.h"
+#include "runtime/topology/topology.h"
 
 namespace pathways {
 
-// Devices of a host by their number; null: the device has no shards.
-using DevicePrograms = std::vector<std::unique_ptr<DeviceProgram>>;
+// Reachability of other hosts. A null function means false for every host.
+struct HostReach {
+  // Large pieces are lent to the host (World).
+  std::function<bool(int host)> lends;
+  std::function<bool(int host)> is_far;  // the host is in another process
+};
 
 // The plan that the tables of one host are derived from, and the place of the
 // host in the cluster. The references must stay valid while the tables are

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "runtime/binding/parts.h"
+#include "runtime/program/device_program.h"
 #include "runtime/program/program_memory.h"
 #include "runtime/program/table_inputs.h"
 

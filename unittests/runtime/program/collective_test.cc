@@ -17,8 +17,6 @@
 #include <numeric>
 #include <random>
 
-#include "runtime/program/host_program.h"
-
 namespace pathways {
 namespace {
 
@@ -110,22 +108,6 @@ TEST(CombineTest, PermuteCopiesOrFillsZeros) {
                       reinterpret_cast<char*>(&out[r]));
   }
   EXPECT_THAT(out, ElementsAre(3, 0, 1));
-}
-
-TEST(FillPaddingTest, KeepsTheValidBoxOnly) {
-  for (int64_t a = 0; a <= 2; ++a) {
-    for (int64_t b = 0; b <= 3; ++b) {
-      for (int64_t c = 0; c <= 4; ++c) {
-        std::vector<int16_t> data(24, 7);
-        FillPadding({2, 3, 4}, {a, b, c}, 2,
-                    reinterpret_cast<char*>(data.data()));
-        for (int64_t i = 0; i < 24; ++i) {
-          const bool valid = i / 12 < a && i / 4 % 3 < b && i % 4 < c;
-          ASSERT_EQ(data[i], valid ? 7 : 0) << a << b << c << " at " << i;
-        }
-      }
-    }
-  }
 }
 
 }  // namespace

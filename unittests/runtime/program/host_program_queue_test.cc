@@ -124,20 +124,15 @@ TEST(HostProgramQueueTest, DevicesWithMoreShardsDoSomethingElse) {
   EXPECT_EQ(devices[1]->queue, devices[3]->queue);
 }
 
-TEST(HostProgramQueueTest, ADeviceKnowsInWhichMeetingsItWas) {
+TEST(HostProgramQueueTest, TheMeetingsOfADeviceAreNumbered) {
   const Topology topology = MakeTopology("1x1x2");
   TestHost host(topology, 0);
   const auto program =
       host.MustBuild(Prepare(TwoCollectives({{"x", 2}}, /*span=*/2), topology));
-  DeviceProgram& device = *program->devices[1];
+  const DeviceProgram& device = *program->devices[1];
   EXPECT_EQ(device.queue->num_meetings, 2u);
   EXPECT_EQ(program->groups[0].locals[1].meeting, 0u);
   EXPECT_EQ(program->groups[1].locals[1].meeting, 1u);
-  EXPECT_FALSE(device.HasMet(0, 0));
-  device.meetings.store(7);  // three firings, and the first meeting of another
-  EXPECT_TRUE(device.HasMet(2, 1));
-  EXPECT_TRUE(device.HasMet(3, 0));
-  EXPECT_FALSE(device.HasMet(3, 1));
 }
 
 }  // namespace

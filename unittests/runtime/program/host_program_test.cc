@@ -131,11 +131,5 @@ TEST(HostProgramTest, GivesItsMemoryBack) {
   EXPECT_EQ(host.memory.used(), 0u);
 }
 
-TEST(HostProgramTest, PaddingIsZeroedAndNothingElse) {
-  std::vector<float> data(12, 7.0f);
-  FillPadding({3, 4}, {2, 3}, 4, reinterpret_cast<char*>(data.data()));
-  EXPECT_THAT(data, ElementsAre(7, 7, 7, 0, 7, 7, 7, 0, 0, 0, 0, 0));
-}
-
 }  // namespace
 }  // namespace pathways::testing
