@@ -20,17 +20,11 @@ constexpr uint64_t kLeaving = UINT64_MAX;
 
 }  // namespace
 
-void Controller::AnswerAll(const std::vector<ClientAnswer>& answers) {
-  for (const ClientAnswer& answer : answers) {
-    Answer(answer.request, answer.status);
-  }
-}
-
 void Controller::OnConnect(uint32_t client,
                            const proto::ConnectRequest& request) {
   const absl::StatusOr<ClientTerms> terms = ReadTerms(request);
   if (!terms.ok()) {
-    return Answer({client, request.request()}, terms.status());
+    return outbox_.Answer({client, request.request()}, terms.status());
   }
   // The number may have belonged to another client, whose device time must not
   // count. A client that is connected already keeps its own.
@@ -38,7 +32,7 @@ void Controller::OnConnect(uint32_t client,
   std::vector<ClientAnswer> answers;
   clients_.Connect({client, request.request()}, request.name(), *terms,
                    &answers);
-  AnswerAll(answers);
+  outbox_.AnswerAll(answers);
 }
 
 void Controller::OnDisconnect(uint32_t client,
@@ -70,7 +64,7 @@ void Controller::Leave(ClientRequest request,
     return drain.request.client == client;
   });
   AwaitedPlans::Outcome left;
-  awaited_.Leave(Now(), client, &left);
+  awaited_.Leave(clock_.Now(), client, &left);
   Apply(std::move(left));
   for (ClientRequest fetch : fetches_.OfClient(client)) EndFetch(fetch);
   std::vector<ClientAnswer> answers;
@@ -79,7 +73,7 @@ void Controller::Leave(ClientRequest request,
   }
   programs_.mutable_admission()->GiveBackAll(client);
   ReleaseHeld(objects);
-  AnswerAll(answers);
+  outbox_.AnswerAll(answers);
   RetryLoads();
 }
 
@@ -90,8 +84,8 @@ void Controller::LeaveProgram(uint32_t client, uint64_t handle) {
                         "client '", NameOf(client), "' was closed")));
   }
   // A program that is loading, or being unloaded, reports when it is done.
-  const absl::StatusOr<ProgramNext> next =
-      programs_.Unload(Now(), handle, {client, kLeaving}, /*launches=*/0);
+  const absl::StatusOr<ProgramNext> next = programs_.Unload(
+      clock_.Now(), handle, {client, kLeaving}, /*launches=*/0);
   if (next.ok()) Proceed(*next);
 }
 

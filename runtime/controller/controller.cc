@@ -37,6 +37,8 @@ Controller::Controller(RuntimeContext* context, ControllerOptions options)
       stall_timeout_ns_(options.stall_timeout_ns),
       answer_timeout_ns_(options.answer_timeout_ns),
       lives_(context->directory),
+      outbox_(context->world, &context->directory, &context->controls, &lives_),
+      clock_(context->world, &timer_),
       awaited_(context, options.answer_timeout_ns),
       programs_(*context->topology, options.answer_timeout_ns, &objects_,
                 context->spill),
@@ -47,21 +49,6 @@ Controller::Controller(RuntimeContext* context, ControllerOptions options)
       fetches_(*context->topology, options.answer_timeout_ns),
       memory_(programs_.mutable_admission()->host_memory()),
       spilled_(context->topology->num_hosts()) {}
-
-void Controller::SendToHost(int32_t host, ControlRef control) {
-  if (lives_.IsGone(host)) return;
-  control->set_restarts(lives_.restarts(host));
-  SendControl(context_.directory.executor(host), std::move(control));
-}
-
-void Controller::SendToHosts(const std::vector<int32_t>& hosts,
-                             absl::FunctionRef<void(proto::Control*)> fill) {
-  for (int32_t host : hosts) {
-    ControlRef control = NewControl();
-    fill(&*control);
-    SendToHost(host, std::move(control));
-  }
-}
 
 void Controller::NameEpochs(const PreparedPlan& plan,
                             proto::LoadProgram* load) const {
@@ -93,15 +80,9 @@ void Controller::OnMessage(ActorId from, ControlRef control) {
     counters_.received.Add();
     counters_.bytes.Add(control->ByteSizeLong());
   }
-  moment_ = kUnasked;
+  clock_.Begin();
   Handle(from, std::move(control));
-  moment_ = kNoMessage;
-}
-
-TimeNs Controller::WorldNow() {
-  if (moment_ == kNoMessage) return context_.world->Now();
-  if (moment_ == kUnasked) moment_ = context_.world->Now();
-  return moment_;
+  clock_.End();
 }
 
 void Controller::Handle(ActorId from, ControlRef control) {
@@ -198,26 +179,8 @@ void Controller::HandleHost(ActorId from, const proto::Control& control) {
   }
 }
 
-void Controller::SendToClient(ControlRef control) {
-  const ActorId client = context_.directory.client(control->client());
-  SendControl(client, std::move(control));
-}
-
-void Controller::Answer(ClientRequest request, const absl::Status& status,
-                        uint64_t handle) {
-  if (request.id == 0) return;
-  ControlRef control = NewControl();
-  control->set_client(request.client);
-  proto::Answer* answer = control->mutable_answer();
-  answer->set_request(request.id);
-  answer->set_code(static_cast<int>(status.code()));
-  answer->set_message(status.message().data(), status.message().size());
-  answer->set_program(handle);
-  SendToClient(std::move(control));
-}
-
 void Controller::NotifyEnded(const LaunchEffects::End& end) {
-  ControlRef control = NewControl(proto::Control::kLaunchEnded);
+  ControlRef control = outbox_.New(proto::Control::kLaunchEnded);
   control->set_client(ClientOf(end.launch));
   proto::LaunchEnded* ended = control->mutable_launch_ended();
   ended->set_launch(NumberOf(end.launch));
@@ -226,13 +189,13 @@ void Controller::NotifyEnded(const LaunchEffects::End& end) {
   ended->set_completed(end.completed);
   ended->set_granted(end.granted);
   for (uint32_t result : end.poisoned) ended->add_poisoned(result);
-  SendToClient(std::move(control));
+  outbox_.SendToClient(std::move(control));
 }
 
 void Controller::OnCollect(uint32_t client,
                            const proto::CollectRequest& request) {
-  const TimeNs asked = Now();
-  ControlRef control = NewControl();
+  const TimeNs asked = clock_.Now();
+  ControlRef control = outbox_.New();
   control->set_client(client);
   control->mutable_collect()->set_request(request.request());
   control->mutable_collect()->set_question(request.question());
@@ -248,15 +211,15 @@ void Controller::OnCollect(uint32_t client,
     return false;
   });
   for (uint32_t process : processes) {
-    SendControl(context_.directory.reporter(process), control);
+    outbox_.Send(context_.directory.reporter(process), control);
   }
-  ControlRef answer = NewControl();
+  ControlRef answer = outbox_.New();
   answer->set_client(client);
   answer->mutable_answer()->set_request(request.request());
   answer->mutable_answer()->set_processes(
       static_cast<uint32_t>(processes.size()));
   answer->mutable_answer()->set_asked_ns(asked);
-  SendToClient(std::move(answer));
+  outbox_.SendToClient(std::move(answer));
   if (collects_.size() == kMaxCollects) collects_.pop_front();
   collects_.push_back({{client, request.request()}, std::move(processes)});
 }
@@ -264,34 +227,34 @@ void Controller::OnCollect(uint32_t client,
 void Controller::NotifyUncollected(uint32_t process) {
   for (Collect& collect : collects_) {
     if (std::erase(collect.processes, process) == 0) continue;
-    ControlRef control = NewControl();
+    ControlRef control = outbox_.New();
     control->set_client(collect.request.client);
     control->mutable_collected()->set_request(collect.request.id);
     control->mutable_collected()->set_process(process);
-    SendToClient(std::move(control));
+    outbox_.SendToClient(std::move(control));
   }
 }
 
 void Controller::OnUnload(uint32_t client, const proto::UnloadRequest& unload) {
   const ClientRequest request{client, unload.request()};
   const absl::StatusOr<ProgramNext> next =
-      programs_.Unload(Now(), unload.program(), request,
+      programs_.Unload(clock_.Now(), unload.program(), request,
                        launches_.Open(programs_.IdOf(unload.program())).size());
-  if (!next.ok()) return Answer(request, next.status());
+  if (!next.ok()) return outbox_.Answer(request, next.status());
   Proceed(*next);
   // A program that was given up is already ending; now a call waits for that.
   ArmTimer();
 }
 
 void Controller::OnStopReply(const proto::StopReply& reply) {
-  Proceed(programs_.Answered(Now(), ProgramTable::State::kStopping,
+  Proceed(programs_.Answered(clock_.Now(), ProgramTable::State::kStopping,
                              reply.program(), reply.incarnation(),
                              static_cast<int32_t>(reply.host()),
                              absl::OkStatus()));
 }
 
 void Controller::OnFreeReply(const proto::FreeReply& reply) {
-  Proceed(programs_.Answered(Now(), ProgramTable::State::kFreeing,
+  Proceed(programs_.Answered(clock_.Now(), ProgramTable::State::kFreeing,
                              reply.program(), reply.incarnation(),
                              static_cast<int32_t>(reply.host()),
                              absl::OkStatus()));
@@ -308,12 +271,12 @@ void Controller::Proceed(const ProgramNext& next) {
     if (clients_.IsLeaving(client)) {
       if (next.handle != 0) LeaveProgram(client, next.handle);
     } else if (!IsPart(next)) {
-      Answer(next.request, next.status, next.handle);
+      outbox_.Answer(next.request, next.status, next.handle);
     }
     if (next.gone == 0) return;
     std::vector<ClientAnswer> answers;
     clients_.RemoveProgram(client, next.gone, &answers);
-    AnswerAll(answers);
+    outbox_.AnswerAll(answers);
     AnswerDrains();
     return RetryLoads();
   }
@@ -329,7 +292,7 @@ void Controller::Proceed(const ProgramNext& next) {
     message->set_program(program->id);
     message->set_incarnation(program->incarnation);
   };
-  SendToHosts(program->waiting.Members(), [&](proto::Control* control) {
+  outbox_.SendToHosts(program->waiting.Members(), [&](proto::Control* control) {
     switch (program->state) {
       case ProgramTable::State::kLoading:
         name(control->mutable_load_program());
@@ -352,10 +315,10 @@ void Controller::OnLongWork(const proto::LongWorkSeen& seen) {
   const ProgramTable::Program* program =
       programs_.Find(programs_.IdOf(seen.incarnation()));
   if (program == nullptr) return;
-  ControlRef control = NewControl();
+  ControlRef control = outbox_.New();
   control->set_client(program->owner);
   *control->mutable_long_work_seen() = seen;
-  SendToClient(std::move(control));
+  outbox_.SendToClient(std::move(control));
 }
 
 void Controller::OnWorkerLost(const proto::WorkerLost& lost) {
@@ -385,7 +348,7 @@ void Controller::GiveUp(uint32_t program, const absl::Status& why) {
   for (const StallDetector::Subject& subject : StallSubjects()) {
     if (subject.program == program) AddBusy(subject, &running);
   }
-  Proceed(programs_.Break(Now(), program, why, std::move(running)));
+  Proceed(programs_.Break(clock_.Now(), program, why, std::move(running)));
   launches_.Abort(program, why, &effects_);
   Apply();
 }
@@ -429,11 +392,12 @@ void Controller::StartRound() {
 void Controller::SendQueries(
     absl::Span<const StallDetector::Subject> subjects) {
   for (const StallDetector::Subject& subject : subjects) {
-    SendToHosts(stalls_.Awaited(subject.program), [&](proto::Control* control) {
-      control->mutable_query()->set_round(stalls_.round());
-      control->mutable_query()->set_program(subject.program);
-      control->mutable_query()->set_incarnation(subject.incarnation);
-    });
+    outbox_.SendToHosts(
+        stalls_.Awaited(subject.program), [&](proto::Control* control) {
+          control->mutable_query()->set_round(stalls_.round());
+          control->mutable_query()->set_program(subject.program);
+          control->mutable_query()->set_incarnation(subject.incarnation);
+        });
   }
 }
 
@@ -451,7 +415,7 @@ void Controller::OnDiagnose(uint32_t client,
     // not name: if it missed a stop, it keeps the grants of the stopped program
     // before those of others.
     ArmTimer(/*counts=*/true);
-    return Answer({client, request.request()}, absl::OkStatus());
+    return outbox_.Answer({client, request.request()}, absl::OkStatus());
   }
   stalls_.Force();
   diagnoses_.push_back({client, request.request()});
@@ -462,7 +426,7 @@ void Controller::OnDiagnose(uint32_t client,
 
 void Controller::FinishRound() {
   const std::vector<StallDetector::Verdict> verdicts =
-      stalls_.Finish(Now(), StallSubjects());
+      stalls_.Finish(clock_.Now(), StallSubjects());
   for (const StallDetector::Verdict& verdict : verdicts) {
     const ProgramTable::Program* program = programs_.Find(verdict.program);
     if (program == nullptr) continue;  // an earlier verdict has ended it
@@ -472,7 +436,7 @@ void Controller::FinishRound() {
     GiveUp(verdict.program, status);
   }
   for (const ClientRequest& request : std::exchange(diagnoses_, {})) {
-    Answer(request, absl::OkStatus());
+    outbox_.Answer(request, absl::OkStatus());
   }
 }
 

@@ -33,7 +33,9 @@
 #include "runtime/controller/awaited_plans.h"
 #include "runtime/controller/client_table.h"
 #include "runtime/controller/fetch_table.h"
+#include "runtime/controller/handler_clock.h"
 #include "runtime/controller/launch_table.h"
+#include "runtime/controller/outbox.h"
 #include "runtime/controller/program_table.h"
 #include "runtime/controller/stall_detector.h"
 #include "runtime/controller/store_log.h"
@@ -70,14 +72,14 @@ struct StatusQuery {
 
 // Decodes messages, updates the tables, and sends what they decide; every
 // decision is theirs. Invariants: (1) a message that is a duplicate, late, or
-// from an unknown sender changes nothing; (2) clients are answered through
-// Answer and NotifyEnded alone; (3) messages that change a host's store are
-// numbered; (4) while a call waits for hosts a timer runs, which asks them
-// again and finally ends the call with an error that names them; (5) messages
-// to and from a host carry its current epoch, and of an older epoch no table
-// keeps anything but the reasons of the ends that it caused. All of it runs on
-// the controller's worker, except the counters. Requests that are pending when
-// the world stops are dropped, and the runtime notifies the clients.
+// from an unknown sender changes nothing; (2) all messages go through the
+// outbox; (3) messages that change a host's store are numbered; (4) while a
+// call waits for hosts a timer runs, which asks them again and finally ends the
+// call with an error that names them; (5) messages to and from a host carry its
+// current epoch, and of an older epoch no table keeps anything but the reasons
+// of the ends that it caused. All of it runs on the controller's worker, except
+// the counters. Requests that are pending when the world stops are dropped, and
+// the runtime notifies the clients.
 class Controller final : public ControlActor {
  public:
   // `context` must outlive the controller.
@@ -103,26 +105,9 @@ class Controller final : public ControlActor {
   };
 
   void OnMessage(ActorId from, ControlRef control) override;
-  // Sends to the host's current epoch. Sends nothing to a host that is gone:
-  // its next epoch starts without state.
-  void SendToHost(int32_t host, ControlRef control);
-  // Sends each host a message that `fill` writes.
-  void SendToHosts(const std::vector<int32_t>& hosts,
-                   absl::FunctionRef<void(proto::Control*)> fill);
   // Adds the plan's hosts that were replaced, with their epochs, for all its
   // hosts.
   void NameEpochs(const PreparedPlan& plan, proto::LoadProgram* load) const;
-  // Returns the world's time. While a message is handled, returns the time of
-  // the first call, since asking the clock costs as much as many steps of a
-  // launch.
-  TimeNs WorldNow();
-  // Returns the time to which deadlines refer.
-  TimeNs Now() { return timer_.DeadlineTime(WorldNow()); }
-
-  // Messages to clients.
-  void SendToClient(ControlRef control);  // `control` names the client
-  void Answer(ClientRequest request, const absl::Status& status,
-              uint64_t handle = 0);
   void NotifyEnded(const LaunchEffects::End& end);
 
   // Handle dispatches each message. HandleClient gets the messages of clients,
@@ -143,7 +128,6 @@ class Controller final : public ControlActor {
   void Leave(ClientRequest request, absl::Span<const uint64_t> objects);
   // Ends the program's launches and unloads it, for a client that leaves.
   void LeaveProgram(uint32_t client, uint64_t handle);
-  void AnswerAll(const std::vector<ClientAnswer>& answers);
 
   // Answers a StatusQuery (status_query.cc).
   void OnDescribe(const LocalMessage& message);
@@ -293,6 +277,9 @@ class Controller final : public ControlActor {
   RuntimeContext& context_;
   const TimeNs stall_timeout_ns_, answer_timeout_ns_;
   HostEpochs lives_;
+  Outbox outbox_;
+  TickTimer timer_;
+  HandlerClock clock_;
   AwaitedPlans awaited_;
   ProgramTable programs_;
   LoadQueue loads_;
@@ -331,10 +318,6 @@ class Controller final : public ControlActor {
   std::vector<uint64_t> bytes_;
   LaunchEffects effects_;  // empty between messages
   ClientTable clients_;
-  TickTimer timer_;
-  // See WorldNow.
-  static constexpr TimeNs kNoMessage = -2, kUnasked = -1;
-  TimeNs moment_ = kNoMessage;
   std::vector<ClientRequest> diagnoses_;  // answered after the round
   // A drain that is answered when no program or array is left on the marked
   // devices.

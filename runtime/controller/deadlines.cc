@@ -38,8 +38,8 @@ bool Controller::LooksForStalls() const {
 }
 
 bool Controller::TickMayHelp() {
-  return programs_.HasRecent(Now()) || stores_.HasRecent(Now()) ||
-         fetches_.HasRecent(Now());
+  return programs_.HasRecent(clock_.Now()) || stores_.HasRecent(clock_.Now()) ||
+         fetches_.HasRecent(clock_.Now());
 }
 
 void Controller::ArmTimer(bool counts) {
@@ -102,29 +102,32 @@ void Controller::OnTick() {
   for (int32_t host : moved_.Members()) busy.Insert(host);
   moved_.Clear();
   AwaitedPlans::Outcome awaited;
-  awaited_.Tick(Now(), &awaited);
+  awaited_.Tick(clock_.Now(), &awaited);
   Apply(std::move(awaited));
-  for (const ProgramNext& next : programs_.Tick(Now(), busy)) Proceed(next);
+  for (const ProgramNext& next : programs_.Tick(clock_.Now(), busy))
+    Proceed(next);
 
   // A kernel continues after its program was given up; in a simulation nothing
   // waits for it.
   if (!context_.world->simulated()) programs_.AddInterrupted(&busy);
   std::vector<FetchTable::Again> again;
   std::vector<FetchTable::Late> late;
-  fetches_.Tick(Now(), busy, &again, &late);
+  fetches_.Tick(clock_.Now(), busy, &again, &late);
   for (const FetchTable::Again& one : again) {
     SendFetch(one.request, one.object, one.source, /*again=*/true,
               /*views=*/false);
   }
-  for (const FetchTable::Late& one : late) Answer(one.request, one.status);
+  for (const FetchTable::Late& one : late)
+    outbox_.Answer(one.request, one.status);
 
-  const StoreLog::Findings found = stores_.Tick(Now(), busy);
+  const StoreLog::Findings found = stores_.Tick(clock_.Now(), busy);
   for (const StoreLog::Again& one : found.again) {
     // The message is sent unchanged, because the host may be reading it.
     if (lives_.IsGone(one.host)) continue;
-    SendControl(context_.directory.executor(one.host), one.message);
+    outbox_.Send(context_.directory.executor(one.host), one.message);
   }
-  for (const StoreLog::Late& one : found.late) Answer(one.request, one.status);
+  for (const StoreLog::Late& one : found.late)
+    outbox_.Answer(one.request, one.status);
   for (int32_t host : found.silent) OnSilent(host);
 
   if (LooksForStalls()) {
@@ -154,16 +157,16 @@ void Controller::OnPeerDown(int32_t host, uint32_t epoch) {
                                                   "' cannot go on: ", gone,
                                                   Tag(ErrorId::kHostGone))));
   }
-  for (const ProgramNext& next : programs_.HostGone(Now(), host, life)) {
+  for (const ProgramNext& next : programs_.HostGone(clock_.Now(), host, life)) {
     Proceed(next);
   }
   for (ClientRequest request : fetches_.HostGone(host)) {
-    Answer(request,
-           absl::UnavailableError(absl::StrCat(
-               "values were not fetched: ", gone, Tag(ErrorId::kHostGone))));
+    outbox_.Answer(request, absl::UnavailableError(
+                                absl::StrCat("values were not fetched: ", gone,
+                                             Tag(ErrorId::kHostGone))));
   }
-  for (ClientRequest request : stores_.HostGone(Now(), host)) {
-    Answer(request, absl::OkStatus());
+  for (ClientRequest request : stores_.HostGone(clock_.Now(), host)) {
+    outbox_.Answer(request, absl::OkStatus());
   }
   memory_.HostGone(host);
   spilled_[host] = 0;

@@ -18,13 +18,13 @@
 namespace pathways {
 
 void Controller::OnDevices(ClientRequest request) {
-  ControlRef control = NewControl();
+  ControlRef control = outbox_.New();
   control->set_client(request.client);
   control->mutable_answer()->set_request(request.id);
   for (int64_t device : programs_.admission().AwayDevices()) {
     control->mutable_answer()->add_devices(static_cast<uint32_t>(device));
   }
-  SendToClient(std::move(control));
+  outbox_.SendToClient(std::move(control));
 }
 
 void Controller::OnDrain(uint32_t client, const proto::DrainRequest& drain) {
@@ -36,9 +36,10 @@ void Controller::OnDrain(uint32_t client, const proto::DrainRequest& drain) {
       devices[device] = true;
       continue;
     }
-    return Answer(request, absl::InvalidArgumentError(absl::StrCat(
-                               "cannot drain device ", device,
-                               ": the cluster has ", num_devices, " devices")));
+    return outbox_.Answer(
+        request, absl::InvalidArgumentError(absl::StrCat(
+                     "cannot drain device ", device, ": the cluster has ",
+                     num_devices, " devices")));
   }
   for (int64_t device = 0; device < num_devices; ++device) {
     if (devices[device]) programs_.Drain(device, !drain.undo());
@@ -48,33 +49,34 @@ void Controller::OnDrain(uint32_t client, const proto::DrainRequest& drain) {
     std::erase_if(drains_, [&](const DrainWait& other) {
       for (int64_t device = 0; device < num_devices; ++device) {
         if (!devices[device] || !other.devices[device]) continue;
-        Answer(other.request, absl::CancelledError(absl::StrCat(
-                                  context_.topology->GlobalDeviceName(device),
-                                  " is no longer drained")));
+        outbox_.Answer(other.request,
+                       absl::CancelledError(absl::StrCat(
+                           context_.topology->GlobalDeviceName(device),
+                           " is no longer drained")));
         return true;
       }
       return false;
     });
-    Answer(request, absl::OkStatus());
+    outbox_.Answer(request, absl::OkStatus());
     return RetryLoads();
   }
   std::map<uint32_t, ControlRef> seen;  // by client
   for (uint32_t id : ProgramsOn(devices)) {
     const ProgramTable::Program& program = *programs_.Find(id);
     const auto [found, is_new] = seen.try_emplace(program.owner);
-    if (is_new) found->second = NewControl();
+    if (is_new) found->second = outbox_.New();
     found->second->set_client(program.owner);
     found->second->mutable_drain_seen()->add_programs(program.incarnation);
   }
   for (uint32_t client : ArraysOn(devices)) {
     const auto [found, is_new] = seen.try_emplace(client);
-    if (is_new) found->second = NewControl();
+    if (is_new) found->second = outbox_.New();
     found->second->set_client(client);
     found->second->mutable_drain_seen()->set_arrays(true);
   }
-  for (auto& [owner, control] : seen) SendToClient(std::move(control));
+  for (auto& [owner, control] : seen) outbox_.SendToClient(std::move(control));
   DrainWait wait{request, std::move(devices)};
-  const TimeNs now = Now();
+  const TimeNs now = clock_.Now();
   if (drain.has_wait_ns() &&
       drain.wait_ns() < static_cast<uint64_t>(kNoDeadline - now)) {
     wait.deadline = now + static_cast<TimeNs>(drain.wait_ns());
@@ -113,14 +115,14 @@ void Controller::AnswerDrains() {
   std::erase_if(drains_, [&](const DrainWait& drain) {
     if (!ProgramsOn(drain.devices).empty()) return false;
     if (!ArraysOn(drain.devices).empty()) return false;
-    Answer(drain.request, absl::OkStatus());
+    outbox_.Answer(drain.request, absl::OkStatus());
     return true;
   });
 }
 
 void Controller::ExpireDrains() {
   std::erase_if(drains_, [&](const DrainWait& drain) {
-    if (drain.deadline > Now()) return false;
+    if (drain.deadline > clock_.Now()) return false;
     std::vector<std::string> who;
     for (uint32_t id : ProgramsOn(drain.devices)) {
       const ProgramTable::Program& program = *programs_.Find(id);
@@ -130,10 +132,10 @@ void Controller::ExpireDrains() {
     for (uint32_t client : ArraysOn(drain.devices)) {
       who.push_back(absl::StrCat("arrays of client '", NameOf(client), "'"));
     }
-    Answer(drain.request,
-           absl::DeadlineExceededError(absl::StrCat(
-               "the drained devices are still used by ",
-               absl::StrJoin(who, ", "), Tag(ErrorId::kDrainNotOver))));
+    outbox_.Answer(drain.request,
+                   absl::DeadlineExceededError(absl::StrCat(
+                       "the drained devices are still used by ",
+                       absl::StrJoin(who, ", "), Tag(ErrorId::kDrainNotOver))));
     return true;
   });
 }

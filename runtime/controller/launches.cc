@@ -71,8 +71,8 @@ uint64_t Controller::SendStore(int32_t host, uint64_t launch, bool asks,
       break;
   }
   control->set_restarts(lives_.restarts(host));
-  stores_.Keep(Now(), host, launch, asks, control);
-  SendToHost(host, std::move(control));
+  stores_.Keep(clock_.Now(), host, launch, asks, control);
+  outbox_.SendToHost(host, std::move(control));
   return sequence;
 }
 
@@ -109,10 +109,10 @@ void Controller::OnLaunch(proto::LaunchRequest* request) {
   spec.program = (*program)->id;
   spec.hosts = (*program)->plan->binding().hosts();
   spec.islands = (*program)->plan->binding().islands();
-  spec.asked = Now();
+  spec.asked = clock_.Now();
   const ClientTerms* terms = clients_.TermsOf(ClientOf(spec.launch));
   if (terms == nullptr) return;  // no client waits for it
-  spec.claim = ClaimOf(*request, *terms, WorldNow());
+  spec.claim = ClaimOf(*request, *terms, clock_.WorldNow());
   if (const auto urgent =
           loads_.PriorityOver(ClientOf(spec.launch), spec.claim.priority)) {
     spec.claim.Inherit({.priority = *urgent});
@@ -196,7 +196,7 @@ bool Controller::Charge(const LaunchSpec& spec) {
 
 void Controller::SendPrepare(int32_t host, const LaunchTable::Launch& launch,
                              bool asks, const proto::LaunchRequest& request) {
-  ControlRef control = NewControl(proto::Control::kPrepareLaunch);
+  ControlRef control = outbox_.New(proto::Control::kPrepareLaunch);
   proto::PrepareLaunch* prepare = control->mutable_prepare_launch();
   prepare->set_launch(launch.id);
   prepare->set_program(launch.program);
@@ -247,8 +247,9 @@ void Controller::OnCancel(uint32_t client, const proto::CancelRequest& cancel) {
 
 void Controller::OnLaunchReady(const proto::LaunchReady& ready) {
   const int32_t host = static_cast<int32_t>(ready.host());
-  for (ClientRequest request : stores_.Answered(Now(), host, ready.launch())) {
-    Answer(request, absl::OkStatus());
+  for (ClientRequest request :
+       stores_.Answered(clock_.Now(), host, ready.launch())) {
+    outbox_.Answer(request, absl::OkStatus());
   }
   const LaunchTable::Launch* launch = launches_.Find(ready.launch());
   if (launch != nullptr && ready.code() != 0 &&
@@ -304,13 +305,13 @@ void Controller::BeginReady() {
     if (launch == nullptr) continue;
     grants_.Begin(launch->id, launch->program, launch->steps,
                   programs_.Find(launch->program)->plan->binding().islands(),
-                  launch->claim, WorldNow());
+                  launch->claim, clock_.WorldNow());
   }
   effects_.ready.clear();
 }
 
 void Controller::GiveGrants() {
-  while (const Grant* grant = grants_.Next(WorldNow())) {
+  while (const Grant* grant = grants_.Next(clock_.WorldNow())) {
     launches_.Begun(grant->launch);
     SendGrant(*grant, /*skip=*/false);
     if (grant->end == grants_.FindLaunch(grant->launch)->end) {
@@ -326,7 +327,7 @@ void Controller::SendGrant(const Grant& grant, bool skip) {
   const LaunchTable::Launch* asked = launches_.Find(grant.launch);
   const uint64_t first_step = asked == nullptr ? 0 : asked->first_step;
   for (const auto& [island, previous] : grant.previous) {
-    ControlRef control = NewControl(proto::Control::kStart);
+    ControlRef control = outbox_.New(proto::Control::kStart);
     proto::Start* start = control->mutable_start();
     start->set_program(grant.program);
     start->set_incarnation(program.incarnation);
@@ -351,7 +352,7 @@ void Controller::SendGrant(const Grant& grant, bool skip) {
       start->mutable_restarts()->Resize(start->hosts_size(), 0);
       start->set_restarts(start->hosts_size() - 1, lives_.restarts(host));
     }
-    SendControl(context_.directory.scheduler(island), std::move(control));
+    outbox_.Send(context_.directory.scheduler(island), std::move(control));
   }
 }
 
@@ -395,7 +396,7 @@ void Controller::SendDrops(std::vector<Drop>* drops) {
   });
   for (size_t i = 0; i < drops->size();) {
     const Drop& first = (*drops)[i];
-    ControlRef control = NewControl(proto::Control::kDropObjects);
+    ControlRef control = outbox_.New(proto::Control::kDropObjects);
     proto::DropObjects* drop = control->mutable_drop_objects();
     drop->set_launch(first.launch);
     uint64_t bytes = 0;
@@ -429,13 +430,13 @@ void Controller::Release(absl::Span<const uint64_t> objects) {
 void Controller::OnSettle(uint32_t client, const proto::SettleRequest& settle) {
   const ClientRequest request{client, settle.request()};
   const std::vector<int32_t> hosts = stores_.Unsettled();
-  if (hosts.empty()) return Answer(request, absl::OkStatus());
+  if (hosts.empty()) return outbox_.Answer(request, absl::OkStatus());
   for (int32_t host : hosts) {
-    ControlRef control = NewControl();
+    ControlRef control = outbox_.New();
     control->mutable_drop_objects()->set_answer(true);
     SendStore(host, /*launch=*/0, /*asks=*/false, std::move(control));
   }
-  stores_.Await(Now(), request, hosts);
+  stores_.Await(clock_.Now(), request, hosts);
   ArmTimer();
 }
 
@@ -446,9 +447,10 @@ void Controller::OnDropped(const proto::ObjectsDropped& dropped) {
     moved_.Insert(static_cast<int32_t>(dropped.host()));
   }
   spilled = dropped.spilled_bytes();
-  for (const ClientRequest& request : stores_.Settled(
-           Now(), static_cast<int32_t>(dropped.host()), dropped.sequence())) {
-    Answer(request, absl::OkStatus());
+  for (const ClientRequest& request :
+       stores_.Settled(clock_.Now(), static_cast<int32_t>(dropped.host()),
+                       dropped.sequence())) {
+    outbox_.Answer(request, absl::OkStatus());
   }
   if (memory_.Settled(static_cast<int32_t>(dropped.host()),
                       dropped.sequence())) {
@@ -458,7 +460,7 @@ void Controller::OnDropped(const proto::ObjectsDropped& dropped) {
 
 void Controller::AskToSettle(int32_t host) {
   if (memory_.leaving(host) == 0) return;
-  ControlRef control = NewControl();
+  ControlRef control = outbox_.New();
   control->mutable_drop_objects()->set_answer(true);
   SendStore(host, /*launch=*/0, /*asks=*/false, std::move(control));
   ArmTimer();
@@ -468,21 +470,22 @@ void Controller::OnFetch(uint32_t client, const proto::FetchRequest& fetch) {
   const ClientRequest request{client, fetch.request()};
   const ObjectTable::Object* object = objects_.Find(fetch.object());
   if (object == nullptr) {
-    return Answer(request, absl::NotFoundError("the values were released"));
+    return outbox_.Answer(request,
+                          absl::NotFoundError("the values were released"));
   }
-  if (object->lost) return Answer(request, object->failure);
+  if (object->lost) return outbox_.Answer(request, object->failure);
   std::vector<FetchSource> sources;
   for (const proto::FetchSource& source : fetch.sources()) {
     if (source.host() >= context_.directory.num_hosts()) {
-      return Answer(request, absl::InvalidArgumentError(absl::StrCat(
-                                 "there is no host ", source.host())));
+      return outbox_.Answer(request, absl::InvalidArgumentError(absl::StrCat(
+                                         "there is no host ", source.host())));
     }
     sources.push_back(
         {static_cast<int32_t>(source.host()), source.first_piece()});
   }
   // Hosts keep the object until the fetch is over, even if the client releases
   // it.
-  if (fetches_.Add(Now(), request, fetch.object(), sources)) {
+  if (fetches_.Add(clock_.Now(), request, fetch.object(), sources)) {
     objects_.Refer(fetch.object());
   }
   for (const FetchSource& source : sources) {
@@ -493,21 +496,21 @@ void Controller::OnFetch(uint32_t client, const proto::FetchRequest& fetch) {
 
 void Controller::SendFetch(ClientRequest request, uint64_t object,
                            const FetchSource& source, bool again, bool views) {
-  ControlRef control = NewControl();
+  ControlRef control = outbox_.New();
   control->set_client(request.client);
   proto::FetchBegin* fetch = control->mutable_fetch_begin();
   fetch->set_request(request.id);
   fetch->set_object(object);
   fetch->set_first_piece(source.first_piece);
   fetch->set_views(views);
-  if (again) return SendToHost(source.host, std::move(control));
+  if (again) return outbox_.SendToHost(source.host, std::move(control));
   SendStore(source.host, /*launch=*/0, /*asks=*/false, std::move(control));
 }
 
 void Controller::EndFetch(ClientRequest request) {
   const uint64_t object = fetches_.ObjectOf(request);
   for (int32_t host : fetches_.End(request)) {
-    ControlRef control = NewControl();
+    ControlRef control = outbox_.New();
     control->set_client(request.client);
     control->mutable_drop_objects()->set_fetch(request.id);
     SendStore(host, /*launch=*/0, /*asks=*/false, std::move(control));
@@ -519,7 +522,7 @@ void Controller::OnFetchReport(const proto::Control& control) {
   const proto::FetchReport& report = control.fetch_report();
   const ClientRequest request{control.client(), report.request()};
   const auto host = static_cast<int32_t>(report.host());
-  fetches_.Sent(Now(), request, host, report.pieces());
+  fetches_.Sent(clock_.Now(), request, host, report.pieces());
 }
 
 }  // namespace pathways

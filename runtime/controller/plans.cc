@@ -17,25 +17,25 @@ namespace pathways {
 
 void Controller::OnPlanPart(uint32_t client, const proto::PlanPart& part) {
   AwaitedPlans::Outcome outcome;
-  awaited_.Take(Now(), client, part, &outcome);
+  awaited_.Take(clock_.Now(), client, part, &outcome);
   Apply(std::move(outcome));
 }
 
 void Controller::OnPlanRequest(ActorId from,
                                const proto::PlanRequest& request) {
   const uint32_t process = context_.directory.Find(from)->index;
-  programs_.Asked(Now(), process, request);
-  ControlRef control = NewControl();
+  programs_.Asked(clock_.Now(), process, request);
+  ControlRef control = outbox_.New();
   AnswerPlanRequest(&context_.plans, request, control->mutable_plan_part());
-  SendControl(from, std::move(control));
+  outbox_.Send(from, std::move(control));
 }
 
 void Controller::Apply(AwaitedPlans::Outcome outcome) {
   for (AwaitedPlans::Question& question : outcome.questions) {
-    ControlRef control = NewControl();
+    ControlRef control = outbox_.New();
     control->set_client(question.client);
     *control->mutable_plan_request() = std::move(question.request);
-    SendToClient(std::move(control));
+    outbox_.SendToClient(std::move(control));
   }
   for (AwaitedPlans::Ended& ended : outcome.ended) {
     const auto terms = load_terms_.find(ended.request);
@@ -43,7 +43,7 @@ void Controller::Apply(AwaitedPlans::Outcome outcome) {
       continue;  // another plan of the load has failed
     if (!ended.status.ok()) {
       load_terms_.erase(terms);
-      Answer(ended.request, ended.status);
+      outbox_.Answer(ended.request, ended.status);
       continue;
     }
     bool are_here = true;

@@ -88,20 +88,21 @@ absl::StatusOr<DeviceDemand> Controller::ReadDemand(
 
 void Controller::OnSlices(uint32_t client, const proto::SlicesRequest& slices) {
   LoadQueue::Load load{{client, slices.request()}, {}};
-  load.since = Now();
+  load.since = clock_.Now();
   if (slices.has_wait_ns() &&
       slices.wait_ns() < static_cast<uint64_t>(kNoDeadline - load.since)) {
     load.deadline = load.since + static_cast<TimeNs>(slices.wait_ns());
   }
   if (slices.slices().empty() || slices.slices_size() > kMaxSlices) {
-    return Answer(load.request,
-                  absl::InvalidArgumentError(absl::StrCat(
-                      slices.slices_size(),
-                      " slices are requested, expected 1 to ", kMaxSlices)));
+    return outbox_.Answer(
+        load.request,
+        absl::InvalidArgumentError(
+            absl::StrCat(slices.slices_size(),
+                         " slices are requested, expected 1 to ", kMaxSlices)));
   }
   for (const proto::SliceNeed& need : slices.slices()) {
     absl::StatusOr<DeviceDemand> demand = ReadDemand(client, need);
-    if (!demand.ok()) return Answer(load.request, demand.status());
+    if (!demand.ok()) return outbox_.Answer(load.request, demand.status());
     for (const auto& [device, bytes] : programs_.admission().Reach(*demand)) {
       const auto [found, is_new] = load.need.emplace(device, bytes);
       if (!is_new) found->second = std::min(found->second, bytes);
@@ -127,7 +128,7 @@ absl::Status Controller::AdmitSlices(const LoadQueue::Load& load) {
                                              time_of);
   if (!chosen.ok()) return chosen.status();
   last_slice_ += terms.size();
-  ControlRef control = NewControl();
+  ControlRef control = outbox_.New();
   control->set_client(client);
   proto::Answer* answer = control->mutable_answer();
   answer->set_request(load.request.id);
@@ -140,7 +141,7 @@ absl::Status Controller::AdmitSlices(const LoadQueue::Load& load) {
       }
     }
   }
-  SendToClient(std::move(control));
+  outbox_.SendToClient(std::move(control));
   return absl::OkStatus();
 }
 

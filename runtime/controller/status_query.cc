@@ -127,7 +127,8 @@ void Controller::OnDescribe(const LocalMessage& message) {
     out.set_program(load.programs.size() == 1 ? load.programs[0].plan->name()
                                               : load.What());
     out.set_why(load.why);
-    out.set_since_ms(static_cast<uint64_t>((Now() - load.since) / 1'000'000));
+    out.set_since_ms(
+        static_cast<uint64_t>((clock_.Now() - load.since) / 1'000'000));
     out.set_passed(load.passed);
   }
   status.set_launches(launches_.size());

@@ -64,17 +64,19 @@ void Controller::OnLoad(uint32_t client, const proto::LoadRequest& load) {
     return true;
   };
   if (load.more_size() >= kMaxTogether) {
-    return Answer(request, absl::InvalidArgumentError(absl::StrCat(
-                               "the load has ", load.more_size() + 1,
-                               " programs, expected at most ", kMaxTogether)));
+    return outbox_.Answer(request,
+                          absl::InvalidArgumentError(absl::StrCat(
+                              "the load has ", load.more_size() + 1,
+                              " programs, expected at most ", kMaxTogether)));
   }
   bool are_named = add(load.plan(), load.slice());
   for (const proto::MoreProgram& more : load.more()) {
     are_named = are_named && add(more.plan(), more.slice());
   }
   if (!are_named) {
-    return Answer(request, absl::InvalidArgumentError(
-                               "the request does not name a plan by its hash"));
+    return outbox_.Answer(request,
+                          absl::InvalidArgumentError(
+                              "the request does not name a plan by its hash"));
   }
   if (request.id == 0 || load_terms_.count(request) > 0 ||
       loading_.count(request) > 0) {
@@ -84,7 +86,7 @@ void Controller::OnLoad(uint32_t client, const proto::LoadRequest& load) {
   if (missing.empty()) return Load(request);
   AwaitedPlans::Outcome outcome;
   for (const PlanName& name : missing) {
-    awaited_.Add(Now(), request, name, &outcome);
+    awaited_.Add(clock_.Now(), request, name, &outcome);
   }
   Apply(std::move(outcome));
 }
@@ -107,7 +109,7 @@ void Controller::OnLoadReply(const proto::LoadReply& reply) {
       }
     }
   }
-  Proceed(programs_.Answered(Now(), ProgramTable::State::kLoading,
+  Proceed(programs_.Answered(clock_.Now(), ProgramTable::State::kLoading,
                              reply.program(), reply.incarnation(),
                              static_cast<int32_t>(reply.host()),
                              StatusFromWire(reply.code(), reply.message())));
@@ -116,7 +118,7 @@ void Controller::OnLoadReply(const proto::LoadReply& reply) {
 void Controller::Load(ClientRequest request) {
   LoadTerms terms = std::move(load_terms_.extract(request).mapped());
   LoadQueue::Load load{request, std::move(terms.programs)};
-  load.since = Now();
+  load.since = clock_.Now();
   if (terms.wait_ns < static_cast<uint64_t>(kNoDeadline - load.since)) {
     load.deadline = load.since + static_cast<TimeNs>(terms.wait_ns);
   }
@@ -159,17 +161,18 @@ void Controller::Ask(LoadQueue::Load load) {
   if (terms == nullptr) return;  // no client waits for it
   load.priority = terms->priority;
   const absl::Status quota = CheckQuota(load);
-  if (!quota.ok()) return Answer(request, quota);
+  if (!quota.ok()) return outbox_.Answer(request, quota);
   absl::Status admitted = absl::ResourceExhaustedError(
       absl::StrCat("other loads have waited longer for the same memory",
                    Tag(ErrorId::kOthersFirst)));
   if (loads_.MayPass(load)) admitted = Admit(load);
   if (admitted.ok()) return loads_.Passed(load);
-  if (!absl::IsResourceExhausted(admitted)) return Answer(request, admitted);
-  if (load.deadline <= Now() && load.demands.empty()) {
-    return Answer(request, admitted);
+  if (!absl::IsResourceExhausted(admitted))
+    return outbox_.Answer(request, admitted);
+  if (load.deadline <= clock_.Now() && load.demands.empty()) {
+    return outbox_.Answer(request, admitted);
   }
-  const bool may_wait = load.deadline > Now();
+  const bool may_wait = load.deadline > clock_.Now();
   // The refusal of a load that awaits devices may name only those devices.
   const bool says_all =
       loads_.empty() && load.demands.empty() && !load.awaits_devices;
@@ -180,12 +183,12 @@ void Controller::Ask(LoadQueue::Load load) {
   if (!waits.ok()) {
     // If no other load waits, the refusal says more than that the load is
     // stuck.
-    return Answer(request, says_all ? admitted : waits);
+    return outbox_.Answer(request, says_all ? admitted : waits);
   }
   if (!may_wait) {
     loads_.Remove(request);
-    return Answer(request, absl::ResourceExhaustedError(absl::StrCat(
-                               why, Tag(ErrorId::kTooFewDevices))));
+    return outbox_.Answer(request, absl::ResourceExhaustedError(absl::StrCat(
+                                       why, Tag(ErrorId::kTooFewDevices))));
   }
   NotifyWaits(request, why);
   for (int32_t host = 0; host < context_.topology->num_hosts(); ++host) {
@@ -253,9 +256,9 @@ absl::Status Controller::Admit(const LoadQueue::Load& load) {
       if (!status.ok()) status = absl::ResourceExhaustedError(status.message());
     }
     if (status.ok()) {
-      const absl::StatusOr<ProgramNext> next =
-          programs_.Load(Now(), program.plan, program.name, NameOf(client),
-                         load.request, program.slice, program.on_hosts);
+      const absl::StatusOr<ProgramNext> next = programs_.Load(
+          clock_.Now(), program.plan, program.name, NameOf(client),
+          load.request, program.slice, program.on_hosts);
       status = next.status();
       if (next.ok()) begun.push_back(*next);
     }
@@ -292,7 +295,7 @@ bool Controller::IsPart(const ProgramNext& next) {
     if (part == Part::kLoaded) loaded.push_back(handle);
   }
   if (loading.status.ok()) {
-    ControlRef control = NewControl();
+    ControlRef control = outbox_.New();
     control->set_client(next.request.client);
     proto::Answer* answer = control->mutable_answer();
     answer->set_request(next.request.id);
@@ -301,7 +304,7 @@ bool Controller::IsPart(const ProgramNext& next) {
       answer->add_more_programs(loaded[i]);
     }
     loading_.erase(found);
-    SendToClient(std::move(control));
+    outbox_.SendToClient(std::move(control));
     return true;
   }
   if (loaded.empty()) {
@@ -309,7 +312,7 @@ bool Controller::IsPart(const ProgramNext& next) {
     loading_.erase(found);
     if (over.is_held) {
       // A retry would wait for memory that this load's own program still holds.
-      Answer(over.load.request, over.status);
+      outbox_.Answer(over.load.request, over.status);
     } else {
       Refused(std::move(over.load), over.status);
     }
@@ -321,7 +324,7 @@ bool Controller::IsPart(const ProgramNext& next) {
   }
   for (uint64_t handle : loaded) {
     const absl::StatusOr<ProgramNext> gone =
-        programs_.Unload(Now(), handle, next.request, /*launches=*/0);
+        programs_.Unload(clock_.Now(), handle, next.request, /*launches=*/0);
     if (gone.ok()) Proceed(*gone);
   }
   return true;
@@ -332,29 +335,31 @@ void Controller::Refused(LoadQueue::Load load, const absl::Status& why) {
   for (const LoadQueue::Program& program : load.programs) {
     is_known |= !program.on_hosts.empty();
   }
-  if (!absl::IsResourceExhausted(why) || !is_known || load.deadline <= Now()) {
-    return Answer(load.request, why);
+  if (!absl::IsResourceExhausted(why) || !is_known ||
+      load.deadline <= clock_.Now()) {
+    return outbox_.Answer(load.request, why);
   }
   const Admission& admission = programs_.admission();
   load.need = NeedOf(load);
   bool fits = true;
   for (const auto& [place, bytes] : load.need) {
     // No client can release so much.
-    if (bytes > admission.BoundOf(place)) return Answer(load.request, why);
+    if (bytes > admission.BoundOf(place))
+      return outbox_.Answer(load.request, why);
     fits &= bytes <= admission.FreeAt(place);
   }
   // A host has less memory than it reports; one retry is allowed.
-  if (fits && ++load.refused > 1) return Answer(load.request, why);
+  if (fits && ++load.refused > 1) return outbox_.Answer(load.request, why);
   load.version = 0;
   Ask(std::move(load));
 }
 
 void Controller::NotifyWaits(ClientRequest request, const std::string& why) {
-  ControlRef control = NewControl();
+  ControlRef control = outbox_.New();
   control->set_client(request.client);
   control->mutable_load_waits()->set_request(request.id);
   control->mutable_load_waits()->set_why(why);
-  SendToClient(std::move(control));
+  outbox_.SendToClient(std::move(control));
 }
 
 void Controller::RetryLoads() {
@@ -362,19 +367,19 @@ void Controller::RetryLoads() {
   const bool tried = loads_.Retry([this](const LoadQueue::Load& load) {
     // The client may have loaded more in the meantime.
     if (absl::Status quota = CheckQuota(load); !quota.ok()) {
-      Answer(load.request, quota);
+      outbox_.Answer(load.request, quota);
       return absl::CancelledError(quota.message());
     }
     const absl::Status admitted = Admit(load);
     if (!admitted.ok() && !absl::IsResourceExhausted(admitted)) {
-      Answer(load.request, admitted);
+      outbox_.Answer(load.request, admitted);
     }
     return admitted;
   });
   if (!tried) return;
   const auto name_of = [this](uint32_t client) { return NameOf(client); };
   for (const auto& [load, why] : loads_.TakeStuck(name_of)) {
-    Answer(load.request, why);
+    outbox_.Answer(load.request, why);
   }
   for (const LoadQueue::Load& load : loads_.Explain(name_of)) {
     NotifyWaits(load.request, load.why);
@@ -402,8 +407,8 @@ void Controller::OnLoadCancel(uint32_t client,
                               const proto::LoadCancel& cancel) {
   const ClientRequest request{client, cancel.request()};
   if (!loads_.Remove(request)) return;
-  Answer(request,
-         absl::CancelledError("the load was cancelled while it waited"));
+  outbox_.Answer(
+      request, absl::CancelledError("the load was cancelled while it waited"));
   RetryLoads();
 }
 
@@ -417,13 +422,13 @@ void Controller::ArmLoadTimer() {
   LocalMessage message;
   message.kind = kLoadDeadline;
   context_.world->SendAfter(local_id(), local_id(),
-                            std::max<TimeNs>(0, next - Now()), message);
+                            std::max<TimeNs>(0, next - clock_.Now()), message);
 }
 
 void Controller::OnLoadDeadline() {
   load_timer_ = kNoDeadline;
-  for (const LoadQueue::Load& load : loads_.TakeLate(Now())) {
-    Answer(
+  for (const LoadQueue::Load& load : loads_.TakeLate(clock_.Now())) {
+    outbox_.Answer(
         load.request,
         absl::DeadlineExceededError(absl::StrCat(
             load.why, ", which was not released within ",
