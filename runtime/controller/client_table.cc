@@ -74,6 +74,11 @@ const std::string* ClientTable::NameOf(uint32_t client) const {
   return found == clients_.end() ? nullptr : &found->second.name;
 }
 
+std::string ClientTable::LabelOf(uint32_t client) const {
+  const std::string* name = NameOf(client);
+  return name == nullptr ? absl::StrCat("number ", client) : *name;
+}
+
 bool ClientTable::IsLeaving(uint32_t client) const {
   auto found = clients_.find(client);
   return found != clients_.end() && found->second.leaving;

@@ -66,6 +66,8 @@ class ClientTable {
   const ClientTerms* TermsOf(uint32_t client) const;
   // Returns the client's name, or null if it is not connected.
   const std::string* NameOf(uint32_t client) const;
+  // Returns the client's name, or "number N" if it is not connected.
+  std::string LabelOf(uint32_t client) const;
   bool IsLeaving(uint32_t client) const;
 
   void AddProgram(uint32_t client, uint64_t program);

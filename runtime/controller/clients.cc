@@ -60,9 +60,7 @@ void Controller::Leave(ClientRequest request,
                 [&](const auto& one) { return one.first.client == client; });
   std::erase_if(load_terms_,
                 [&](const auto& one) { return one.first.client == client; });
-  std::erase_if(drains_, [&](const DrainWait& drain) {
-    return drain.request.client == client;
-  });
+  drains_.Leave(client);
   AwaitedPlans::Outcome left;
   awaited_.Leave(clock_.Now(), client, &left);
   Apply(std::move(left));
@@ -81,7 +79,7 @@ void Controller::LeaveProgram(uint32_t client, uint64_t handle) {
   const uint32_t program = programs_.IdOf(handle);
   if (!launches_.Open(program).empty()) {
     GiveUp(program, absl::CancelledError(absl::StrCat(
-                        "client '", NameOf(client), "' was closed")));
+                        "client '", clients_.LabelOf(client), "' was closed")));
   }
   // A program that is loading, or being unloaded, reports when it is done.
   const absl::StatusOr<ProgramNext> next = programs_.Unload(

@@ -20,9 +20,6 @@
 namespace pathways {
 namespace {
 
-// Largest number of remembered questions to processes.
-constexpr size_t kMaxCollects = 1024;
-
 std::unique_ptr<SchedulingPolicy> PolicyOf(ControllerOptions* options) {
   return options->policy != nullptr ? std::move(options->policy)
                                     : *MakePolicy(kPolicyNames[0]);
@@ -48,7 +45,10 @@ Controller::Controller(RuntimeContext* context, ControllerOptions options)
       stores_(*context->topology, options.answer_timeout_ns),
       fetches_(*context->topology, options.answer_timeout_ns),
       memory_(programs_.mutable_admission()->host_memory()),
-      spilled_(context->topology->num_hosts()) {}
+      spilled_(context->topology->num_hosts()),
+      drains_(*context->topology, lives_, objects_, clients_, &programs_,
+              &outbox_, &clock_),
+      questions_(context->directory, lives_, &outbox_, &clock_) {}
 
 void Controller::NameEpochs(const PreparedPlan& plan,
                             proto::LoadProgram* load) const {
@@ -109,7 +109,7 @@ void Controller::HandleClient(proto::Control* control) {
     case proto::Control::kLoadRequest:
       return OnLoad(client, control->load_request());
     case proto::Control::kDevicesRequest:
-      return OnDevices({client, control->devices_request().request()});
+      return drains_.AnswerAway({client, control->devices_request().request()});
     case proto::Control::kDrainRequest:
       return OnDrain(client, control->drain_request());
     case proto::Control::kLoadCancel:
@@ -142,7 +142,7 @@ void Controller::HandleClient(proto::Control* control) {
     case proto::Control::kDiagnoseRequest:
       return OnDiagnose(client, control->diagnose_request());
     case proto::Control::kCollectRequest:
-      return OnCollect(client, control->collect_request());
+      return questions_.Ask(client, control->collect_request());
     default:
       return;
   }
@@ -192,47 +192,13 @@ void Controller::NotifyEnded(const LaunchEffects::End& end) {
   outbox_.SendToClient(std::move(control));
 }
 
-void Controller::OnCollect(uint32_t client,
-                           const proto::CollectRequest& request) {
-  const TimeNs asked = clock_.Now();
-  ControlRef control = outbox_.New();
-  control->set_client(client);
-  control->mutable_collect()->set_request(request.request());
-  control->mutable_collect()->set_question(request.question());
-  std::vector<uint32_t> processes = context_.directory.processes();
-  std::erase_if(processes, [this](uint32_t process) {
-    // A process goes with all its hosts.
-    for (int32_t host = 0; host < context_.topology->num_hosts(); ++host) {
-      if (context_.directory.place(host).process == process &&
-          lives_.IsGone(host)) {
-        return true;
-      }
-    }
-    return false;
-  });
-  for (uint32_t process : processes) {
-    outbox_.Send(context_.directory.reporter(process), control);
+void Controller::OnDrain(uint32_t client, const proto::DrainRequest& drain) {
+  if (!drains_.Take(client, drain)) return;
+  if (!drain.undo()) {
+    ArmLoadTimer();
+    ArmTimer();
   }
-  ControlRef answer = outbox_.New();
-  answer->set_client(client);
-  answer->mutable_answer()->set_request(request.request());
-  answer->mutable_answer()->set_processes(
-      static_cast<uint32_t>(processes.size()));
-  answer->mutable_answer()->set_asked_ns(asked);
-  outbox_.SendToClient(std::move(answer));
-  if (collects_.size() == kMaxCollects) collects_.pop_front();
-  collects_.push_back({{client, request.request()}, std::move(processes)});
-}
-
-void Controller::NotifyUncollected(uint32_t process) {
-  for (Collect& collect : collects_) {
-    if (std::erase(collect.processes, process) == 0) continue;
-    ControlRef control = outbox_.New();
-    control->set_client(collect.request.client);
-    control->mutable_collected()->set_request(collect.request.id);
-    control->mutable_collected()->set_process(process);
-    outbox_.SendToClient(std::move(control));
-  }
+  RetryLoads();
 }
 
 void Controller::OnUnload(uint32_t client, const proto::UnloadRequest& unload) {
@@ -277,13 +243,13 @@ void Controller::Proceed(const ProgramNext& next) {
     std::vector<ClientAnswer> answers;
     clients_.RemoveProgram(client, next.gone, &answers);
     outbox_.AnswerAll(answers);
-    AnswerDrains();
+    drains_.AnswerComplete();
     return RetryLoads();
   }
   if (next.kind != ProgramNext::kAsk) {
     // No request waits for the end of the program, but drains and loads may.
     if (next.gone == 0) return;
-    AnswerDrains();
+    drains_.AnswerComplete();
     return RetryLoads();
   }
   const ProgramTable::Program* program = programs_.Find(next.program);

@@ -17,11 +17,9 @@
 
 #include <condition_variable>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -32,10 +30,12 @@
 #include "runtime/base/mutex.h"
 #include "runtime/controller/awaited_plans.h"
 #include "runtime/controller/client_table.h"
+#include "runtime/controller/drains.h"
 #include "runtime/controller/fetch_table.h"
 #include "runtime/controller/handler_clock.h"
 #include "runtime/controller/launch_table.h"
 #include "runtime/controller/outbox.h"
+#include "runtime/controller/process_questions.h"
 #include "runtime/controller/program_table.h"
 #include "runtime/controller/stall_detector.h"
 #include "runtime/controller/store_log.h"
@@ -120,8 +120,6 @@ class Controller final : public ControlActor {
   // Clients (clients.cc).
   void OnConnect(uint32_t client, const proto::ConnectRequest& request);
   void OnDisconnect(uint32_t client, const proto::DisconnectRequest& request);
-  void OnCollect(uint32_t client, const proto::CollectRequest& request);
-  void NotifyUncollected(uint32_t process);
   // The client's process is gone.
   void OnClientGone(uint32_t client);
   // Releases all that a client has, and its references to `objects`.
@@ -175,16 +173,7 @@ class Controller final : public ControlActor {
   void AskToSettle(int32_t host);
   void ArmLoadTimer();
   void OnLoadDeadline();
-  // Devices that are away, and drains (drains.cc).
-  void OnDevices(ClientRequest request);
   void OnDrain(uint32_t client, const proto::DrainRequest& request);
-  std::vector<uint32_t> ProgramsOn(const std::vector<bool>& devices) const;
-  // Returns the clients with arrays on hosts all of whose devices are marked.
-  std::set<uint32_t> ArraysOn(const std::vector<bool>& devices) const;
-  // Answer the drains that are complete, and those whose deadline has passed.
-  void AnswerDrains();
-  void ExpireDrains();
-  std::string NameOf(uint32_t client) const;
   // Loaded programs (controller.cc).
   void OnUnload(uint32_t client, const proto::UnloadRequest& request);
   void OnStopReply(const proto::StopReply& reply);
@@ -318,22 +307,9 @@ class Controller final : public ControlActor {
   std::vector<uint64_t> bytes_;
   LaunchEffects effects_;  // empty between messages
   ClientTable clients_;
+  Drains drains_;
+  ProcessQuestions questions_;
   std::vector<ClientRequest> diagnoses_;  // answered after the round
-  // A drain that is answered when no program or array is left on the marked
-  // devices.
-  struct DrainWait {
-    ClientRequest request;
-    std::vector<bool> devices;
-    TimeNs deadline = kNoDeadline;
-  };
-  std::vector<DrainWait> drains_;
-  // The processes that a recent question went to, so that clients are notified
-  // of those that go before they have answered.
-  struct Collect {
-    ClientRequest request;
-    std::vector<uint32_t> processes;
-  };
-  std::deque<Collect> collects_;
   Counters counters_;
 };
 

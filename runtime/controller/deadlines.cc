@@ -170,8 +170,8 @@ void Controller::OnPeerDown(int32_t host, uint32_t epoch) {
   }
   memory_.HostGone(host);
   spilled_[host] = 0;
-  NotifyUncollected(context_.directory.place(host).process);
-  AnswerDrains();
+  questions_.ProcessGone(context_.directory.place(host).process);
+  drains_.AnswerComplete();
   RetryLoads();
 }
 

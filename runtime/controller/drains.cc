@@ -6,18 +6,21 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/controller/drains.h"
+
+#include <algorithm>
 #include <map>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "runtime/base/error_codes.h"
-#include "runtime/controller/controller.h"
 #include "runtime/topology/named_devices.h"
 
 namespace pathways {
 
-void Controller::OnDevices(ClientRequest request) {
+void Drains::AnswerAway(ClientRequest request) {
   ControlRef control = outbox_.New();
   control->set_client(request.client);
   control->mutable_answer()->set_request(request.id);
@@ -27,39 +30,57 @@ void Controller::OnDevices(ClientRequest request) {
   outbox_.SendToClient(std::move(control));
 }
 
-void Controller::OnDrain(uint32_t client, const proto::DrainRequest& drain) {
+bool Drains::Take(uint32_t client, const proto::DrainRequest& drain) {
   const ClientRequest request{client, drain.request()};
-  const int64_t num_devices = context_.topology->num_devices();
+  const int64_t num_devices = topology_.num_devices();
   std::vector<bool> devices(num_devices);
   for (uint32_t device : drain.devices()) {
     if (device < num_devices) {
       devices[device] = true;
       continue;
     }
-    return outbox_.Answer(
-        request, absl::InvalidArgumentError(absl::StrCat(
-                     "cannot drain device ", device, ": the cluster has ",
-                     num_devices, " devices")));
+    outbox_.Answer(request,
+                   absl::InvalidArgumentError(absl::StrCat(
+                       "cannot drain device ", device, ": the cluster has ",
+                       num_devices, " devices")));
+    return false;
   }
   for (int64_t device = 0; device < num_devices; ++device) {
     if (devices[device]) programs_.Drain(device, !drain.undo());
   }
   if (drain.undo()) {
-    // A drain of a device that is in use again would wait in vain.
-    std::erase_if(drains_, [&](const DrainWait& other) {
-      for (int64_t device = 0; device < num_devices; ++device) {
-        if (!devices[device] || !other.devices[device]) continue;
-        outbox_.Answer(other.request,
-                       absl::CancelledError(absl::StrCat(
-                           context_.topology->GlobalDeviceName(device),
-                           " is no longer drained")));
-        return true;
-      }
-      return false;
-    });
+    Undo(devices);
     outbox_.Answer(request, absl::OkStatus());
-    return RetryLoads();
+    return true;
   }
+  NotifyClients(devices);
+  Waiting wait{request, std::move(devices)};
+  const TimeNs now = clock_.Now();
+  if (drain.has_wait_ns() &&
+      drain.wait_ns() < static_cast<uint64_t>(kNoDeadline - now)) {
+    wait.deadline = now + static_cast<TimeNs>(drain.wait_ns());
+  }
+  waiting_.push_back(std::move(wait));
+  AnswerComplete();
+  Expire();
+  return true;
+}
+
+void Drains::Undo(const std::vector<bool>& devices) {
+  // A drain of a device that is in use again would wait in vain.
+  std::erase_if(waiting_, [&](const Waiting& drain) {
+    for (int64_t device = 0; device < topology_.num_devices(); ++device) {
+      if (!devices[device] || !drain.devices[device]) continue;
+      outbox_.Answer(drain.request, absl::CancelledError(absl::StrCat(
+                                        topology_.GlobalDeviceName(device),
+                                        " is no longer drained")));
+      return true;
+    }
+    return false;
+  });
+}
+
+void Drains::NotifyClients(const std::vector<bool>& devices) {
   std::map<uint32_t, ControlRef> seen;  // by client
   for (uint32_t id : ProgramsOn(devices)) {
     const ProgramTable::Program& program = *programs_.Find(id);
@@ -75,21 +96,9 @@ void Controller::OnDrain(uint32_t client, const proto::DrainRequest& drain) {
     found->second->mutable_drain_seen()->set_arrays(true);
   }
   for (auto& [owner, control] : seen) outbox_.SendToClient(std::move(control));
-  DrainWait wait{request, std::move(devices)};
-  const TimeNs now = clock_.Now();
-  if (drain.has_wait_ns() &&
-      drain.wait_ns() < static_cast<uint64_t>(kNoDeadline - now)) {
-    wait.deadline = now + static_cast<TimeNs>(drain.wait_ns());
-  }
-  drains_.push_back(std::move(wait));
-  AnswerDrains();
-  ExpireDrains();
-  ArmLoadTimer();
-  ArmTimer();
-  RetryLoads();
 }
 
-std::vector<uint32_t> Controller::ProgramsOn(
+std::vector<uint32_t> Drains::ProgramsOn(
     const std::vector<bool>& devices) const {
   std::vector<uint32_t> programs;
   for (uint32_t id = 0; id < programs_.end(); ++id) {
@@ -102,17 +111,16 @@ std::vector<uint32_t> Controller::ProgramsOn(
   return programs;
 }
 
-std::set<uint32_t> Controller::ArraysOn(
-    const std::vector<bool>& devices) const {
-  std::vector<bool> hosts = WholeHosts(*context_.topology, devices);
+std::set<uint32_t> Drains::ArraysOn(const std::vector<bool>& devices) const {
+  std::vector<bool> hosts = WholeHosts(topology_, devices);
   for (size_t host = 0; host < hosts.size(); ++host) {
-    if (lives_.IsGone(static_cast<int32_t>(host))) hosts[host] = false;
+    if (epochs_.IsGone(static_cast<int32_t>(host))) hosts[host] = false;
   }
   return objects_.ClientsOn(hosts);
 }
 
-void Controller::AnswerDrains() {
-  std::erase_if(drains_, [&](const DrainWait& drain) {
+void Drains::AnswerComplete() {
+  std::erase_if(waiting_, [&](const Waiting& drain) {
     if (!ProgramsOn(drain.devices).empty()) return false;
     if (!ArraysOn(drain.devices).empty()) return false;
     outbox_.Answer(drain.request, absl::OkStatus());
@@ -120,17 +128,19 @@ void Controller::AnswerDrains() {
   });
 }
 
-void Controller::ExpireDrains() {
-  std::erase_if(drains_, [&](const DrainWait& drain) {
+void Drains::Expire() {
+  std::erase_if(waiting_, [&](const Waiting& drain) {
     if (drain.deadline > clock_.Now()) return false;
     std::vector<std::string> who;
     for (uint32_t id : ProgramsOn(drain.devices)) {
       const ProgramTable::Program& program = *programs_.Find(id);
       who.push_back(absl::StrCat("program '", program.plan->name(),
-                                 "' of client '", NameOf(program.owner), "'"));
+                                 "' of client '",
+                                 clients_.LabelOf(program.owner), "'"));
     }
     for (uint32_t client : ArraysOn(drain.devices)) {
-      who.push_back(absl::StrCat("arrays of client '", NameOf(client), "'"));
+      who.push_back(
+          absl::StrCat("arrays of client '", clients_.LabelOf(client), "'"));
     }
     outbox_.Answer(drain.request,
                    absl::DeadlineExceededError(absl::StrCat(
@@ -138,6 +148,18 @@ void Controller::ExpireDrains() {
                        absl::StrJoin(who, ", "), Tag(ErrorId::kDrainNotOver))));
     return true;
   });
+}
+
+void Drains::Leave(uint32_t client) {
+  std::erase_if(waiting_, [&](const Waiting& drain) {
+    return drain.request.client == client;
+  });
+}
+
+TimeNs Drains::NextDeadline() const {
+  TimeNs next = kNoDeadline;
+  for (const Waiting& drain : waiting_) next = std::min(next, drain.deadline);
+  return next;
 }
 
 }  // namespace pathways

@@ -232,7 +232,7 @@ void Controller::OnCancel(uint32_t client, const proto::CancelRequest& cancel) {
   const ProgramTable::Program& program = *programs_.Find(launch->program);
   const absl::Status why = absl::CancelledError(
       absl::StrCat("a launch of program '", program.plan->name(),
-                   "' was cancelled by client '", NameOf(client), "'",
+                   "' was cancelled by client '", clients_.LabelOf(client), "'",
                    Tag(ErrorId::kCancelled)));
   if (launches_.Cancel(id, why, &effects_)) {
     // Hosts pass failures on up to the end of the launch that they know, and
@@ -414,7 +414,7 @@ void Controller::SendDrops(std::vector<Drop>* drops) {
     if (bytes > 0) memory_.Discharge(first.host, bytes, sequence);
   }
   drops->clear();
-  AnswerDrains();
+  drains_.AnswerComplete();
 }
 
 void Controller::ReleaseHeld(absl::Span<const uint64_t> objects) {

@@ -124,8 +124,8 @@ absl::Status Controller::AdmitSlices(const LoadQueue::Load& load) {
   };
   const uint32_t client = load.request.client;
   absl::StatusOr<std::vector<ChosenDevices>> chosen =
-      programs_.mutable_admission()->Reserve(client, NameOf(client), terms,
-                                             time_of);
+      programs_.mutable_admission()->Reserve(client, clients_.LabelOf(client),
+                                             terms, time_of);
   if (!chosen.ok()) return chosen.status();
   last_slice_ += terms.size();
   ControlRef control = outbox_.New();

@@ -83,7 +83,7 @@ void Controller::OnDescribe(const LocalMessage& message) {
   std::map<uint32_t, proto::ClientStatus> clients;
   for (uint32_t client : clients_.Numbers()) {
     proto::ClientStatus& out = clients[client];
-    out.set_name(NameOf(client));
+    out.set_name(clients_.LabelOf(client));
     out.set_process(client / kMaxProcessClients);
     out.set_programs(clients_.ProgramsOf(client));
     if (const ClientTerms* terms = clients_.TermsOf(client)) {
@@ -115,7 +115,7 @@ void Controller::OnDescribe(const LocalMessage& message) {
   for (const Admission::HeldSlice& slice : programs_.admission().Slices()) {
     proto::SliceStatus& out = *status.add_slices();
     out.set_name(slice.what);
-    out.set_client(NameOf(slice.client));
+    out.set_client(clients_.LabelOf(slice.client));
     out.set_devices(slice.devices);
     out.set_device_bytes(slice.bytes);
     out.set_lent_bytes(slice.lent);
@@ -123,7 +123,7 @@ void Controller::OnDescribe(const LocalMessage& message) {
   FillAway(programs_.admission(), *context_.topology, &status);
   for (const LoadQueue::Load& load : loads_.loads()) {
     proto::WaitingLoad& out = *status.add_waiting_loads();
-    out.set_client(NameOf(load.request.client));
+    out.set_client(clients_.LabelOf(load.request.client));
     out.set_program(load.programs.size() == 1 ? load.programs[0].plan->name()
                                               : load.What());
     out.set_why(load.why);

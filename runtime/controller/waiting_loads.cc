@@ -44,11 +44,6 @@ std::vector<DeviceGroupTable::Device> DevicesOf(const PreparedPlan& plan,
 
 }  // namespace
 
-std::string Controller::NameOf(uint32_t client) const {
-  const std::string* name = clients_.NameOf(client);
-  return name == nullptr ? absl::StrCat("number ", client) : *name;
-}
-
 void Controller::OnLoad(uint32_t client, const proto::LoadRequest& load) {
   const ClientRequest request{client, load.request()};
   LoadTerms terms{load.has_wait_ns() ? load.wait_ns() : UINT64_MAX,
@@ -178,8 +173,8 @@ void Controller::Ask(LoadQueue::Load load) {
       loads_.empty() && load.demands.empty() && !load.awaits_devices;
   std::string why;
   const absl::Status waits = loads_.Add(
-      std::move(load), [this](uint32_t client) { return NameOf(client); },
-      &why);
+      std::move(load),
+      [this](uint32_t client) { return clients_.LabelOf(client); }, &why);
   if (!waits.ok()) {
     // If no other load waits, the refusal says more than that the load is
     // stuck.
@@ -205,15 +200,16 @@ absl::Status Controller::CheckQuota(
   const ClientTerms* terms = clients_.TermsOf(client);
   if (terms == nullptr) {
     return absl::CancelledError(
-        absl::StrCat("client ", NameOf(client), " is not connected"));
+        absl::StrCat("client ", clients_.LabelOf(client), " is not connected"));
   }
   const uint64_t quota = terms->quota_bytes;
   if (quota == 0) return absl::OkStatus();
   const uint64_t needed = need(), used = BytesOf(client);
   if (needed <= quota - std::min(quota, used)) return absl::OkStatus();
-  return absl::ResourceExhaustedError(absl::StrCat(
-      what(), ": ", needed, " bytes; client '", NameOf(client), "' has ", used,
-      " of the ", quota, " bytes of its quota", Tag(ErrorId::kQuota)));
+  return absl::ResourceExhaustedError(
+      absl::StrCat(what(), ": ", needed, " bytes; client '",
+                   clients_.LabelOf(client), "' has ", used, " of the ", quota,
+                   " bytes of its quota", Tag(ErrorId::kQuota)));
 }
 
 absl::Status Controller::CheckQuota(const LoadQueue::Load& load) const {
@@ -257,7 +253,7 @@ absl::Status Controller::Admit(const LoadQueue::Load& load) {
     }
     if (status.ok()) {
       const absl::StatusOr<ProgramNext> next = programs_.Load(
-          clock_.Now(), program.plan, program.name, NameOf(client),
+          clock_.Now(), program.plan, program.name, clients_.LabelOf(client),
           load.request, program.slice, program.on_hosts);
       status = next.status();
       if (next.ok()) begun.push_back(*next);
@@ -377,7 +373,9 @@ void Controller::RetryLoads() {
     return admitted;
   });
   if (!tried) return;
-  const auto name_of = [this](uint32_t client) { return NameOf(client); };
+  const auto name_of = [this](uint32_t client) {
+    return clients_.LabelOf(client);
+  };
   for (const auto& [load, why] : loads_.TakeStuck(name_of)) {
     outbox_.Answer(load.request, why);
   }
@@ -413,10 +411,7 @@ void Controller::OnLoadCancel(uint32_t client,
 }
 
 void Controller::ArmLoadTimer() {
-  TimeNs next = loads_.NextDeadline();
-  for (const DrainWait& drain : drains_) {
-    next = std::min(next, drain.deadline);
-  }
+  const TimeNs next = std::min(loads_.NextDeadline(), drains_.NextDeadline());
   if (next >= load_timer_) return;
   load_timer_ = next;
   LocalMessage message;
@@ -435,7 +430,7 @@ void Controller::OnLoadDeadline() {
             absl::FormatDuration(absl::Nanoseconds(load.deadline - load.since)),
             Tag(ErrorId::kWaitedTooLong))));
   }
-  ExpireDrains();
+  drains_.Expire();
   ArmLoadTimer();
   RetryLoads();
 }
