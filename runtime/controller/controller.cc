@@ -15,6 +15,7 @@
 #include "runtime/base/error_codes.h"
 #include "runtime/base/status_from_wire.h"
 #include "runtime/binding/plan_messages.h"
+#include "runtime/program/local_kind.h"
 #include "runtime/protocol/client_id.h"
 
 namespace pathways {
@@ -46,6 +47,10 @@ Controller::Controller(RuntimeContext* context, ControllerOptions options)
       fetches_(*context->topology, options.answer_timeout_ns),
       memory_(programs_.mutable_admission()->host_memory()),
       spilled_(context->topology->num_hosts()),
+      report_(*context->topology, clients_, programs_, launches_, grants_,
+              objects_, loads_),
+      quotas_(*context->topology, clients_, objects_, programs_.admission()),
+      slices_(*context->topology, clients_, grants_, &programs_, &outbox_),
       drains_(*context->topology, lives_, objects_, clients_, &programs_,
               &outbox_, &clock_),
       questions_(context->directory, lives_, &outbox_, &clock_) {}
@@ -72,6 +77,22 @@ void Controller::OnLocal(const LocalMessage& message) {
       timer_.Tick(message.step, context_.world->Now())) {
     OnTick();
   }
+}
+
+void Controller::OnDescribe(const LocalMessage& message) {
+  const std::unique_ptr<std::shared_ptr<StatusQuery>> query(
+      static_cast<std::shared_ptr<StatusQuery>*>(message.payload));
+  proto::ControllerStatus status = report_.Describe(clock_.Now());
+  status.set_messages(messages_received());
+  status.set_message_bytes(bytes_received());
+  status.set_steps(steps_done());
+  for (uint32_t h = 0; h < context_.directory.num_hosts(); ++h) {
+    status.add_host_bytes(memory_.used(static_cast<int32_t>(h)));
+    status.add_host_spilled_bytes(spilled_[h]);
+  }
+  MutexLock lock(&(*query)->mutex);
+  (*query)->status = std::move(status);
+  (*query)->answered.notify_all();
 }
 
 void Controller::OnMessage(ActorId from, ControlRef control) {
@@ -190,6 +211,16 @@ void Controller::NotifyEnded(const LaunchEffects::End& end) {
   ended->set_granted(end.granted);
   for (uint32_t result : end.poisoned) ended->add_poisoned(result);
   outbox_.SendToClient(std::move(control));
+}
+
+void Controller::OnSlices(uint32_t client,
+                          const proto::SlicesRequest& request) {
+  absl::StatusOr<LoadQueue::Load> load =
+      slices_.Read(clock_.Now(), client, request);
+  if (!load.ok()) {
+    return outbox_.Answer({client, request.request()}, load.status());
+  }
+  Ask(*std::move(load));
 }
 
 void Controller::OnDrain(uint32_t client, const proto::DrainRequest& drain) {

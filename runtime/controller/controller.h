@@ -37,7 +37,10 @@
 #include "runtime/controller/outbox.h"
 #include "runtime/controller/process_questions.h"
 #include "runtime/controller/program_table.h"
+#include "runtime/controller/quotas.h"
+#include "runtime/controller/slice_requests.h"
 #include "runtime/controller/stall_detector.h"
+#include "runtime/controller/status_report.h"
 #include "runtime/controller/store_log.h"
 #include "runtime/controller/tick_timer.h"
 #include "runtime/executor/runtime_context.h"
@@ -127,7 +130,7 @@ class Controller final : public ControlActor {
   // Ends the program's launches and unloads it, for a client that leaves.
   void LeaveProgram(uint32_t client, uint64_t handle);
 
-  // Answers a StatusQuery (status_query.cc).
+  // Answers a StatusQuery.
   void OnDescribe(const LocalMessage& message);
 
   // Programs, and loads that wait for memory (waiting_loads.cc).
@@ -142,7 +145,6 @@ class Controller final : public ControlActor {
   // Begins to load the programs, or hands out the slices. Returns
   // ResourceExhausted if that is not possible now.
   absl::Status Admit(const LoadQueue::Load& load);
-  absl::Status AdmitSlices(const LoadQueue::Load& load);
   // Returns true if `next` belongs to a load of several programs, and records
   // it there. Answers the load when all its programs are loaded. When a host
   // refuses one, unloads the others.
@@ -150,14 +152,6 @@ class Controller final : public ControlActor {
   // Handles a load that hosts had no room for. The load waits for memory if it
   // may wait and some client can release that memory.
   void Refused(LoadQueue::Load load, const absl::Status& why);
-  // Returns ResourceExhausted if `need` more bytes would exceed the client's
-  // quota. Calls `need` only if there is a quota, and `what` for the message.
-  absl::Status CheckQuota(uint32_t client, absl::FunctionRef<uint64_t()> need,
-                          absl::FunctionRef<std::string()> what) const;
-  absl::Status CheckQuota(const LoadQueue::Load& load) const;
-  // Returns the bytes that a client has: programs and slices on devices, arrays
-  // on hosts.
-  uint64_t BytesOf(uint32_t client) const;
   // Tries waiting loads again; called when there may be more memory.
   void RetryLoads();
   void NotifyWaits(ClientRequest request, const std::string& why);
@@ -165,10 +159,7 @@ class Controller final : public ControlActor {
   // priority of the loads waiting for it.
   void InheritPriorities();
   void OnLoadCancel(uint32_t client, const proto::LoadCancel& cancel);
-  // Slices (slices.cc).
   void OnSlices(uint32_t client, const proto::SlicesRequest& request);
-  absl::StatusOr<DeviceDemand> ReadDemand(uint32_t client,
-                                          const proto::SliceNeed& need) const;
   // Asks a host how many of its numbered messages it has done.
   void AskToSettle(int32_t host);
   void ArmLoadTimer();
@@ -221,9 +212,6 @@ class Controller final : public ControlActor {
   // Sets the bytes of each array of the launch on each host. The launch must
   // fit `plan`.
   void Size(const PreparedPlan& plan, LaunchSpec* spec);
-  // Checks the quota for the arrays that the launch creates.
-  absl::Status CheckQuota(const LaunchSpec& spec,
-                          const PreparedPlan& plan) const;
   // Charges the hosts with the launch's new arrays. Returns true if they surely
   // hold, or have room for, all that the launch needs.
   bool Charge(const LaunchSpec& spec);
@@ -291,8 +279,7 @@ class Controller final : public ControlActor {
     bool is_held = false;
   };
   std::map<ClientRequest, Loading> loading_;
-  uint64_t last_slice_ = uint64_t{1} << 32;  // no program has a handle as large
-  TimeNs load_timer_ = kNoDeadline;          // time at which it fires
+  TimeNs load_timer_ = kNoDeadline;  // time at which it fires
   ObjectTable objects_;
   LaunchTable launches_{&objects_};
   GrantOrder grants_;
@@ -307,6 +294,9 @@ class Controller final : public ControlActor {
   std::vector<uint64_t> bytes_;
   LaunchEffects effects_;  // empty between messages
   ClientTable clients_;
+  StatusReport report_;
+  Quotas quotas_;
+  SliceRequests slices_;
   Drains drains_;
   ProcessQuestions questions_;
   std::vector<ClientRequest> diagnoses_;  // answered after the round

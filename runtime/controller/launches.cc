@@ -100,7 +100,7 @@ void Controller::OnLaunch(proto::LaunchRequest* request) {
   if (checked.ok()) {
     Size(*(*program)->plan, &spec);
     checked = launches_.Check(spec, (*program)->plan->name());
-    if (checked.ok()) checked = CheckQuota(spec, *(*program)->plan);
+    if (checked.ok()) checked = quotas_.CheckLaunch(spec, *(*program)->plan);
   }
   if (!checked.ok()) {
     launches_.Refuse(spec, checked, &effects_);
@@ -153,24 +153,6 @@ void Controller::Size(const PreparedPlan& plan, LaunchSpec* spec) {
       next += array.hosts.size();
     }
   }
-}
-
-absl::Status Controller::CheckQuota(const LaunchSpec& spec,
-                                    const PreparedPlan& plan) const {
-  const auto need = [&] {
-    uint64_t sum = 0;
-    const auto add = [&](const LaunchSpec::Array& array) {
-      for (uint64_t bytes : array.bytes) sum = AddBytes(sum, bytes);
-    };
-    for (const LaunchSpec::Array& argument : spec.arguments) {
-      if (argument.fresh) add(argument);
-    }
-    for (const LaunchSpec::Array& result : spec.results) add(result);
-    return sum;
-  };
-  return CheckQuota(ClientOf(spec.launch), need, [&] {
-    return absl::StrCat("arrays of a launch of program '", plan.name(), "'");
-  });
 }
 
 bool Controller::Charge(const LaunchSpec& spec) {

@@ -155,7 +155,7 @@ void Controller::Ask(LoadQueue::Load load) {
   const ClientTerms* terms = clients_.TermsOf(request.client);
   if (terms == nullptr) return;  // no client waits for it
   load.priority = terms->priority;
-  const absl::Status quota = CheckQuota(load);
+  const absl::Status quota = quotas_.CheckLoad(load);
   if (!quota.ok()) return outbox_.Answer(request, quota);
   absl::Status admitted = absl::ResourceExhaustedError(
       absl::StrCat("other loads have waited longer for the same memory",
@@ -194,54 +194,8 @@ void Controller::Ask(LoadQueue::Load load) {
   ArmTimer();
 }
 
-absl::Status Controller::CheckQuota(
-    uint32_t client, absl::FunctionRef<uint64_t()> need,
-    absl::FunctionRef<std::string()> what) const {
-  const ClientTerms* terms = clients_.TermsOf(client);
-  if (terms == nullptr) {
-    return absl::CancelledError(
-        absl::StrCat("client ", clients_.LabelOf(client), " is not connected"));
-  }
-  const uint64_t quota = terms->quota_bytes;
-  if (quota == 0) return absl::OkStatus();
-  const uint64_t needed = need(), used = BytesOf(client);
-  if (needed <= quota - std::min(quota, used)) return absl::OkStatus();
-  return absl::ResourceExhaustedError(
-      absl::StrCat(what(), ": ", needed, " bytes; client '",
-                   clients_.LabelOf(client), "' has ", used, " of the ", quota,
-                   " bytes of its quota", Tag(ErrorId::kQuota)));
-}
-
-absl::Status Controller::CheckQuota(const LoadQueue::Load& load) const {
-  const auto need = [&] {
-    uint64_t bytes = 0, largest = 0;
-    for (const auto& [place, count] : load.need) {
-      largest = std::max(largest, count);
-      if (!load.demands.empty()) continue;
-      if (place >= context_.topology->num_devices()) break;
-      bytes = AddBytes(bytes, count);
-    }
-    for (const DeviceDemand& demand : load.demands) {
-      for (const IslandNeed& island : demand.islands) {
-        for (const IslandNeed::Device& device : island.devices) {
-          bytes = AddBytes(bytes, std::min(device.bytes, largest));
-        }
-      }
-    }
-    return bytes;
-  };
-  return CheckQuota(load.request.client, need, [&] {
-    return absl::StrCat("device memory of ", load.What());
-  });
-}
-
-uint64_t Controller::BytesOf(uint32_t client) const {
-  return AddBytes(objects_.BytesOf(client),
-                  programs_.admission().BytesOfClient(client));
-}
-
 absl::Status Controller::Admit(const LoadQueue::Load& load) {
-  if (load.programs.empty()) return AdmitSlices(load);
+  if (load.programs.empty()) return slices_.Grant(load);
   const uint32_t client = load.request.client;
   std::vector<ProgramNext> begun;
   absl::Status status;
@@ -362,7 +316,7 @@ void Controller::RetryLoads() {
   if (loads_.empty()) return;
   const bool tried = loads_.Retry([this](const LoadQueue::Load& load) {
     // The client may have loaded more in the meantime.
-    if (absl::Status quota = CheckQuota(load); !quota.ok()) {
+    if (absl::Status quota = quotas_.CheckLoad(load); !quota.ok()) {
       outbox_.Answer(load.request, quota);
       return absl::CancelledError(quota.message());
     }

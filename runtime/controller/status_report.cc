@@ -1,4 +1,4 @@
-//===- status_query.cc - The controller's status --------------------------===//
+//===- status_report.cc - Status of the controller's tables ---------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,12 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include <map>
-#include <memory>
-#include <utility>
+#include "runtime/controller/status_report.h"
 
-#include "runtime/controller/controller.h"
-#include "runtime/program/local_kind.h"
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "runtime/protocol/client_id.h"
 
 namespace pathways {
@@ -33,45 +35,24 @@ const char* StateName(ProgramTable::State state) {
   return "unknown";
 }
 
-// Adds one entry for each host whose devices are all away for one reason,
-// otherwise one for each device.
-void FillAway(const Admission& admission, const Topology& topology,
-              proto::ControllerStatus* status) {
-  std::map<int32_t, std::vector<int64_t>> by_host;
-  for (int64_t device : admission.AwayDevices()) {
-    by_host[topology.LocateGlobal(device).host].push_back(device);
-  }
-  for (const auto& [host, devices] : by_host) {
-    std::map<std::string, std::vector<int64_t>> by_reason;
-    for (int64_t device : devices) {
-      by_reason[admission.WhyAway(device)].push_back(device);
-    }
-    for (const auto& [why, some] : by_reason) {
-      auto add = [&, &why = why](const std::string& name, size_t count) {
-        proto::AwayStatus* away = status->add_away();
-        away->set_name(name);
-        away->set_devices(count);
-        away->set_why(why);
-      };
-      if (static_cast<int>(some.size()) == topology.num_host_devices(host)) {
-        add(topology.HostName(host), some.size());
-        continue;
-      }
-      for (int64_t device : some) add(topology.GlobalDeviceName(device), 1);
-    }
-  }
-}
-
 }  // namespace
 
-void Controller::OnDescribe(const LocalMessage& message) {
-  const std::unique_ptr<std::shared_ptr<StatusQuery>> query(
-      static_cast<std::shared_ptr<StatusQuery>*>(message.payload));
+proto::ControllerStatus StatusReport::Describe(TimeNs now) const {
   proto::ControllerStatus status;
+  AddPrograms(&status);
+  AddClients(&status);
+  AddSlices(&status);
+  AddAway(&status);
+  AddLoads(now, &status);
+  status.set_launches(launches_.size());
+  return status;
+}
+
+void StatusReport::AddPrograms(proto::ControllerStatus* status) const {
   for (uint32_t id = 0; id < programs_.end(); ++id) {
     const ProgramTable::Program* program = programs_.Find(id);
     if (program == nullptr) continue;
-    proto::ProgramStatus& out = *status.add_programs();
+    proto::ProgramStatus& out = *status->add_programs();
     out.set_name(program->plan->name());
     if (const std::string* client = clients_.NameOf(program->owner)) {
       out.set_client(*client);
@@ -80,6 +61,9 @@ void Controller::OnDescribe(const LocalMessage& message) {
     out.set_device_bytes(programs_.BytesOf(id));
     out.set_launches(launches_.Open(id).size());
   }
+}
+
+void StatusReport::AddClients(proto::ControllerStatus* status) const {
   std::map<uint32_t, proto::ClientStatus> clients;
   for (uint32_t client : clients_.Numbers()) {
     proto::ClientStatus& out = clients[client];
@@ -111,37 +95,56 @@ void Controller::OnDescribe(const LocalMessage& message) {
     client->second.set_array_bytes(bytes);
     client->second.set_arrays(client->second.arrays() + 1);
   }
-  for (auto& [number, client] : clients) *status.add_clients() = client;
+  for (auto& [number, client] : clients) *status->add_clients() = client;
+}
+
+void StatusReport::AddSlices(proto::ControllerStatus* status) const {
   for (const Admission::HeldSlice& slice : programs_.admission().Slices()) {
-    proto::SliceStatus& out = *status.add_slices();
+    proto::SliceStatus& out = *status->add_slices();
     out.set_name(slice.what);
     out.set_client(clients_.LabelOf(slice.client));
     out.set_devices(slice.devices);
     out.set_device_bytes(slice.bytes);
     out.set_lent_bytes(slice.lent);
   }
-  FillAway(programs_.admission(), *context_.topology, &status);
+}
+
+void StatusReport::AddAway(proto::ControllerStatus* status) const {
+  std::map<int32_t, std::vector<int64_t>> by_host;
+  for (int64_t device : programs_.admission().AwayDevices()) {
+    by_host[topology_.LocateGlobal(device).host].push_back(device);
+  }
+  for (const auto& [host, devices] : by_host) {
+    std::map<std::string, std::vector<int64_t>> by_reason;
+    for (int64_t device : devices) {
+      by_reason[programs_.admission().WhyAway(device)].push_back(device);
+    }
+    for (const auto& [why, some] : by_reason) {
+      auto add = [&, &why = why](const std::string& name, size_t count) {
+        proto::AwayStatus* away = status->add_away();
+        away->set_name(name);
+        away->set_devices(count);
+        away->set_why(why);
+      };
+      if (static_cast<int>(some.size()) == topology_.num_host_devices(host)) {
+        add(topology_.HostName(host), some.size());
+        continue;
+      }
+      for (int64_t device : some) add(topology_.GlobalDeviceName(device), 1);
+    }
+  }
+}
+
+void StatusReport::AddLoads(TimeNs now, proto::ControllerStatus* status) const {
   for (const LoadQueue::Load& load : loads_.loads()) {
-    proto::WaitingLoad& out = *status.add_waiting_loads();
+    proto::WaitingLoad& out = *status->add_waiting_loads();
     out.set_client(clients_.LabelOf(load.request.client));
     out.set_program(load.programs.size() == 1 ? load.programs[0].plan->name()
                                               : load.What());
     out.set_why(load.why);
-    out.set_since_ms(
-        static_cast<uint64_t>((clock_.Now() - load.since) / 1'000'000));
+    out.set_since_ms(static_cast<uint64_t>((now - load.since) / 1'000'000));
     out.set_passed(load.passed);
   }
-  status.set_launches(launches_.size());
-  status.set_messages(messages_received());
-  status.set_message_bytes(bytes_received());
-  status.set_steps(steps_done());
-  for (uint32_t h = 0; h < context_.directory.num_hosts(); ++h) {
-    status.add_host_bytes(memory_.used(static_cast<int32_t>(h)));
-    status.add_host_spilled_bytes(spilled_[h]);
-  }
-  MutexLock lock(&(*query)->mutex);
-  (*query)->status = std::move(status);
-  (*query)->answered.notify_all();
 }
 
 }  // namespace pathways

@@ -1,4 +1,4 @@
-//===- slices.cc - Requests for slices ------------------------------------===//
+//===- slice_requests.cc - Requests for slices ----------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,18 +6,18 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/controller/slice_requests.h"
+
 #include <algorithm>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "runtime/base/error_codes.h"
-#include "runtime/controller/controller.h"
 
 namespace pathways {
 namespace {
-
-// Largest number of slices of one request.
-constexpr int kMaxSlices = 64;
 
 std::string WhatOf(const proto::SliceNeed& need) {
   return absl::StrCat(need.for_program() ? "program '" : "slice '", need.name(),
@@ -26,9 +26,8 @@ std::string WhatOf(const proto::SliceNeed& need) {
 
 }  // namespace
 
-absl::StatusOr<DeviceDemand> Controller::ReadDemand(
+absl::StatusOr<DeviceDemand> SliceRequests::ReadDemand(
     uint32_t client, const proto::SliceNeed& need) const {
-  const Topology& topology = *context_.topology;
   const Admission& admission = programs_.admission();
   auto refuse = [&](const auto&... text) {
     return absl::InvalidArgumentError(
@@ -45,13 +44,13 @@ absl::StatusOr<DeviceDemand> Controller::ReadDemand(
     if (!islands.ok()) return islands.status();
     demand.apart.insert(islands->begin(), islands->end());
   }
-  if (need.islands().empty() || need.islands_size() > topology.num_islands()) {
+  if (need.islands().empty() || need.islands_size() > topology_.num_islands()) {
     return refuse(" asks for devices on ", need.islands_size(),
-                  " islands, but the cluster has ", topology.num_islands());
+                  " islands, but the cluster has ", topology_.num_islands());
   }
   int64_t largest = 0;
-  for (int island = 0; island < topology.num_islands(); ++island) {
-    largest = std::max(largest, topology.num_devices(island));
+  for (int island = 0; island < topology_.num_islands(); ++island) {
+    largest = std::max(largest, topology_.num_devices(island));
   }
   for (const proto::IslandNeed& island : need.islands()) {
     IslandNeed& out = demand.islands.emplace_back();
@@ -62,9 +61,9 @@ absl::StatusOr<DeviceDemand> Controller::ReadDemand(
                       " devices of an island, but the largest island has ",
                       largest);
       }
-      if (devices.like() >= topology.num_devices()) {
+      if (devices.like() >= topology_.num_devices()) {
         return refuse(" asks for devices like device ", devices.like(),
-                      ", but the cluster has ", topology.num_devices());
+                      ", but the cluster has ", topology_.num_devices());
       }
       const IslandNeed::Device one{
           devices.bytes() == 0 ? kWholeDevice : devices.bytes(),
@@ -86,23 +85,22 @@ absl::StatusOr<DeviceDemand> Controller::ReadDemand(
   return demand;
 }
 
-void Controller::OnSlices(uint32_t client, const proto::SlicesRequest& slices) {
-  LoadQueue::Load load{{client, slices.request()}, {}};
-  load.since = clock_.Now();
-  if (slices.has_wait_ns() &&
-      slices.wait_ns() < static_cast<uint64_t>(kNoDeadline - load.since)) {
-    load.deadline = load.since + static_cast<TimeNs>(slices.wait_ns());
+absl::StatusOr<LoadQueue::Load> SliceRequests::Read(
+    TimeNs now, uint32_t client, const proto::SlicesRequest& request) const {
+  LoadQueue::Load load{{client, request.request()}, {}};
+  load.since = now;
+  if (request.has_wait_ns() &&
+      request.wait_ns() < static_cast<uint64_t>(kNoDeadline - load.since)) {
+    load.deadline = load.since + static_cast<TimeNs>(request.wait_ns());
   }
-  if (slices.slices().empty() || slices.slices_size() > kMaxSlices) {
-    return outbox_.Answer(
-        load.request,
-        absl::InvalidArgumentError(
-            absl::StrCat(slices.slices_size(),
-                         " slices are requested, expected 1 to ", kMaxSlices)));
+  if (request.slices().empty() || request.slices_size() > kMaxSlices) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(request.slices_size(),
+                     " slices are requested, expected 1 to ", kMaxSlices));
   }
-  for (const proto::SliceNeed& need : slices.slices()) {
+  for (const proto::SliceNeed& need : request.slices()) {
     absl::StatusOr<DeviceDemand> demand = ReadDemand(client, need);
-    if (!demand.ok()) return outbox_.Answer(load.request, demand.status());
+    if (!demand.ok()) return demand.status();
     for (const auto& [device, bytes] : programs_.admission().Reach(*demand)) {
       const auto [found, is_new] = load.need.emplace(device, bytes);
       if (!is_new) found->second = std::min(found->second, bytes);
@@ -110,10 +108,10 @@ void Controller::OnSlices(uint32_t client, const proto::SlicesRequest& slices) {
     load.demands.push_back(*std::move(demand));
     load.whats.push_back(WhatOf(need));
   }
-  Ask(std::move(load));
+  return load;
 }
 
-absl::Status Controller::AdmitSlices(const LoadQueue::Load& load) {
+absl::Status SliceRequests::Grant(const LoadQueue::Load& load) {
   std::vector<Admission::SliceTerms> terms;
   for (size_t i = 0; i < load.demands.size(); ++i) {
     terms.push_back({last_slice_ + i + 1, load.whats[i], &load.demands[i]});
