@@ -32,8 +32,6 @@ Controller::Controller(RuntimeContext* context, ControllerOptions options)
     : ControlActor(context->world, &context->directory, &context->controls,
                    context->directory.controller()),
       context_(*context),
-      stall_timeout_ns_(options.stall_timeout_ns),
-      answer_timeout_ns_(options.answer_timeout_ns),
       lives_(context->directory),
       outbox_(context->world, &context->directory, &context->controls, &lives_),
       clock_(context->world, &timer_),
@@ -42,7 +40,6 @@ Controller::Controller(RuntimeContext* context, ControllerOptions options)
                 context->spill),
       loads_(&programs_.admission()),
       grants_(PolicyOf(&options)),
-      stalls_(*context->topology, options.stall_timeout_ns),
       stores_(*context->topology, options.answer_timeout_ns),
       fetches_(*context->topology, options.answer_timeout_ns),
       memory_(programs_.mutable_admission()->host_memory()),
@@ -53,7 +50,25 @@ Controller::Controller(RuntimeContext* context, ControllerOptions options)
       slices_(*context->topology, clients_, grants_, &programs_, &outbox_),
       drains_(*context->topology, lives_, objects_, clients_, &programs_,
               &outbox_, &clock_),
-      questions_(context->directory, lives_, &outbox_, &clock_) {}
+      questions_(context->directory, lives_, &outbox_, &clock_),
+      open_(programs_, launches_, grants_, stores_),
+      stalls_(*context->topology, options.stall_timeout_ns, programs_, open_,
+              &outbox_, &clock_,
+              [this](uint32_t program, const absl::Status& why) {
+                GiveUp(program, why);
+              }),
+      answer_timer_(
+          context->world, this, *context->topology,
+          std::min(options.stall_timeout_ns, options.answer_timeout_ns),
+          {.plans = awaited_,
+           .programs = programs_,
+           .launches = launches_,
+           .stores = stores_,
+           .fetches = fetches_,
+           .loads = loads_,
+           .drains = drains_,
+           .open = open_},
+          &timer_) {}
 
 void Controller::NameEpochs(const PreparedPlan& plan,
                             proto::LoadProgram* load) const {
@@ -182,7 +197,7 @@ void Controller::HandleHost(ActorId from, const proto::Control& control) {
     case proto::Control::kGrantDone:
       return OnDone(control.grant_done());
     case proto::Control::kReport:
-      return OnReport(control.report());
+      return stalls_.Take(control.report());
     case proto::Control::kFetchReport:
       return OnFetchReport(control);
     case proto::Control::kObjectsDropped:
@@ -227,7 +242,7 @@ void Controller::OnDrain(uint32_t client, const proto::DrainRequest& drain) {
   if (!drains_.Take(client, drain)) return;
   if (!drain.undo()) {
     ArmLoadTimer();
-    ArmTimer();
+    answer_timer_.Arm();
   }
   RetryLoads();
 }
@@ -240,7 +255,7 @@ void Controller::OnUnload(uint32_t client, const proto::UnloadRequest& unload) {
   if (!next.ok()) return outbox_.Answer(request, next.status());
   Proceed(*next);
   // A program that was given up is already ending; now a call waits for that.
-  ArmTimer();
+  answer_timer_.Arm();
 }
 
 void Controller::OnStopReply(const proto::StopReply& reply) {
@@ -305,7 +320,7 @@ void Controller::Proceed(const ProgramNext& next) {
         break;
     }
   });
-  ArmTimer();
+  answer_timer_.Arm();
 }
 
 void Controller::OnLongWork(const proto::LongWorkSeen& seen) {
@@ -341,100 +356,24 @@ void Controller::OnWorkerLost(const proto::WorkerLost& lost) {
 }
 
 void Controller::GiveUp(uint32_t program, const absl::Status& why) {
-  WaitSet running;
-  for (const StallDetector::Subject& subject : StallSubjects()) {
-    if (subject.program == program) AddBusy(subject, &running);
-  }
-  Proceed(programs_.Break(clock_.Now(), program, why, std::move(running)));
+  Proceed(
+      programs_.Break(clock_.Now(), program, why, open_.BusyHosts(program)));
   launches_.Abort(program, why, &effects_);
   Apply();
-}
-
-std::vector<StallDetector::Subject> Controller::StallSubjects() const {
-  std::vector<StallDetector::Subject> subjects;
-  for (uint32_t p = 0; p < programs_.end(); ++p) {
-    const ProgramTable::Program* program = programs_.Find(p);
-    const std::vector<uint64_t>& open = launches_.Open(p);
-    if (program == nullptr || open.empty()) continue;
-    const LaunchTable::Launch& oldest = *launches_.Find(open.front());
-    StallDetector::Subject subject;
-    subject.program = p;
-    subject.incarnation = program->incarnation;
-    subject.plan = program->plan.get();
-    subject.since = oldest.asked;
-    subject.staging = !oldest.begun && !oldest.ready;
-    if (subject.staging) subject.hosts = oldest.staging.Members();
-    subject.end = grants_.next_firing(p);
-    for (uint64_t id : open) {
-      const LaunchTable::Launch& launch = *launches_.Find(id);
-      if (!launch.begun || launch.over || grants_.IsWaiting(p)) continue;
-      subject.running = true;
-      subject.launch = id;
-      subject.numbers = NumbersOf(launch);
-      subject.islands = launch.running.Members();
-      break;
-    }
-    subjects.push_back(subject);
-  }
-  return subjects;
-}
-
-void Controller::StartRound() {
-  const std::vector<StallDetector::Subject> subjects = StallSubjects();
-  stalls_.Begin(subjects);
-  SendQueries(subjects);
-  if (stalls_.complete()) FinishRound();
-}
-
-void Controller::SendQueries(
-    absl::Span<const StallDetector::Subject> subjects) {
-  for (const StallDetector::Subject& subject : subjects) {
-    outbox_.SendToHosts(
-        stalls_.Awaited(subject.program), [&](proto::Control* control) {
-          control->mutable_query()->set_round(stalls_.round());
-          control->mutable_query()->set_program(subject.program);
-          control->mutable_query()->set_incarnation(subject.incarnation);
-        });
-  }
-}
-
-void Controller::OnReport(const proto::Report& report) {
-  stalls_.Add(report);
-  if (stalls_.complete()) FinishRound();
 }
 
 void Controller::OnDiagnose(uint32_t client,
                             const proto::DiagnoseRequest& request) {
   // If real time passes, a client cannot know that nothing will happen.
   if (!context_.world->simulated()) return;
-  if (TickMayHelp()) {
+  if (answer_timer_.TickMayHelp(clock_.Now())) {
     // A host that missed a message may hold up programs that the message does
     // not name: if it missed a stop, it keeps the grants of the stopped program
     // before those of others.
-    ArmTimer(/*counts=*/true);
+    answer_timer_.Arm(/*counts=*/true);
     return outbox_.Answer({client, request.request()}, absl::OkStatus());
   }
-  stalls_.Force();
-  diagnoses_.push_back({client, request.request()});
-  if (!stalls_.in_round()) return StartRound();
-  // The missing questions or answers were lost.
-  stalls_.AskAgain() ? SendQueries(StallSubjects()) : FinishRound();
-}
-
-void Controller::FinishRound() {
-  const std::vector<StallDetector::Verdict> verdicts =
-      stalls_.Finish(clock_.Now(), StallSubjects());
-  for (const StallDetector::Verdict& verdict : verdicts) {
-    const ProgramTable::Program* program = programs_.Find(verdict.program);
-    if (program == nullptr) continue;  // an earlier verdict has ended it
-    const absl::Status status = absl::DeadlineExceededError(
-        absl::StrCat("program '", program->plan->name(),
-                     "' is stalled: ", verdict.text, Tag(ErrorId::kStalled)));
-    GiveUp(verdict.program, status);
-  }
-  for (const ClientRequest& request : std::exchange(diagnoses_, {})) {
-    outbox_.Answer(request, absl::OkStatus());
-  }
+  stalls_.Diagnose({client, request.request()});
 }
 
 }  // namespace pathways

@@ -28,18 +28,20 @@
 #include "absl/status/status.h"
 #include "runtime/base/counter.h"
 #include "runtime/base/mutex.h"
+#include "runtime/controller/answer_timer.h"
 #include "runtime/controller/awaited_plans.h"
 #include "runtime/controller/client_table.h"
 #include "runtime/controller/drains.h"
 #include "runtime/controller/fetch_table.h"
 #include "runtime/controller/handler_clock.h"
 #include "runtime/controller/launch_table.h"
+#include "runtime/controller/open_launches.h"
 #include "runtime/controller/outbox.h"
 #include "runtime/controller/process_questions.h"
 #include "runtime/controller/program_table.h"
 #include "runtime/controller/quotas.h"
 #include "runtime/controller/slice_requests.h"
-#include "runtime/controller/stall_detector.h"
+#include "runtime/controller/stall_rounds.h"
 #include "runtime/controller/status_report.h"
 #include "runtime/controller/store_log.h"
 #include "runtime/controller/tick_timer.h"
@@ -221,38 +223,17 @@ class Controller final : public ControlActor {
   // later ones.
   void Apply();
   void SendGrant(const Grant& grant, bool skip);
-  // Returns the step numbers of a launch that has a grant.
-  StepNumbers NumbersOf(const LaunchTable::Launch& launch) const;
   // Sends the drops to their hosts, and clears the list.
   void SendDrops(std::vector<Drop>* drops);
 
   // Timeouts of hosts (deadlines.cc).
-  // `counts`: true if the timer must keep a simulation going in any case.
-  void ArmTimer(bool counts = false);
-  bool LooksForStalls() const;
   void OnTick();
-  // Returns true if a host has owed an answer for less than the timeout. Then
-  // it may have missed a message, which a tick sends again.
-  bool TickMayHelp();
-  // Returns true if a client's call waits for hosts none of which is in `busy`.
-  bool CallWaits(const WaitSet& busy) const;
-  // Returns the hosts that have something to run.
-  WaitSet BusyHosts() const;
-  // Adds the busy hosts of one program.
-  void AddBusy(const StallDetector::Subject& subject, WaitSet* busy) const;
   // A host owes an answer and was silent for too long.
   void OnSilent(int32_t host);
 
-  // Stalls (controller.cc).
-  std::vector<StallDetector::Subject> StallSubjects() const;
-  void StartRound();
-  void SendQueries(absl::Span<const StallDetector::Subject> subjects);
-  void OnReport(const proto::Report& report);
   void OnDiagnose(uint32_t client, const proto::DiagnoseRequest& request);
-  void FinishRound();
 
   RuntimeContext& context_;
-  const TimeNs stall_timeout_ns_, answer_timeout_ns_;
   HostEpochs lives_;
   Outbox outbox_;
   TickTimer timer_;
@@ -283,7 +264,6 @@ class Controller final : public ControlActor {
   ObjectTable objects_;
   LaunchTable launches_{&objects_};
   GrantOrder grants_;
-  StallDetector stalls_;
   StoreLog stores_;
   FetchTable fetches_;
   HostMemory& memory_;
@@ -299,7 +279,9 @@ class Controller final : public ControlActor {
   SliceRequests slices_;
   Drains drains_;
   ProcessQuestions questions_;
-  std::vector<ClientRequest> diagnoses_;  // answered after the round
+  OpenLaunches open_;
+  StallRounds stalls_;
+  AnswerTimer answer_timer_;
   Counters counters_;
 };
 

@@ -15,69 +15,6 @@
 
 namespace pathways {
 
-bool Controller::CallWaits(const WaitSet& busy) const {
-  if (!awaited_.empty() || programs_.HasRequest(busy) ||
-      fetches_.HasRequest(busy) || stores_.HasRequest(busy)) {
-    return true;
-  }
-  // A host that has done all its numbered messages waits for a client.
-  for (int32_t host = 0; host < context_.topology->num_hosts(); ++host) {
-    if (!busy.Contains(host) && stores_.Owes(host) &&
-        (launches_.Stages(host) || stores_.HasUndone(host))) {
-      return true;
-    }
-  }
-  return false;
-}
-
-bool Controller::LooksForStalls() const {
-  // A simulation checks for stalls by itself when no event is left. But
-  // deadlines of loads and drains are events.
-  return launches_.size() > 0 &&
-         (!context_.world->simulated() || !loads_.empty() || !drains_.empty());
-}
-
-bool Controller::TickMayHelp() {
-  return programs_.HasRecent(clock_.Now()) || stores_.HasRecent(clock_.Now()) ||
-         fetches_.HasRecent(clock_.Now());
-}
-
-void Controller::ArmTimer(bool counts) {
-  const bool simulated = context_.world->simulated();
-  counts |= simulated && CallWaits(WaitSet()) && CallWaits(BusyHosts());
-  if (!counts && !programs_.Waits() && awaited_.empty() && stores_.empty() &&
-      fetches_.empty() && !LooksForStalls()) {
-    return;
-  }
-  if (!timer_.Needs(counts)) return;
-  const TimeNs timeout = std::min(stall_timeout_ns_, answer_timeout_ns_);
-  const TimeNs delay = std::max<TimeNs>(timeout / 4, 1'000'000);
-  LocalMessage message;
-  message.kind = kStallTick;
-  message.step = timer_.Start(context_.world->Now() + delay, counts);
-  // A timer that no call needs must not keep a simulation going. A simulation
-  // gives up an unresponsive host when no other event is left.
-  if (!counts) message.flags = kBackground;
-  context_.world->SendAfter(local_id(), local_id(), delay, message);
-}
-
-WaitSet Controller::BusyHosts() const {
-  WaitSet busy;
-  for (const StallDetector::Subject& subject : StallSubjects()) {
-    AddBusy(subject, &busy);
-  }
-  return busy;
-}
-
-void Controller::AddBusy(const StallDetector::Subject& subject,
-                         WaitSet* busy) const {
-  if (!subject.running) return;
-  for (int32_t host : subject.plan->binding().hosts()) {
-    // A host that has not begun the launch may never have received it.
-    if (stores_.Undone(host, subject.launch) == 0) busy->Insert(host);
-  }
-}
-
 void Controller::OnSilent(int32_t host) {
   const absl::Status why = absl::DeadlineExceededError(
       absl::StrCat("a launch did not begin: no answer from ",
@@ -86,18 +23,12 @@ void Controller::OnSilent(int32_t host) {
   Apply();
   // Other hosts may be in the middle of a launch that this host has not begun.
   for (uint32_t p = 0; p < programs_.end(); ++p) {
-    const std::vector<uint64_t>& open = launches_.Open(p);
-    if (std::any_of(open.begin(), open.end(), [&](uint64_t launch) {
-          return launches_.Find(launch)->begun &&
-                 stores_.Undone(host, launch) != 0;
-        })) {
-      GiveUp(p, why);
-    }
+    if (open_.IsMissing(p, host)) GiveUp(p, why);
   }
 }
 
 void Controller::OnTick() {
-  WaitSet busy = BusyHosts();
+  WaitSet busy = open_.BusyHosts();
   // A disk takes time, too.
   for (int32_t host : moved_.Members()) busy.Insert(host);
   moved_.Clear();
@@ -130,12 +61,8 @@ void Controller::OnTick() {
     outbox_.Answer(one.request, one.status);
   for (int32_t host : found.silent) OnSilent(host);
 
-  if (LooksForStalls()) {
-    // A host that has not answered by now has a device in a kernel.
-    if (stalls_.in_round()) FinishRound();
-    if (launches_.size() > 0) StartRound();
-  }
-  ArmTimer();
+  if (answer_timer_.LooksForStalls()) stalls_.Tick();
+  answer_timer_.Arm();
 }
 
 void Controller::OnPeerDown(int32_t host, uint32_t epoch) {

@@ -125,7 +125,7 @@ void Controller::OnLaunch(proto::LaunchRequest* request) {
     }
   }
   Apply();
-  ArmTimer();
+  answer_timer_.Arm();
 }
 
 void Controller::Size(const PreparedPlan& plan, LaunchSpec* spec) {
@@ -278,7 +278,7 @@ void Controller::Apply() {
   if (!effects_.empty()) Apply();
   // In a simulation the timer on its way may not count for the calls that wait,
   // now that hosts are no longer busy with the ended launches.
-  if (are_some_over && context_.world->simulated()) ArmTimer();
+  if (are_some_over && context_.world->simulated()) answer_timer_.Arm();
 }
 
 void Controller::BeginReady() {
@@ -338,10 +338,6 @@ void Controller::SendGrant(const Grant& grant, bool skip) {
   }
 }
 
-StepNumbers Controller::NumbersOf(const LaunchTable::Launch& launch) const {
-  return {grants_.FindLaunch(launch.id)->first, launch.first_step};
-}
-
 void Controller::OnDone(const proto::GrantDone& done) {
   const LaunchTable::Launch* launch = launches_.Find(done.launch());
   const Grant* grant = grants_.Find(done.number());
@@ -355,7 +351,7 @@ void Controller::OnDone(const proto::GrantDone& done) {
   Failure failure;
   if (done.has_failure()) {
     failure = ReadFailure(*program->plan, *context_.topology,
-                          NumbersOf(*launch), done.failure());
+                          open_.NumbersOf(*launch), done.failure());
   }
   const TimeNs time_ns = static_cast<TimeNs>(
       std::min<uint64_t>(done.time_ns(), uint64_t{1} << 62));
@@ -419,7 +415,7 @@ void Controller::OnSettle(uint32_t client, const proto::SettleRequest& settle) {
     SendStore(host, /*launch=*/0, /*asks=*/false, std::move(control));
   }
   stores_.Await(clock_.Now(), request, hosts);
-  ArmTimer();
+  answer_timer_.Arm();
 }
 
 void Controller::OnDropped(const proto::ObjectsDropped& dropped) {
@@ -445,7 +441,7 @@ void Controller::AskToSettle(int32_t host) {
   ControlRef control = outbox_.New();
   control->mutable_drop_objects()->set_answer(true);
   SendStore(host, /*launch=*/0, /*asks=*/false, std::move(control));
-  ArmTimer();
+  answer_timer_.Arm();
 }
 
 void Controller::OnFetch(uint32_t client, const proto::FetchRequest& fetch) {
@@ -473,7 +469,7 @@ void Controller::OnFetch(uint32_t client, const proto::FetchRequest& fetch) {
   for (const FetchSource& source : sources) {
     SendFetch(request, fetch.object(), source, /*again=*/false, fetch.views());
   }
-  ArmTimer();
+  answer_timer_.Arm();
 }
 
 void Controller::SendFetch(ClientRequest request, uint64_t object,

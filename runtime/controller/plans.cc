@@ -55,7 +55,7 @@ void Controller::Apply(AwaitedPlans::Outcome outcome) {
     }
     if (are_here) Load(ended.request);
   }
-  ArmTimer();
+  answer_timer_.Arm();
 }
 
 }  // namespace pathways

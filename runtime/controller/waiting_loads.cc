@@ -191,7 +191,7 @@ void Controller::Ask(LoadQueue::Load load) {
   }
   InheritPriorities();
   ArmLoadTimer();
-  ArmTimer();
+  answer_timer_.Arm();
 }
 
 absl::Status Controller::Admit(const LoadQueue::Load& load) {
