@@ -64,13 +64,13 @@ void Controller::Leave(ClientRequest request,
   AwaitedPlans::Outcome left;
   awaited_.Leave(clock_.Now(), client, &left);
   Apply(std::move(left));
-  for (ClientRequest fetch : fetches_.OfClient(client)) EndFetch(fetch);
+  fetches_.Leave(client);
   std::vector<ClientAnswer> answers;
   for (uint64_t handle : clients_.Leave(request, &answers)) {
     LeaveProgram(client, handle);
   }
   programs_.mutable_admission()->GiveBackAll(client);
-  ReleaseHeld(objects);
+  stores_.ReleaseHeld(objects);
   outbox_.AnswerAll(answers);
   RetryLoads();
 }

@@ -40,10 +40,9 @@ Controller::Controller(RuntimeContext* context, ControllerOptions options)
                 context->spill),
       loads_(&programs_.admission()),
       grants_(PolicyOf(&options)),
-      stores_(*context->topology, options.answer_timeout_ns),
-      fetches_(*context->topology, options.answer_timeout_ns),
+      store_log_(*context->topology, options.answer_timeout_ns),
+      fetch_table_(*context->topology, options.answer_timeout_ns),
       memory_(programs_.mutable_admission()->host_memory()),
-      spilled_(context->topology->num_hosts()),
       report_(*context->topology, clients_, programs_, launches_, grants_,
               objects_, loads_),
       quotas_(*context->topology, clients_, objects_, programs_.admission()),
@@ -51,7 +50,7 @@ Controller::Controller(RuntimeContext* context, ControllerOptions options)
       drains_(*context->topology, lives_, objects_, clients_, &programs_,
               &outbox_, &clock_),
       questions_(context->directory, lives_, &outbox_, &clock_),
-      open_(programs_, launches_, grants_, stores_),
+      open_(programs_, launches_, grants_, store_log_),
       stalls_(*context->topology, options.stall_timeout_ns, programs_, open_,
               &outbox_, &clock_,
               [this](uint32_t program, const absl::Status& why) {
@@ -63,12 +62,27 @@ Controller::Controller(RuntimeContext* context, ControllerOptions options)
           {.plans = awaited_,
            .programs = programs_,
            .launches = launches_,
-           .stores = stores_,
-           .fetches = fetches_,
+           .stores = store_log_,
+           .fetches = fetch_table_,
            .loads = loads_,
            .drains = drains_,
            .open = open_},
-          &timer_) {}
+          &timer_),
+      stores_({.epochs = lives_,
+               .loads = loads_,
+               .objects = objects_,
+               .memory = memory_,
+               .log = store_log_,
+               .drains = drains_,
+               .outbox = outbox_,
+               .clock = clock_,
+               .timer = answer_timer_}),
+      fetches_(context->directory.num_hosts(), {.objects = objects_,
+                                                .table = fetch_table_,
+                                                .stores = stores_,
+                                                .outbox = outbox_,
+                                                .clock = clock_,
+                                                .timer = answer_timer_}) {}
 
 void Controller::NameEpochs(const PreparedPlan& plan,
                             proto::LoadProgram* load) const {
@@ -103,7 +117,7 @@ void Controller::OnDescribe(const LocalMessage& message) {
   status.set_steps(steps_done());
   for (uint32_t h = 0; h < context_.directory.num_hosts(); ++h) {
     status.add_host_bytes(memory_.used(static_cast<int32_t>(h)));
-    status.add_host_spilled_bytes(spilled_[h]);
+    status.add_host_spilled_bytes(stores_.spilled(static_cast<int32_t>(h)));
   }
   MutexLock lock(&(*query)->mutex);
   (*query)->status = std::move(status);
@@ -163,18 +177,15 @@ void Controller::HandleClient(proto::Control* control) {
     case proto::Control::kCancelRequest:
       return OnCancel(client, control->cancel_request());
     case proto::Control::kReleaseRequest:
-      return ReleaseHeld(
+      return stores_.ReleaseHeld(
           absl::MakeConstSpan(control->release_request().objects().data(),
                               control->release_request().objects_size()));
     case proto::Control::kSettleRequest:
-      return OnSettle(client, control->settle_request());
+      return stores_.Settle({client, control->settle_request().request()});
     case proto::Control::kFetchRequest:
-      return OnFetch(client, control->fetch_request());
+      return fetches_.Begin(client, control->fetch_request());
     case proto::Control::kFetchEnd:
-      if (control->fetch_end().keeps()) {
-        return fetches_.Keep({client, control->fetch_end().request()});
-      }
-      return EndFetch({client, control->fetch_end().request()});
+      return fetches_.Take(client, control->fetch_end());
     case proto::Control::kDiagnoseRequest:
       return OnDiagnose(client, control->diagnose_request());
     case proto::Control::kCollectRequest:
@@ -199,9 +210,10 @@ void Controller::HandleHost(ActorId from, const proto::Control& control) {
     case proto::Control::kReport:
       return stalls_.Take(control.report());
     case proto::Control::kFetchReport:
-      return OnFetchReport(control);
+      return fetches_.Take(control.client(), control.fetch_report());
     case proto::Control::kObjectsDropped:
-      return OnDropped(control.objects_dropped());
+      if (stores_.Take(control.objects_dropped())) RetryLoads();
+      return;
     case proto::Control::kWorkerLost:
       return OnWorkerLost(control.worker_lost());
     case proto::Control::kLongWorkSeen:

@@ -33,6 +33,7 @@
 #include "runtime/controller/client_table.h"
 #include "runtime/controller/drains.h"
 #include "runtime/controller/fetch_table.h"
+#include "runtime/controller/fetches.h"
 #include "runtime/controller/handler_clock.h"
 #include "runtime/controller/launch_table.h"
 #include "runtime/controller/open_launches.h"
@@ -44,6 +45,7 @@
 #include "runtime/controller/stall_rounds.h"
 #include "runtime/controller/status_report.h"
 #include "runtime/controller/store_log.h"
+#include "runtime/controller/store_messages.h"
 #include "runtime/controller/tick_timer.h"
 #include "runtime/executor/runtime_context.h"
 #include "runtime/proto/status.pb.h"
@@ -162,8 +164,6 @@ class Controller final : public ControlActor {
   void InheritPriorities();
   void OnLoadCancel(uint32_t client, const proto::LoadCancel& cancel);
   void OnSlices(uint32_t client, const proto::SlicesRequest& request);
-  // Asks a host how many of its numbered messages it has done.
-  void AskToSettle(int32_t host);
   void ArmLoadTimer();
   void OnLoadDeadline();
   void OnDrain(uint32_t client, const proto::DrainRequest& request);
@@ -195,22 +195,6 @@ class Controller final : public ControlActor {
   void BeginReady();
   // Sends all grants that may be given now.
   void GiveGrants();
-  // Release references of a client, or of its fetches, to objects.
-  void ReleaseHeld(absl::Span<const uint64_t> objects);
-  void Release(absl::Span<const uint64_t> objects);
-  void OnSettle(uint32_t client, const proto::SettleRequest& request);
-  void OnDropped(const proto::ObjectsDropped& dropped);
-  void OnFetch(uint32_t client, const proto::FetchRequest& request);
-  void OnFetchReport(const proto::Control& control);
-  // Ends a fetch, and notifies its hosts.
-  void EndFetch(ClientRequest request);
-  void SendFetch(ClientRequest request, uint64_t object,
-                 const FetchSource& source, bool again, bool views);
-  // Numbers a message that changes a host's store, and sends it. `launch`: the
-  // launch that it is for; 0: none. `asks`: true if the launch waits for the
-  // host's answer. Returns the number, or 0 if the host is gone.
-  uint64_t SendStore(int32_t host, uint64_t launch, bool asks,
-                     ControlRef control);
   // Sets the bytes of each array of the launch on each host. The launch must
   // fit `plan`.
   void Size(const PreparedPlan& plan, LaunchSpec* spec);
@@ -223,9 +207,6 @@ class Controller final : public ControlActor {
   // later ones.
   void Apply();
   void SendGrant(const Grant& grant, bool skip);
-  // Sends the drops to their hosts, and clears the list.
-  void SendDrops(std::vector<Drop>* drops);
-
   // Timeouts of hosts (deadlines.cc).
   void OnTick();
   // A host owes an answer and was silent for too long.
@@ -264,11 +245,9 @@ class Controller final : public ControlActor {
   ObjectTable objects_;
   LaunchTable launches_{&objects_};
   GrantOrder grants_;
-  StoreLog stores_;
-  FetchTable fetches_;
+  StoreLog store_log_;
+  FetchTable fetch_table_;
   HostMemory& memory_;
-  std::vector<uint64_t> spilled_;  // bytes of each host, as last reported
-  WaitSet moved_;  // hosts whose spilled bytes changed since OnTick
   // The launch being handled, and the bytes of its arrays on hosts. Reused.
   LaunchSpec spec_;
   std::vector<uint64_t> bytes_;
@@ -282,6 +261,8 @@ class Controller final : public ControlActor {
   OpenLaunches open_;
   StallRounds stalls_;
   AnswerTimer answer_timer_;
+  StoreMessages stores_;
+  Fetches fetches_;
   Counters counters_;
 };
 

@@ -30,8 +30,7 @@ void Controller::OnSilent(int32_t host) {
 void Controller::OnTick() {
   WaitSet busy = open_.BusyHosts();
   // A disk takes time, too.
-  for (int32_t host : moved_.Members()) busy.Insert(host);
-  moved_.Clear();
+  for (int32_t host : stores_.TakeMoved().Members()) busy.Insert(host);
   AwaitedPlans::Outcome awaited;
   awaited_.Tick(clock_.Now(), &awaited);
   Apply(std::move(awaited));
@@ -41,26 +40,8 @@ void Controller::OnTick() {
   // A kernel continues after its program was given up; in a simulation nothing
   // waits for it.
   if (!context_.world->simulated()) programs_.AddInterrupted(&busy);
-  std::vector<FetchTable::Again> again;
-  std::vector<FetchTable::Late> late;
-  fetches_.Tick(clock_.Now(), busy, &again, &late);
-  for (const FetchTable::Again& one : again) {
-    SendFetch(one.request, one.object, one.source, /*again=*/true,
-              /*views=*/false);
-  }
-  for (const FetchTable::Late& one : late)
-    outbox_.Answer(one.request, one.status);
-
-  const StoreLog::Findings found = stores_.Tick(clock_.Now(), busy);
-  for (const StoreLog::Again& one : found.again) {
-    // The message is sent unchanged, because the host may be reading it.
-    if (lives_.IsGone(one.host)) continue;
-    outbox_.Send(context_.directory.executor(one.host), one.message);
-  }
-  for (const StoreLog::Late& one : found.late)
-    outbox_.Answer(one.request, one.status);
-  for (int32_t host : found.silent) OnSilent(host);
-
+  fetches_.Tick(busy);
+  for (int32_t host : stores_.Tick(busy)) OnSilent(host);
   if (answer_timer_.LooksForStalls()) stalls_.Tick();
   answer_timer_.Arm();
 }
@@ -87,16 +68,10 @@ void Controller::OnPeerDown(int32_t host, uint32_t epoch) {
   for (const ProgramNext& next : programs_.HostGone(clock_.Now(), host, life)) {
     Proceed(next);
   }
-  for (ClientRequest request : fetches_.HostGone(host)) {
-    outbox_.Answer(request, absl::UnavailableError(
-                                absl::StrCat("values were not fetched: ", gone,
-                                             Tag(ErrorId::kHostGone))));
-  }
-  for (ClientRequest request : stores_.HostGone(clock_.Now(), host)) {
-    outbox_.Answer(request, absl::OkStatus());
-  }
-  memory_.HostGone(host);
-  spilled_[host] = 0;
+  fetches_.HostGone(
+      host, absl::UnavailableError(absl::StrCat(
+                "values were not fetched: ", gone, Tag(ErrorId::kHostGone))));
+  stores_.HostGone(host);
   questions_.ProcessGone(context_.directory.place(host).process);
   drains_.AnswerComplete();
   RetryLoads();

@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -53,28 +52,6 @@ LaunchSpec::Array ReadArray(const proto::ObjectRef& ref) {
 }
 
 }  // namespace
-
-uint64_t Controller::SendStore(int32_t host, uint64_t launch, bool asks,
-                               ControlRef control) {
-  if (lives_.IsGone(host)) return 0;
-  const uint64_t sequence =
-      stores_.Number(host, /*drops=*/control->has_drop_objects());
-  switch (control->kind_case()) {
-    case proto::Control::kPrepareLaunch:
-      control->mutable_prepare_launch()->set_sequence(sequence);
-      break;
-    case proto::Control::kFetchBegin:
-      control->mutable_fetch_begin()->set_sequence(sequence);
-      break;
-    default:
-      control->mutable_drop_objects()->set_sequence(sequence);
-      break;
-  }
-  control->set_restarts(lives_.restarts(host));
-  stores_.Keep(clock_.Now(), host, launch, asks, control);
-  outbox_.SendToHost(host, std::move(control));
-  return sequence;
-}
 
 void Controller::OnLaunch(proto::LaunchRequest* request) {
   // A launch without a number cannot be answered; a known one is a duplicate.
@@ -203,7 +180,7 @@ void Controller::SendPrepare(int32_t host, const LaunchTable::Launch& launch,
     prepare->add_results(here(ref.object()));
   }
   control->set_client(ClientOf(launch.id));
-  SendStore(host, launch.id, asks, std::move(control));
+  stores_.Send(host, launch.id, asks, std::move(control));
 }
 
 void Controller::OnCancel(uint32_t client, const proto::CancelRequest& cancel) {
@@ -229,10 +206,7 @@ void Controller::OnCancel(uint32_t client, const proto::CancelRequest& cancel) {
 
 void Controller::OnLaunchReady(const proto::LaunchReady& ready) {
   const int32_t host = static_cast<int32_t>(ready.host());
-  for (ClientRequest request :
-       stores_.Answered(clock_.Now(), host, ready.launch())) {
-    outbox_.Answer(request, absl::OkStatus());
-  }
+  stores_.Answered(host, ready.launch());
   const LaunchTable::Launch* launch = launches_.Find(ready.launch());
   if (launch != nullptr && ready.code() != 0 &&
       !launch->staging.Contains(host)) {
@@ -269,7 +243,7 @@ void Controller::Apply() {
     grants_.Forget(end.launch);
     if (end.completed) counters_.steps_done.Add(end.steps);
   }
-  SendDrops(&effects_.drops);
+  stores_.SendDrops(&effects_.drops);
   for (const LaunchEffects::End& end : effects_.ended) NotifyEnded(end);
   const bool are_some_over = !effects_.ended.empty();
   effects_.Clear();
@@ -327,7 +301,7 @@ void Controller::SendGrant(const Grant& grant, bool skip) {
       if (context_.topology->island_of_host(host) != island) continue;
       start->add_hosts(host);
       if (grant.first == launch.first) {
-        start->add_stores(stores_.Undone(host, grant.launch));
+        start->add_stores(store_log_.Undone(host, grant.launch));
       }
       if (lives_.restarts(host) == 0) continue;
       // Adds zeros for the hosts before it.
@@ -363,144 +337,6 @@ void Controller::OnDone(const proto::GrantDone& done) {
         &effects_);
   }
   Apply();
-}
-
-void Controller::SendDrops(std::vector<Drop>* drops) {
-  // Sends each host one message for each launch, in the order of their ends.
-  uint64_t order = 0;
-  for (Drop& drop : *drops) drop.order = order++;
-  std::sort(drops->begin(), drops->end(), [](const Drop& a, const Drop& b) {
-    return std::tie(a.host, a.order) < std::tie(b.host, b.order);
-  });
-  for (size_t i = 0; i < drops->size();) {
-    const Drop& first = (*drops)[i];
-    ControlRef control = outbox_.New(proto::Control::kDropObjects);
-    proto::DropObjects* drop = control->mutable_drop_objects();
-    drop->set_launch(first.launch);
-    uint64_t bytes = 0;
-    for (; i < drops->size() && (*drops)[i].host == first.host &&
-           (*drops)[i].launch == first.launch;
-         ++i) {
-      if ((*drops)[i].object == 0) continue;
-      drop->add_objects((*drops)[i].object);
-      bytes = AddBytes(bytes, (*drops)[i].bytes);
-    }
-    stores_.Forget(first.host, first.launch);
-    if (bytes > 0 && loads_.Awaits(first.host)) drop->set_answer(true);
-    const uint64_t sequence = SendStore(first.host, /*launch=*/0,
-                                        /*asks=*/false, std::move(control));
-    if (bytes > 0) memory_.Discharge(first.host, bytes, sequence);
-  }
-  drops->clear();
-  drains_.AnswerComplete();
-}
-
-void Controller::ReleaseHeld(absl::Span<const uint64_t> objects) {
-  objects_.ReleaseHeld(objects, &effects_.drops);
-  SendDrops(&effects_.drops);
-}
-
-void Controller::Release(absl::Span<const uint64_t> objects) {
-  objects_.Release(objects, /*launch=*/0, &effects_.drops);
-  SendDrops(&effects_.drops);
-}
-
-void Controller::OnSettle(uint32_t client, const proto::SettleRequest& settle) {
-  const ClientRequest request{client, settle.request()};
-  const std::vector<int32_t> hosts = stores_.Unsettled();
-  if (hosts.empty()) return outbox_.Answer(request, absl::OkStatus());
-  for (int32_t host : hosts) {
-    ControlRef control = outbox_.New();
-    control->mutable_drop_objects()->set_answer(true);
-    SendStore(host, /*launch=*/0, /*asks=*/false, std::move(control));
-  }
-  stores_.Await(clock_.Now(), request, hosts);
-  answer_timer_.Arm();
-}
-
-void Controller::OnDropped(const proto::ObjectsDropped& dropped) {
-  if (dropped.host() >= spilled_.size()) return;
-  uint64_t& spilled = spilled_[dropped.host()];
-  if (spilled != dropped.spilled_bytes()) {
-    moved_.Insert(static_cast<int32_t>(dropped.host()));
-  }
-  spilled = dropped.spilled_bytes();
-  for (const ClientRequest& request :
-       stores_.Settled(clock_.Now(), static_cast<int32_t>(dropped.host()),
-                       dropped.sequence())) {
-    outbox_.Answer(request, absl::OkStatus());
-  }
-  if (memory_.Settled(static_cast<int32_t>(dropped.host()),
-                      dropped.sequence())) {
-    RetryLoads();
-  }
-}
-
-void Controller::AskToSettle(int32_t host) {
-  if (memory_.leaving(host) == 0) return;
-  ControlRef control = outbox_.New();
-  control->mutable_drop_objects()->set_answer(true);
-  SendStore(host, /*launch=*/0, /*asks=*/false, std::move(control));
-  answer_timer_.Arm();
-}
-
-void Controller::OnFetch(uint32_t client, const proto::FetchRequest& fetch) {
-  const ClientRequest request{client, fetch.request()};
-  const ObjectTable::Object* object = objects_.Find(fetch.object());
-  if (object == nullptr) {
-    return outbox_.Answer(request,
-                          absl::NotFoundError("the values were released"));
-  }
-  if (object->lost) return outbox_.Answer(request, object->failure);
-  std::vector<FetchSource> sources;
-  for (const proto::FetchSource& source : fetch.sources()) {
-    if (source.host() >= context_.directory.num_hosts()) {
-      return outbox_.Answer(request, absl::InvalidArgumentError(absl::StrCat(
-                                         "there is no host ", source.host())));
-    }
-    sources.push_back(
-        {static_cast<int32_t>(source.host()), source.first_piece()});
-  }
-  // Hosts keep the object until the fetch is over, even if the client releases
-  // it.
-  if (fetches_.Add(clock_.Now(), request, fetch.object(), sources)) {
-    objects_.Refer(fetch.object());
-  }
-  for (const FetchSource& source : sources) {
-    SendFetch(request, fetch.object(), source, /*again=*/false, fetch.views());
-  }
-  answer_timer_.Arm();
-}
-
-void Controller::SendFetch(ClientRequest request, uint64_t object,
-                           const FetchSource& source, bool again, bool views) {
-  ControlRef control = outbox_.New();
-  control->set_client(request.client);
-  proto::FetchBegin* fetch = control->mutable_fetch_begin();
-  fetch->set_request(request.id);
-  fetch->set_object(object);
-  fetch->set_first_piece(source.first_piece);
-  fetch->set_views(views);
-  if (again) return outbox_.SendToHost(source.host, std::move(control));
-  SendStore(source.host, /*launch=*/0, /*asks=*/false, std::move(control));
-}
-
-void Controller::EndFetch(ClientRequest request) {
-  const uint64_t object = fetches_.ObjectOf(request);
-  for (int32_t host : fetches_.End(request)) {
-    ControlRef control = outbox_.New();
-    control->set_client(request.client);
-    control->mutable_drop_objects()->set_fetch(request.id);
-    SendStore(host, /*launch=*/0, /*asks=*/false, std::move(control));
-  }
-  if (object != 0) Release({object});
-}
-
-void Controller::OnFetchReport(const proto::Control& control) {
-  const proto::FetchReport& report = control.fetch_report();
-  const ClientRequest request{control.client(), report.request()};
-  const auto host = static_cast<int32_t>(report.host());
-  fetches_.Sent(clock_.Now(), request, host, report.pieces());
 }
 
 }  // namespace pathways

@@ -16,6 +16,11 @@ void Outbox::SendToHost(int32_t host, ControlRef control) {
   Send(directory_.executor(host), std::move(control));
 }
 
+void Outbox::SendAgain(int32_t host, const ControlRef& control) {
+  if (epochs_.IsGone(host)) return;
+  Send(directory_.executor(host), control);
+}
+
 void Outbox::SendToHosts(const std::vector<int32_t>& hosts,
                          absl::FunctionRef<void(proto::Control*)> fill) {
   for (int32_t host : hosts) {

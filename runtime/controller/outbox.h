@@ -47,6 +47,8 @@ class Outbox {
     world_.PassControl(directory_.controller(), to, std::move(control).Hand());
   }
   void SendToHost(int32_t host, ControlRef control);
+  // Sends a message once more, unchanged, because the host may be reading it.
+  void SendAgain(int32_t host, const ControlRef& control);
   // Sends each host a message that `fill` writes.
   void SendToHosts(const std::vector<int32_t>& hosts,
                    absl::FunctionRef<void(proto::Control*)> fill);

@@ -187,7 +187,7 @@ void Controller::Ask(LoadQueue::Load load) {
   }
   NotifyWaits(request, why);
   for (int32_t host = 0; host < context_.topology->num_hosts(); ++host) {
-    if (loads_.Awaits(host)) AskToSettle(host);
+    if (loads_.Awaits(host)) stores_.AskToSettle(host);
   }
   InheritPriorities();
   ArmLoadTimer();

@@ -9,6 +9,7 @@
 #ifndef RUNTIME_PROTOCOL_HOST_EPOCHS_H_
 #define RUNTIME_PROTOCOL_HOST_EPOCHS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -28,6 +29,7 @@ class HostEpochs {
     }
   }
 
+  size_t size() const { return hosts_.size(); }
   bool Has(int32_t host) const {
     return host >= 0 && static_cast<size_t>(host) < hosts_.size();
   }

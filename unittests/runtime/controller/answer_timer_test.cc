@@ -8,17 +8,17 @@
 
 #include "runtime/controller/answer_timer.h"
 
-#include "runtime/controller/awaited_plans.h"
 #include "runtime/program/local_kind.h"
 #include "unittests/runtime/controller/tables_fixture.h"
 
 namespace pathways::testing {
 namespace {
 
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
 class AnswerTimerTest : public TablesTest {
  protected:
-  AnswerTimerTest() { world_.Register(&owner_, {}, "owner"); }
-
   // Returns the timers that were started since the last call: true if they
   // count in a simulation.
   std::vector<bool> Started() {
@@ -32,27 +32,7 @@ class AnswerTimerTest : public TablesTest {
     }
     return counts;
   }
-
-  Actor owner_;
-  RuntimeContext context_;
-  AwaitedPlans plans_{&context_, kTimeout};
-  AnswerTimer answers_{&world_,
-                       &owner_,
-                       topology_,
-                       kTimeout,
-                       {.plans = plans_,
-                        .programs = programs_,
-                        .launches = launches_,
-                        .stores = stores_,
-                        .fetches = fetches_,
-                        .loads = loads_,
-                        .drains = drains_,
-                        .open = open_},
-                       &timer_};
 };
-
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 TEST_F(AnswerTimerTest, NothingToWaitForNeedsNoTimer) {
   LoadProgram(1);
@@ -94,10 +74,7 @@ TEST_F(AnswerTimerTest, StallsAreLookedForUnlessASimulationEndsByItself) {
   world_.is_simulated = false;
   EXPECT_TRUE(answers_.LooksForStalls());
   world_.is_simulated = true;
-  const std::vector<uint32_t> hosts = {0, 1};
-  const std::vector<uint64_t> bytes = {8, 8};
-  objects_.Add(ClientId(2, 1), hosts, bytes, /*held=*/true, /*filling=*/0,
-               /*arriving=*/false);
+  AddArray(2, 1);
   proto::DrainRequest drain;
   drain.set_request(3);
   drain.add_devices(0);

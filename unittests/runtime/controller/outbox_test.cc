@@ -63,6 +63,17 @@ TEST_F(OutboxTest, AHostGetsItsCurrentEpochAndNothingWhileItIsGone) {
   EXPECT_THAT(Texts(), ElementsAre(Stop(0, 1), Stop(1, 0)));
 }
 
+TEST_F(OutboxTest, AMessageIsSentAgainUnchanged) {
+  ControlRef control = controls_.New();
+  control->mutable_stop_program();
+  control->set_restarts(3);
+  outbox_.SendAgain(1, control);
+  EXPECT_THAT(Texts(), ElementsAre(Stop(1, 3)));
+  ASSERT_TRUE(epochs_.Down(1, 1));
+  outbox_.SendAgain(1, control);
+  EXPECT_THAT(Texts(), IsEmpty());
+}
+
 TEST_F(OutboxTest, AnAnswerGoesToItsClient) {
   outbox_.Answer({2, 7}, absl::NotFoundError("gone"), /*handle=*/5);
   ASSERT_EQ(world_.sent.size(), 1u);

@@ -18,6 +18,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/controller/answer_timer.h"
+#include "runtime/controller/awaited_plans.h"
 #include "runtime/controller/drains.h"
 #include "runtime/controller/fetch_table.h"
 #include "runtime/controller/handler_clock.h"
@@ -26,6 +28,7 @@
 #include "runtime/controller/outbox.h"
 #include "runtime/controller/program_table.h"
 #include "runtime/controller/store_log.h"
+#include "runtime/controller/store_messages.h"
 #include "runtime/protocol/client_id.h"
 #include "runtime/resources/load_queue.h"
 #include "runtime/scheduler/grant_order.h"
@@ -41,6 +44,7 @@ class TablesTest : public ::testing::Test {
   static constexpr TimeNs kTimeout = 400'000'000;
 
   TablesTest() {
+    world_.Register(&owner_, {}, "owner");
     std::vector<ClientAnswer> answers;
     clients_.Connect({1, 1}, "ann", {}, &answers);
     clients_.Connect({2, 1}, "bob", {}, &answers);
@@ -95,6 +99,16 @@ class TablesTest : public ::testing::Test {
     EXPECT_EQ(grant->launch, launch);
     launches_.Begun(launch);
     launches_.Granted(launch, &effects_);
+  }
+  // Adds an array of 8 bytes on each of the hosts, to which the client refers.
+  // Returns its number.
+  uint64_t AddArray(uint32_t client, uint64_t number,
+                    std::vector<uint32_t> hosts = {0, 1}) {
+    const std::vector<uint64_t> bytes(hosts.size(), 8);
+    objects_.Add(ClientId(client, number), hosts, bytes, /*held=*/true,
+                 /*filling=*/0, /*arriving=*/false);
+    memory_.Charge(hosts, bytes);
+    return ClientId(client, number);
   }
   // Numbers a message for the launch, which the host has not done.
   void SendStore(int32_t host, uint64_t launch, bool asks) {
@@ -160,6 +174,32 @@ class TablesTest : public ::testing::Test {
   Drains drains_{topology_,  epochs_,  objects_, clients_,
                  &programs_, &outbox_, &clock_};
   OpenLaunches open_{programs_, launches_, grants_, stores_};
+  Actor owner_;
+  RuntimeContext context_;
+  AwaitedPlans plans_{&context_, kTimeout};
+  AnswerTimer answers_{&world_,
+                       &owner_,
+                       topology_,
+                       kTimeout,
+                       {.plans = plans_,
+                        .programs = programs_,
+                        .launches = launches_,
+                        .stores = stores_,
+                        .fetches = fetches_,
+                        .loads = loads_,
+                        .drains = drains_,
+                        .open = open_},
+                       &timer_};
+  HostMemory& memory_ = programs_.mutable_admission()->host_memory();
+  StoreMessages messages_{{.epochs = epochs_,
+                           .loads = loads_,
+                           .objects = objects_,
+                           .memory = memory_,
+                           .log = stores_,
+                           .drains = drains_,
+                           .outbox = outbox_,
+                           .clock = clock_,
+                           .timer = answers_}};
 };
 
 }  // namespace pathways::testing
