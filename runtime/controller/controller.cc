@@ -82,7 +82,37 @@ Controller::Controller(RuntimeContext* context, ControllerOptions options)
                                                 .stores = stores_,
                                                 .outbox = outbox_,
                                                 .clock = clock_,
-                                                .timer = answer_timer_}) {}
+                                                .timer = answer_timer_}),
+      launch_reader_({.clients = clients_,
+                      .programs = programs_,
+                      .launches = launches_,
+                      .objects = objects_,
+                      .loads = loads_,
+                      .quotas = quotas_,
+                      .memory = memory_,
+                      .clock = clock_}),
+      grant_sender_({.topology = *context->topology,
+                     .directory = context->directory,
+                     .epochs = lives_,
+                     .programs = programs_,
+                     .launches = launches_,
+                     .grants = grants_,
+                     .store_log = store_log_,
+                     .outbox = outbox_}),
+      launch_service_({.world = *context->world,
+                       .topology = *context->topology,
+                       .clients = clients_,
+                       .programs = programs_,
+                       .objects = objects_,
+                       .open = open_,
+                       .reader = launch_reader_,
+                       .launches = launches_,
+                       .grants = grants_,
+                       .sender = grant_sender_,
+                       .stores = stores_,
+                       .outbox = outbox_,
+                       .clock = clock_,
+                       .timer = answer_timer_}) {}
 
 void Controller::NameEpochs(const PreparedPlan& plan,
                             proto::LoadProgram* load) const {
@@ -173,9 +203,9 @@ void Controller::HandleClient(proto::Control* control) {
     case proto::Control::kUnloadRequest:
       return OnUnload(client, control->unload_request());
     case proto::Control::kLaunchRequest:
-      return OnLaunch(control->mutable_launch_request());
+      return launch_service_.Launch(control->launch_request());
     case proto::Control::kCancelRequest:
-      return OnCancel(client, control->cancel_request());
+      return launch_service_.Cancel(client, control->cancel_request());
     case proto::Control::kReleaseRequest:
       return stores_.ReleaseHeld(
           absl::MakeConstSpan(control->release_request().objects().data(),
@@ -206,7 +236,7 @@ void Controller::HandleHost(ActorId from, const proto::Control& control) {
     case proto::Control::kLaunchReady:
       return OnLaunchReady(control.launch_ready());
     case proto::Control::kGrantDone:
-      return OnDone(control.grant_done());
+      return launch_service_.Take(control.grant_done());
     case proto::Control::kReport:
       return stalls_.Take(control.report());
     case proto::Control::kFetchReport:
@@ -225,19 +255,6 @@ void Controller::HandleHost(ActorId from, const proto::Control& control) {
     default:
       return;
   }
-}
-
-void Controller::NotifyEnded(const LaunchEffects::End& end) {
-  ControlRef control = outbox_.New(proto::Control::kLaunchEnded);
-  control->set_client(ClientOf(end.launch));
-  proto::LaunchEnded* ended = control->mutable_launch_ended();
-  ended->set_launch(NumberOf(end.launch));
-  ended->set_code(static_cast<int>(end.status.code()));
-  ended->set_message(end.status.message().data(), end.status.message().size());
-  ended->set_completed(end.completed);
-  ended->set_granted(end.granted);
-  for (uint32_t result : end.poisoned) ended->add_poisoned(result);
-  outbox_.SendToClient(std::move(control));
 }
 
 void Controller::OnSlices(uint32_t client,
@@ -335,6 +352,12 @@ void Controller::Proceed(const ProgramNext& next) {
   answer_timer_.Arm();
 }
 
+void Controller::OnLaunchReady(const proto::LaunchReady& ready) {
+  if (const std::optional<uint32_t> program = launch_service_.Take(ready)) {
+    GiveUp(*program, StatusFromWire(ready.code(), ready.message()));
+  }
+}
+
 void Controller::OnLongWork(const proto::LongWorkSeen& seen) {
   const ProgramTable::Program* program =
       programs_.Find(programs_.IdOf(seen.incarnation()));
@@ -370,8 +393,7 @@ void Controller::OnWorkerLost(const proto::WorkerLost& lost) {
 void Controller::GiveUp(uint32_t program, const absl::Status& why) {
   Proceed(
       programs_.Break(clock_.Now(), program, why, open_.BusyHosts(program)));
-  launches_.Abort(program, why, &effects_);
-  Apply();
+  launch_service_.Abort(program, why);
 }
 
 void Controller::OnDiagnose(uint32_t client,

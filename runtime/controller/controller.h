@@ -34,7 +34,10 @@
 #include "runtime/controller/drains.h"
 #include "runtime/controller/fetch_table.h"
 #include "runtime/controller/fetches.h"
+#include "runtime/controller/grant_sender.h"
 #include "runtime/controller/handler_clock.h"
+#include "runtime/controller/launch_reader.h"
+#include "runtime/controller/launch_service.h"
 #include "runtime/controller/launch_table.h"
 #include "runtime/controller/open_launches.h"
 #include "runtime/controller/outbox.h"
@@ -104,18 +107,17 @@ class Controller final : public ControlActor {
   uint64_t messages_received() const { return counters_.received.get(); }
   uint64_t bytes_received() const { return counters_.bytes.get(); }
   uint64_t programs() const { return counters_.programs.get(); }
-  uint64_t steps_done() const { return counters_.steps_done.get(); }
+  uint64_t steps_done() const { return launch_service_.steps_done(); }
 
  private:
   struct Counters {
-    Counter received, bytes, programs, steps_done;
+    Counter received, bytes, programs;
   };
 
   void OnMessage(ActorId from, ControlRef control) override;
   // Adds the plan's hosts that were replaced, with their epochs, for all its
   // hosts.
   void NameEpochs(const PreparedPlan& plan, proto::LoadProgram* load) const;
-  void NotifyEnded(const LaunchEffects::End& end);
 
   // Handle dispatches each message. HandleClient gets the messages of clients,
   // in order, with the clients' numbers replaced by ids; HandleHost gets all
@@ -183,30 +185,8 @@ class Controller final : public ControlActor {
   // Gives the program up, with its launches, because of `why`.
   void GiveUp(uint32_t program, const absl::Status& why);
 
-  // Launches and arrays (launches.cc).
-  void OnLaunch(proto::LaunchRequest* request);
-  // Sends a host the part of `request` that the launch needs there.
-  void SendPrepare(int32_t host, const LaunchTable::Launch& launch, bool asks,
-                   const proto::LaunchRequest& request);
-  void OnCancel(uint32_t client, const proto::CancelRequest& cancel);
   void OnLaunchReady(const proto::LaunchReady& ready);
-  void OnDone(const proto::GrantDone& done);
-  // Hands the launches that are ready to the grant order.
-  void BeginReady();
-  // Sends all grants that may be given now.
-  void GiveGrants();
-  // Sets the bytes of each array of the launch on each host. The launch must
-  // fit `plan`.
-  void Size(const PreparedPlan& plan, LaunchSpec* spec);
-  // Charges the hosts with the launch's new arrays. Returns true if they surely
-  // hold, or have room for, all that the launch needs.
-  bool Charge(const LaunchSpec& spec);
-  // A host has no room for a launch that was granted.
-  void OnRefusedLate(const proto::LaunchReady& ready);
-  // Carries out effects_ and clears it. Carrying out one list may append to
-  // later ones.
-  void Apply();
-  void SendGrant(const Grant& grant, bool skip);
+
   // Timeouts of hosts (deadlines.cc).
   void OnTick();
   // A host owes an answer and was silent for too long.
@@ -248,10 +228,6 @@ class Controller final : public ControlActor {
   StoreLog store_log_;
   FetchTable fetch_table_;
   HostMemory& memory_;
-  // The launch being handled, and the bytes of its arrays on hosts. Reused.
-  LaunchSpec spec_;
-  std::vector<uint64_t> bytes_;
-  LaunchEffects effects_;  // empty between messages
   ClientTable clients_;
   StatusReport report_;
   Quotas quotas_;
@@ -263,6 +239,9 @@ class Controller final : public ControlActor {
   AnswerTimer answer_timer_;
   StoreMessages stores_;
   Fetches fetches_;
+  LaunchReader launch_reader_;
+  GrantSender grant_sender_;
+  LaunchService launch_service_;
   Counters counters_;
 };
 

@@ -19,8 +19,7 @@ void Controller::OnSilent(int32_t host) {
   const absl::Status why = absl::DeadlineExceededError(
       absl::StrCat("a launch did not begin: no answer from ",
                    context_.topology->HostName(host), Tag(ErrorId::kNoAnswer)));
-  launches_.Unanswered(host, why, &effects_);
-  Apply();
+  launch_service_.Unanswered(host, why);
   // Other hosts may be in the middle of a launch that this host has not begun.
   for (uint32_t p = 0; p < programs_.end(); ++p) {
     if (open_.IsMissing(p, host)) GiveUp(p, why);

@@ -341,18 +341,12 @@ void Controller::RetryLoads() {
 
 void Controller::InheritPriorities() {
   if (loads_.empty()) return;
-  for (uint32_t id = 0; id < programs_.end(); ++id) {
-    const ProgramTable::Program* program = programs_.Find(id);
-    if (program == nullptr || launches_.Open(id).empty()) continue;
-    const ClientTerms* terms = clients_.TermsOf(program->owner);
-    if (terms == nullptr) continue;
-    const auto urgent = loads_.PriorityOver(program->owner, terms->priority);
-    if (!urgent.has_value()) continue;
-    for (uint64_t launch : launches_.Open(id)) {
-      launches_.Inherit(launch, {.priority = *urgent}, &effects_);
-    }
-  }
-  Apply();
+  launch_service_.Inherit(
+      [this](const ProgramTable::Program& program) -> std::optional<int32_t> {
+        const ClientTerms* terms = clients_.TermsOf(program.owner);
+        if (terms == nullptr) return std::nullopt;
+        return loads_.PriorityOver(program.owner, terms->priority);
+      });
 }
 
 void Controller::OnLoadCancel(uint32_t client,

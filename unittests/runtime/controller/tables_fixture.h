@@ -22,11 +22,15 @@
 #include "runtime/controller/awaited_plans.h"
 #include "runtime/controller/drains.h"
 #include "runtime/controller/fetch_table.h"
+#include "runtime/controller/grant_sender.h"
 #include "runtime/controller/handler_clock.h"
+#include "runtime/controller/launch_reader.h"
+#include "runtime/controller/launch_service.h"
 #include "runtime/controller/launch_table.h"
 #include "runtime/controller/open_launches.h"
 #include "runtime/controller/outbox.h"
 #include "runtime/controller/program_table.h"
+#include "runtime/controller/quotas.h"
 #include "runtime/controller/store_log.h"
 #include "runtime/controller/store_messages.h"
 #include "runtime/protocol/client_id.h"
@@ -99,6 +103,26 @@ class TablesTest : public ::testing::Test {
     EXPECT_EQ(grant->launch, launch);
     launches_.Begun(launch);
     launches_.Granted(launch, &effects_);
+  }
+  // Returns a request for one step of a program, with an argument and a result
+  // on both hosts. `fresh`: the values of the argument come with the launch.
+  proto::LaunchRequest Request(uint32_t client, uint64_t number,
+                               uint32_t program, uint64_t argument,
+                               uint64_t result, bool fresh = true) {
+    proto::LaunchRequest request;
+    request.set_launch(ClientId(client, number));
+    request.set_program(programs_.Find(program)->incarnation);
+    request.set_steps(1);
+    proto::ObjectRef* in = request.add_arguments();
+    in->set_object(ClientId(client, argument));
+    in->set_fresh(fresh);
+    proto::ObjectRef* out = request.add_results();
+    out->set_object(ClientId(client, result));
+    for (uint32_t host : {0, 1}) {
+      in->add_hosts(host);
+      out->add_hosts(host);
+    }
+    return request;
   }
   // Adds an array of 8 bytes on each of the hosts, to which the client refers.
   // Returns its number.
@@ -200,6 +224,37 @@ class TablesTest : public ::testing::Test {
                            .outbox = outbox_,
                            .clock = clock_,
                            .timer = answers_}};
+  Quotas quotas_{topology_, clients_, objects_, programs_.admission()};
+  LaunchReader reader_{{.clients = clients_,
+                        .programs = programs_,
+                        .launches = launches_,
+                        .objects = objects_,
+                        .loads = loads_,
+                        .quotas = quotas_,
+                        .memory = memory_,
+                        .clock = clock_}};
+  GrantSender sender_{{.topology = topology_,
+                       .directory = directory_,
+                       .epochs = epochs_,
+                       .programs = programs_,
+                       .launches = launches_,
+                       .grants = grants_,
+                       .store_log = stores_,
+                       .outbox = outbox_}};
+  LaunchService launch_service_{{.world = world_,
+                                 .topology = topology_,
+                                 .clients = clients_,
+                                 .programs = programs_,
+                                 .objects = objects_,
+                                 .open = open_,
+                                 .reader = reader_,
+                                 .launches = launches_,
+                                 .grants = grants_,
+                                 .sender = sender_,
+                                 .stores = messages_,
+                                 .outbox = outbox_,
+                                 .clock = clock_,
+                                 .timer = answers_}};
 };
 
 }  // namespace pathways::testing
