@@ -9,16 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "runtime/controller/controller.h"
 
 namespace pathways {
-namespace {
-
-// The request id that stands for the end of a client; clients do not use it.
-constexpr uint64_t kLeaving = UINT64_MAX;
-
-}  // namespace
 
 void Controller::OnConnect(uint32_t client,
                            const proto::ConnectRequest& request) {
@@ -55,9 +48,7 @@ void Controller::Leave(ClientRequest request,
   // The client's waits are dropped before its programs are released. The end of
   // its last program can end the client, and whatever ends then, or is tried
   // again then, must not belong to a client that is no longer known.
-  loads_.RemoveAll(client);
-  std::erase_if(loading_,
-                [&](const auto& one) { return one.first.client == client; });
+  load_service_.Leave(client);
   std::erase_if(load_terms_,
                 [&](const auto& one) { return one.first.client == client; });
   drains_.Leave(client);
@@ -67,24 +58,12 @@ void Controller::Leave(ClientRequest request,
   fetches_.Leave(client);
   std::vector<ClientAnswer> answers;
   for (uint64_t handle : clients_.Leave(request, &answers)) {
-    LeaveProgram(client, handle);
+    ends_.Leave(client, handle);
   }
   programs_.mutable_admission()->GiveBackAll(client);
   stores_.ReleaseHeld(objects);
   outbox_.AnswerAll(answers);
-  RetryLoads();
-}
-
-void Controller::LeaveProgram(uint32_t client, uint64_t handle) {
-  const uint32_t program = programs_.IdOf(handle);
-  if (!launches_.Open(program).empty()) {
-    GiveUp(program, absl::CancelledError(absl::StrCat(
-                        "client '", clients_.LabelOf(client), "' was closed")));
-  }
-  // A program that is loading, or being unloaded, reports when it is done.
-  const absl::StatusOr<ProgramNext> next = programs_.Unload(
-      clock_.Now(), handle, {client, kLeaving}, /*launches=*/0);
-  if (next.ok()) Proceed(*next);
+  load_service_.Retry();
 }
 
 }  // namespace pathways

@@ -51,11 +51,6 @@ Controller::Controller(RuntimeContext* context, ControllerOptions options)
               &outbox_, &clock_),
       questions_(context->directory, lives_, &outbox_, &clock_),
       open_(programs_, launches_, grants_, store_log_),
-      stalls_(*context->topology, options.stall_timeout_ns, programs_, open_,
-              &outbox_, &clock_,
-              [this](uint32_t program, const absl::Status& why) {
-                GiveUp(program, why);
-              }),
       answer_timer_(
           context->world, this, *context->topology,
           std::min(options.stall_timeout_ns, options.answer_timeout_ns),
@@ -112,17 +107,40 @@ Controller::Controller(RuntimeContext* context, ControllerOptions options)
                        .stores = stores_,
                        .outbox = outbox_,
                        .clock = clock_,
-                       .timer = answer_timer_}) {}
-
-void Controller::NameEpochs(const PreparedPlan& plan,
-                            proto::LoadProgram* load) const {
-  for (int32_t host : plan.binding().hosts()) {
-    if (lives_.restarts(host) == 0) continue;
-    proto::HostEpoch* life = load->add_lives();
-    life->set_host(static_cast<uint32_t>(host));
-    life->set_restarts(lives_.restarts(host));
-  }
-}
+                       .timer = answer_timer_}),
+      wait_timer_(context->world, this, loads_, drains_, &clock_),
+      rounds_(lives_, programs_, &outbox_, &answer_timer_),
+      load_service_({.topology = *context->topology,
+                     .quotas = quotas_,
+                     .clients = clients_,
+                     .programs = programs_,
+                     .plans = context->plans,
+                     .queue = loads_,
+                     .grants = grants_,
+                     .memory = memory_,
+                     .slices = slices_,
+                     .rounds = rounds_,
+                     .launches = launch_service_,
+                     .stores = stores_,
+                     .drains = drains_,
+                     .outbox = outbox_,
+                     .clock = clock_,
+                     .timer = answer_timer_,
+                     .deadlines = wait_timer_}),
+      ends_({.topology = *context->topology,
+             .clients = clients_,
+             .open = open_,
+             .programs = programs_,
+             .launches = launch_service_,
+             .loads = load_service_,
+             .outbox = outbox_,
+             .clock = clock_,
+             .timer = answer_timer_}),
+      stalls_(*context->topology, options.stall_timeout_ns, programs_, open_,
+              &outbox_, &clock_,
+              [this](uint32_t program, const absl::Status& why) {
+                ends_.GiveUp(program, why);
+              }) {}
 
 void Controller::OnLocal(const LocalMessage& message) {
   if (message.kind == kDescribe) return OnDescribe(message);
@@ -193,15 +211,15 @@ void Controller::HandleClient(proto::Control* control) {
     case proto::Control::kDrainRequest:
       return OnDrain(client, control->drain_request());
     case proto::Control::kLoadCancel:
-      return OnLoadCancel(client, control->load_cancel());
+      return load_service_.Cancel({client, control->load_cancel().request()});
     case proto::Control::kSlicesRequest:
       return OnSlices(client, control->slices_request());
     case proto::Control::kSliceRelease:
       programs_.mutable_admission()->GiveBack(client,
                                               control->slice_release().slice());
-      return RetryLoads();
+      return load_service_.Retry();
     case proto::Control::kUnloadRequest:
-      return OnUnload(client, control->unload_request());
+      return ends_.Unload(client, control->unload_request());
     case proto::Control::kLaunchRequest:
       return launch_service_.Launch(control->launch_request());
     case proto::Control::kCancelRequest:
@@ -228,11 +246,11 @@ void Controller::HandleClient(proto::Control* control) {
 void Controller::HandleHost(ActorId from, const proto::Control& control) {
   switch (control.kind_case()) {
     case proto::Control::kLoadReply:
-      return OnLoadReply(control.load_reply());
+      return load_service_.Take(control.load_reply());
     case proto::Control::kStopReply:
-      return OnStopReply(control.stop_reply());
+      return load_service_.Take(control.stop_reply());
     case proto::Control::kFreeReply:
-      return OnFreeReply(control.free_reply());
+      return load_service_.Take(control.free_reply());
     case proto::Control::kLaunchReady:
       return OnLaunchReady(control.launch_ready());
     case proto::Control::kGrantDone:
@@ -242,7 +260,7 @@ void Controller::HandleHost(ActorId from, const proto::Control& control) {
     case proto::Control::kFetchReport:
       return fetches_.Take(control.client(), control.fetch_report());
     case proto::Control::kObjectsDropped:
-      if (stores_.Take(control.objects_dropped())) RetryLoads();
+      if (stores_.Take(control.objects_dropped())) load_service_.Retry();
       return;
     case proto::Control::kWorkerLost:
       return OnWorkerLost(control.worker_lost());
@@ -264,97 +282,29 @@ void Controller::OnSlices(uint32_t client,
   if (!load.ok()) {
     return outbox_.Answer({client, request.request()}, load.status());
   }
-  Ask(*std::move(load));
+  load_service_.Ask(*std::move(load));
+}
+
+void Controller::OnLoadDeadline() {
+  wait_timer_.Fired();
+  load_service_.Expire();
+  drains_.Expire();
+  wait_timer_.Arm();
+  load_service_.Retry();
 }
 
 void Controller::OnDrain(uint32_t client, const proto::DrainRequest& drain) {
   if (!drains_.Take(client, drain)) return;
   if (!drain.undo()) {
-    ArmLoadTimer();
+    wait_timer_.Arm();
     answer_timer_.Arm();
   }
-  RetryLoads();
-}
-
-void Controller::OnUnload(uint32_t client, const proto::UnloadRequest& unload) {
-  const ClientRequest request{client, unload.request()};
-  const absl::StatusOr<ProgramNext> next =
-      programs_.Unload(clock_.Now(), unload.program(), request,
-                       launches_.Open(programs_.IdOf(unload.program())).size());
-  if (!next.ok()) return outbox_.Answer(request, next.status());
-  Proceed(*next);
-  // A program that was given up is already ending; now a call waits for that.
-  answer_timer_.Arm();
-}
-
-void Controller::OnStopReply(const proto::StopReply& reply) {
-  Proceed(programs_.Answered(clock_.Now(), ProgramTable::State::kStopping,
-                             reply.program(), reply.incarnation(),
-                             static_cast<int32_t>(reply.host()),
-                             absl::OkStatus()));
-}
-
-void Controller::OnFreeReply(const proto::FreeReply& reply) {
-  Proceed(programs_.Answered(clock_.Now(), ProgramTable::State::kFreeing,
-                             reply.program(), reply.incarnation(),
-                             static_cast<int32_t>(reply.host()),
-                             absl::OkStatus()));
-}
-
-void Controller::Proceed(const ProgramNext& next) {
-  counters_.programs.Set(programs_.loaded());
-  if (next.kind == ProgramNext::kAnswer) {
-    const uint32_t client = next.request.client;
-    if (next.gone != 0) {
-      context_.plans.Trim();
-      grants_.Unload(next.program);
-    }
-    if (clients_.IsLeaving(client)) {
-      if (next.handle != 0) LeaveProgram(client, next.handle);
-    } else if (!IsPart(next)) {
-      outbox_.Answer(next.request, next.status, next.handle);
-    }
-    if (next.gone == 0) return;
-    std::vector<ClientAnswer> answers;
-    clients_.RemoveProgram(client, next.gone, &answers);
-    outbox_.AnswerAll(answers);
-    drains_.AnswerComplete();
-    return RetryLoads();
-  }
-  if (next.kind != ProgramNext::kAsk) {
-    // No request waits for the end of the program, but drains and loads may.
-    if (next.gone == 0) return;
-    drains_.AnswerComplete();
-    return RetryLoads();
-  }
-  const ProgramTable::Program* program = programs_.Find(next.program);
-  if (program == nullptr) return;  // an earlier effect has ended it
-  auto name = [&](auto* message) {
-    message->set_program(program->id);
-    message->set_incarnation(program->incarnation);
-  };
-  outbox_.SendToHosts(program->waiting.Members(), [&](proto::Control* control) {
-    switch (program->state) {
-      case ProgramTable::State::kLoading:
-        name(control->mutable_load_program());
-        NamePlan(program->name,
-                 control->mutable_load_program()->mutable_plan());
-        NameEpochs(*program->plan, control->mutable_load_program());
-        break;
-      case ProgramTable::State::kStopping:
-        name(control->mutable_stop_program());
-        break;
-      default:
-        name(control->mutable_free_program());
-        break;
-    }
-  });
-  answer_timer_.Arm();
+  load_service_.Retry();
 }
 
 void Controller::OnLaunchReady(const proto::LaunchReady& ready) {
   if (const std::optional<uint32_t> program = launch_service_.Take(ready)) {
-    GiveUp(*program, StatusFromWire(ready.code(), ready.message()));
+    ends_.GiveUp(*program, StatusFromWire(ready.code(), ready.message()));
   }
 }
 
@@ -382,18 +332,12 @@ void Controller::OnWorkerLost(const proto::WorkerLost& lost) {
            host,
            absl::MakeConstSpan(lost.devices().data(), lost.devices_size()),
            why)) {
-    GiveUp(program, why);
+    ends_.GiveUp(program, why);
   }
-  RetryLoads();
+  load_service_.Retry();
   if (context_.on_worker_lost) {
     context_.on_worker_lost(host, lives_.epoch(host), why);
   }
-}
-
-void Controller::GiveUp(uint32_t program, const absl::Status& why) {
-  Proceed(
-      programs_.Break(clock_.Now(), program, why, open_.BusyHosts(program)));
-  launch_service_.Abort(program, why);
 }
 
 void Controller::OnDiagnose(uint32_t client,

@@ -39,9 +39,12 @@
 #include "runtime/controller/launch_reader.h"
 #include "runtime/controller/launch_service.h"
 #include "runtime/controller/launch_table.h"
+#include "runtime/controller/load_service.h"
 #include "runtime/controller/open_launches.h"
 #include "runtime/controller/outbox.h"
 #include "runtime/controller/process_questions.h"
+#include "runtime/controller/program_ends.h"
+#include "runtime/controller/program_rounds.h"
 #include "runtime/controller/program_table.h"
 #include "runtime/controller/quotas.h"
 #include "runtime/controller/slice_requests.h"
@@ -50,6 +53,7 @@
 #include "runtime/controller/store_log.h"
 #include "runtime/controller/store_messages.h"
 #include "runtime/controller/tick_timer.h"
+#include "runtime/controller/wait_timer.h"
 #include "runtime/executor/runtime_context.h"
 #include "runtime/proto/status.pb.h"
 #include "runtime/protocol/host_epochs.h"
@@ -106,19 +110,15 @@ class Controller final : public ControlActor {
   // May be called from any thread.
   uint64_t messages_received() const { return counters_.received.get(); }
   uint64_t bytes_received() const { return counters_.bytes.get(); }
-  uint64_t programs() const { return counters_.programs.get(); }
+  uint64_t programs() const { return load_service_.programs(); }
   uint64_t steps_done() const { return launch_service_.steps_done(); }
 
  private:
   struct Counters {
-    Counter received, bytes, programs;
+    Counter received, bytes;
   };
 
   void OnMessage(ActorId from, ControlRef control) override;
-  // Adds the plan's hosts that were replaced, with their epochs, for all its
-  // hosts.
-  void NameEpochs(const PreparedPlan& plan, proto::LoadProgram* load) const;
-
   // Handle dispatches each message. HandleClient gets the messages of clients,
   // in order, with the clients' numbers replaced by ids; HandleHost gets all
   // others.
@@ -133,47 +133,16 @@ class Controller final : public ControlActor {
   void OnClientGone(uint32_t client);
   // Releases all that a client has, and its references to `objects`.
   void Leave(ClientRequest request, absl::Span<const uint64_t> objects);
-  // Ends the program's launches and unloads it, for a client that leaves.
-  void LeaveProgram(uint32_t client, uint64_t handle);
-
   // Answers a StatusQuery.
   void OnDescribe(const LocalMessage& message);
 
-  // Programs, and loads that wait for memory (waiting_loads.cc).
   void OnLoad(uint32_t client, const proto::LoadRequest& request);
   // Continues a load when all its plans are here.
   void Load(ClientRequest request);
-  void OnLoadReply(const proto::LoadReply& reply);
-  // Returns the bytes that the load's programs need, by pool.
-  DeviceBytes NeedOf(const LoadQueue::Load& load) const;
-  // Grants the load or slices, lets them wait, or refuses them.
-  void Ask(LoadQueue::Load load);
-  // Begins to load the programs, or hands out the slices. Returns
-  // ResourceExhausted if that is not possible now.
-  absl::Status Admit(const LoadQueue::Load& load);
-  // Returns true if `next` belongs to a load of several programs, and records
-  // it there. Answers the load when all its programs are loaded. When a host
-  // refuses one, unloads the others.
-  bool IsPart(const ProgramNext& next);
-  // Handles a load that hosts had no room for. The load waits for memory if it
-  // may wait and some client can release that memory.
-  void Refused(LoadQueue::Load load, const absl::Status& why);
-  // Tries waiting loads again; called when there may be more memory.
-  void RetryLoads();
-  void NotifyWaits(ClientRequest request, const std::string& why);
-  // Priority inheritance: launches of clients that hold memory inherit the
-  // priority of the loads waiting for it.
-  void InheritPriorities();
-  void OnLoadCancel(uint32_t client, const proto::LoadCancel& cancel);
   void OnSlices(uint32_t client, const proto::SlicesRequest& request);
-  void ArmLoadTimer();
+  // A deadline of a load or drain has passed.
   void OnLoadDeadline();
   void OnDrain(uint32_t client, const proto::DrainRequest& request);
-  // Loaded programs (controller.cc).
-  void OnUnload(uint32_t client, const proto::UnloadRequest& request);
-  void OnStopReply(const proto::StopReply& reply);
-  void OnFreeReply(const proto::FreeReply& reply);
-  void Proceed(const ProgramNext& next);
   // Plans from clients, and plans for processes with hosts (plans.cc).
   void OnPlanPart(uint32_t client, const proto::PlanPart& part);
   void OnPlanRequest(ActorId from, const proto::PlanRequest& request);
@@ -182,16 +151,10 @@ class Controller final : public ControlActor {
   void OnWorkerLost(const proto::WorkerLost& lost);
   // Forwards a report of long work to the client that owns the program.
   void OnLongWork(const proto::LongWorkSeen& seen);
-  // Gives the program up, with its launches, because of `why`.
-  void GiveUp(uint32_t program, const absl::Status& why);
-
   void OnLaunchReady(const proto::LaunchReady& ready);
 
   // Timeouts of hosts (deadlines.cc).
   void OnTick();
-  // A host owes an answer and was silent for too long.
-  void OnSilent(int32_t host);
-
   void OnDiagnose(uint32_t client, const proto::DiagnoseRequest& request);
 
   RuntimeContext& context_;
@@ -210,18 +173,6 @@ class Controller final : public ControlActor {
     std::vector<LoadQueue::Program> programs;
   };
   std::map<ClientRequest, LoadTerms> load_terms_;
-  // A load whose hosts were told to load it.
-  struct Loading {
-    enum class Part { kLoading, kLoaded, kGone };
-    LoadQueue::Load load;
-    // Handle and state of each program.
-    std::vector<std::pair<uint64_t, Part>> parts;
-    absl::Status status;
-    // The memory of a program that is gone is still held.
-    bool is_held = false;
-  };
-  std::map<ClientRequest, Loading> loading_;
-  TimeNs load_timer_ = kNoDeadline;  // time at which it fires
   ObjectTable objects_;
   LaunchTable launches_{&objects_};
   GrantOrder grants_;
@@ -235,13 +186,17 @@ class Controller final : public ControlActor {
   Drains drains_;
   ProcessQuestions questions_;
   OpenLaunches open_;
-  StallRounds stalls_;
   AnswerTimer answer_timer_;
   StoreMessages stores_;
   Fetches fetches_;
   LaunchReader launch_reader_;
   GrantSender grant_sender_;
   LaunchService launch_service_;
+  WaitTimer wait_timer_;
+  ProgramRounds rounds_;
+  LoadService load_service_;
+  ProgramEnds ends_;
+  StallRounds stalls_;
   Counters counters_;
 };
 

@@ -15,17 +15,6 @@
 
 namespace pathways {
 
-void Controller::OnSilent(int32_t host) {
-  const absl::Status why = absl::DeadlineExceededError(
-      absl::StrCat("a launch did not begin: no answer from ",
-                   context_.topology->HostName(host), Tag(ErrorId::kNoAnswer)));
-  launch_service_.Unanswered(host, why);
-  // Other hosts may be in the middle of a launch that this host has not begun.
-  for (uint32_t p = 0; p < programs_.end(); ++p) {
-    if (open_.IsMissing(p, host)) GiveUp(p, why);
-  }
-}
-
 void Controller::OnTick() {
   WaitSet busy = open_.BusyHosts();
   // A disk takes time, too.
@@ -33,14 +22,15 @@ void Controller::OnTick() {
   AwaitedPlans::Outcome awaited;
   awaited_.Tick(clock_.Now(), &awaited);
   Apply(std::move(awaited));
-  for (const ProgramNext& next : programs_.Tick(clock_.Now(), busy))
-    Proceed(next);
+  for (const ProgramNext& next : programs_.Tick(clock_.Now(), busy)) {
+    load_service_.Proceed(next);
+  }
 
   // A kernel continues after its program was given up; in a simulation nothing
   // waits for it.
   if (!context_.world->simulated()) programs_.AddInterrupted(&busy);
   fetches_.Tick(busy);
-  for (int32_t host : stores_.Tick(busy)) OnSilent(host);
+  for (int32_t host : stores_.Tick(busy)) ends_.HostSilent(host);
   if (answer_timer_.LooksForStalls()) stalls_.Tick();
   answer_timer_.Arm();
 }
@@ -52,28 +42,14 @@ void Controller::OnPeerDown(int32_t host, uint32_t epoch) {
   objects_.HostGone(
       host, absl::UnavailableError(absl::StrCat("the values are lost: ", gone,
                                                 Tag(ErrorId::kHostGone))));
-  for (uint32_t p = 0; p < programs_.end(); ++p) {
-    const ProgramTable::Program* program = programs_.Find(p);
-    if (program == nullptr) continue;
-    const PreparedPlan& plan = *program->plan;
-    if (!std::binary_search(plan.binding().hosts().begin(),
-                            plan.binding().hosts().end(), host)) {
-      continue;
-    }
-    GiveUp(p, absl::UnavailableError(absl::StrCat("program '", plan.name(),
-                                                  "' cannot go on: ", gone,
-                                                  Tag(ErrorId::kHostGone))));
-  }
-  for (const ProgramNext& next : programs_.HostGone(clock_.Now(), host, life)) {
-    Proceed(next);
-  }
+  ends_.HostGone(host, life, gone);
   fetches_.HostGone(
       host, absl::UnavailableError(absl::StrCat(
                 "values were not fetched: ", gone, Tag(ErrorId::kHostGone))));
   stores_.HostGone(host);
   questions_.ProcessGone(context_.directory.place(host).process);
   drains_.AnswerComplete();
-  RetryLoads();
+  load_service_.Retry();
 }
 
 void Controller::OnPeerUp(int32_t host, uint32_t epoch) {
@@ -81,7 +57,7 @@ void Controller::OnPeerUp(int32_t host, uint32_t epoch) {
   // The notices of epochs in between may be missing.
   if (epoch > lives_.epoch(host)) OnPeerDown(host, epoch - 1);
   if (lives_.Up(host, epoch)) programs_.HostUp(host);
-  RetryLoads();
+  load_service_.Retry();
 }
 
 }  // namespace pathways

@@ -9,6 +9,7 @@
 #ifndef RUNTIME_CONTROLLER_OPEN_LAUNCHES_H_
 #define RUNTIME_CONTROLLER_OPEN_LAUNCHES_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -35,6 +36,10 @@ class OpenLaunches {
         stores_(stores) {}
 
   bool empty() const { return launches_.size() == 0; }
+  // Returns the number of open launches of a program.
+  size_t CountOf(uint32_t program) const {
+    return launches_.Open(program).size();
+  }
   // Returns the programs with open launches, by number.
   std::vector<StallDetector::Subject> Subjects() const;
   // Returns the hosts that have something to run.

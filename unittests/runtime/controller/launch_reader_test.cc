@@ -62,7 +62,7 @@ TEST_F(LaunchReaderTest, OnlyALaunchWithoutFreshValuesSurelyHasRoom) {
   EXPECT_FALSE(reader_.spec().asks);
   // A host that loads a program has less room than its account says.
   AddProgram(2, "q");
-  proto::LaunchRequest last = Request(1, 3, p, 3, 5, /*fresh=*/false);
+  const proto::LaunchRequest last = Request(1, 3, p, 3, 5, /*fresh=*/false);
   ASSERT_TRUE(reader_.Read(last).ok());
   EXPECT_TRUE(reader_.spec().asks);
 }

@@ -27,12 +27,16 @@
 #include "runtime/controller/launch_reader.h"
 #include "runtime/controller/launch_service.h"
 #include "runtime/controller/launch_table.h"
+#include "runtime/controller/load_service.h"
 #include "runtime/controller/open_launches.h"
 #include "runtime/controller/outbox.h"
+#include "runtime/controller/program_rounds.h"
 #include "runtime/controller/program_table.h"
 #include "runtime/controller/quotas.h"
+#include "runtime/controller/slice_requests.h"
 #include "runtime/controller/store_log.h"
 #include "runtime/controller/store_messages.h"
+#include "runtime/controller/wait_timer.h"
 #include "runtime/protocol/client_id.h"
 #include "runtime/resources/load_queue.h"
 #include "runtime/scheduler/grant_order.h"
@@ -255,6 +259,26 @@ class TablesTest : public ::testing::Test {
                                  .outbox = outbox_,
                                  .clock = clock_,
                                  .timer = answers_}};
+  SliceRequests slices_{topology_, clients_, grants_, &programs_, &outbox_};
+  WaitTimer deadlines_{&world_, &owner_, loads_, drains_, &clock_};
+  ProgramRounds rounds_{epochs_, programs_, &outbox_, &answers_};
+  LoadService load_service_{{.topology = topology_,
+                             .quotas = quotas_,
+                             .clients = clients_,
+                             .programs = programs_,
+                             .plans = context_.plans,
+                             .queue = loads_,
+                             .grants = grants_,
+                             .memory = memory_,
+                             .slices = slices_,
+                             .rounds = rounds_,
+                             .launches = launch_service_,
+                             .stores = messages_,
+                             .drains = drains_,
+                             .outbox = outbox_,
+                             .clock = clock_,
+                             .timer = answers_,
+                             .deadlines = deadlines_}};
 };
 
 }  // namespace pathways::testing
