@@ -49,12 +49,8 @@ void Controller::Leave(ClientRequest request,
   // its last program can end the client, and whatever ends then, or is tried
   // again then, must not belong to a client that is no longer known.
   load_service_.Leave(client);
-  std::erase_if(load_terms_,
-                [&](const auto& one) { return one.first.client == client; });
   drains_.Leave(client);
-  AwaitedPlans::Outcome left;
-  awaited_.Leave(clock_.Now(), client, &left);
-  Apply(std::move(left));
+  load_requests_.Leave(client);
   fetches_.Leave(client);
   std::vector<ClientAnswer> answers;
   for (uint64_t handle : clients_.Leave(request, &answers)) {

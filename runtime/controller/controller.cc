@@ -127,6 +127,13 @@ Controller::Controller(RuntimeContext* context, ControllerOptions options)
                      .clock = clock_,
                      .timer = answer_timer_,
                      .deadlines = wait_timer_}),
+      load_requests_({.plans = context->plans,
+                      .awaited = awaited_,
+                      .admission = programs_.admission(),
+                      .loads = load_service_,
+                      .outbox = outbox_,
+                      .clock = clock_,
+                      .timer = answer_timer_}),
       ends_({.topology = *context->topology,
              .clients = clients_,
              .open = open_,
@@ -205,7 +212,7 @@ void Controller::HandleClient(proto::Control* control) {
     case proto::Control::kDisconnectRequest:
       return OnDisconnect(client, control->disconnect_request());
     case proto::Control::kLoadRequest:
-      return OnLoad(client, control->load_request());
+      return load_requests_.Take(client, control->load_request());
     case proto::Control::kDevicesRequest:
       return drains_.AnswerAway({client, control->devices_request().request()});
     case proto::Control::kDrainRequest:
@@ -267,7 +274,7 @@ void Controller::HandleHost(ActorId from, const proto::Control& control) {
     case proto::Control::kLongWorkSeen:
       return OnLongWork(control.long_work_seen());
     case proto::Control::kPlanPart:
-      return OnPlanPart(control.client(), control.plan_part());
+      return load_requests_.Take(control.client(), control.plan_part());
     case proto::Control::kPlanRequest:
       return OnPlanRequest(from, control.plan_request());
     default:
@@ -306,6 +313,15 @@ void Controller::OnLaunchReady(const proto::LaunchReady& ready) {
   if (const std::optional<uint32_t> program = launch_service_.Take(ready)) {
     ends_.GiveUp(*program, StatusFromWire(ready.code(), ready.message()));
   }
+}
+
+void Controller::OnPlanRequest(ActorId from,
+                               const proto::PlanRequest& request) {
+  const uint32_t process = context_.directory.Find(from)->index;
+  programs_.Asked(clock_.Now(), process, request);
+  ControlRef control = outbox_.New();
+  AnswerPlanRequest(&context_.plans, request, control->mutable_plan_part());
+  outbox_.Send(from, std::move(control));
 }
 
 void Controller::OnLongWork(const proto::LongWorkSeen& seen) {

@@ -39,6 +39,7 @@
 #include "runtime/controller/launch_reader.h"
 #include "runtime/controller/launch_service.h"
 #include "runtime/controller/launch_table.h"
+#include "runtime/controller/load_requests.h"
 #include "runtime/controller/load_service.h"
 #include "runtime/controller/open_launches.h"
 #include "runtime/controller/outbox.h"
@@ -136,18 +137,12 @@ class Controller final : public ControlActor {
   // Answers a StatusQuery.
   void OnDescribe(const LocalMessage& message);
 
-  void OnLoad(uint32_t client, const proto::LoadRequest& request);
-  // Continues a load when all its plans are here.
-  void Load(ClientRequest request);
   void OnSlices(uint32_t client, const proto::SlicesRequest& request);
   // A deadline of a load or drain has passed.
   void OnLoadDeadline();
   void OnDrain(uint32_t client, const proto::DrainRequest& request);
-  // Plans from clients, and plans for processes with hosts (plans.cc).
-  void OnPlanPart(uint32_t client, const proto::PlanPart& part);
+  // Sends a part of a plan to a process with hosts.
   void OnPlanRequest(ActorId from, const proto::PlanRequest& request);
-  // Sends the messages, and ends the loads, of an outcome.
-  void Apply(AwaitedPlans::Outcome outcome);
   void OnWorkerLost(const proto::WorkerLost& lost);
   // Forwards a report of long work to the client that owns the program.
   void OnLongWork(const proto::LongWorkSeen& seen);
@@ -165,14 +160,6 @@ class Controller final : public ControlActor {
   AwaitedPlans awaited_;
   ProgramTable programs_;
   LoadQueue loads_;
-  // A load whose plans have not all come.
-  struct LoadTerms {
-    uint64_t wait_ns = UINT64_MAX;  // longest wait
-    bool awaits_devices = false;
-    // The plan is null until it comes.
-    std::vector<LoadQueue::Program> programs;
-  };
-  std::map<ClientRequest, LoadTerms> load_terms_;
   ObjectTable objects_;
   LaunchTable launches_{&objects_};
   GrantOrder grants_;
@@ -195,6 +182,7 @@ class Controller final : public ControlActor {
   WaitTimer wait_timer_;
   ProgramRounds rounds_;
   LoadService load_service_;
+  LoadRequests load_requests_;
   ProgramEnds ends_;
   StallRounds stalls_;
   Counters counters_;

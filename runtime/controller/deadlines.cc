@@ -19,9 +19,7 @@ void Controller::OnTick() {
   WaitSet busy = open_.BusyHosts();
   // A disk takes time, too.
   for (int32_t host : stores_.TakeMoved().Members()) busy.Insert(host);
-  AwaitedPlans::Outcome awaited;
-  awaited_.Tick(clock_.Now(), &awaited);
-  Apply(std::move(awaited));
+  load_requests_.Tick();
   for (const ProgramNext& next : programs_.Tick(clock_.Now(), busy)) {
     load_service_.Proceed(next);
   }
