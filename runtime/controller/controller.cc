@@ -143,6 +143,17 @@ Controller::Controller(RuntimeContext* context, ControllerOptions options)
              .outbox = outbox_,
              .clock = clock_,
              .timer = answer_timer_}),
+      client_service_({.objects = objects_,
+                       .clients = clients_,
+                       .grants = grants_,
+                       .admission = *programs_.mutable_admission(),
+                       .requests = load_requests_,
+                       .loads = load_service_,
+                       .drains = drains_,
+                       .fetches = fetches_,
+                       .programs = ends_,
+                       .stores = stores_,
+                       .outbox = outbox_}),
       stalls_(*context->topology, options.stall_timeout_ns, programs_, open_,
               &outbox_, &clock_,
               [this](uint32_t program, const absl::Status& why) {
@@ -154,7 +165,7 @@ void Controller::OnLocal(const LocalMessage& message) {
   if (message.kind == kLoadDeadline) return OnLoadDeadline();
   if (message.kind == kClientsGone) {
     for (uint32_t i = 0; i < message.item; ++i) {
-      OnClientGone(message.target + i);
+      client_service_.Gone(message.target + i);
     }
   }
   if (message.kind == kStallTick &&
@@ -204,13 +215,13 @@ void Controller::Handle(ActorId from, ControlRef control) {
 void Controller::HandleClient(proto::Control* control) {
   const uint32_t client = control->client();
   if (control->has_connect_request()) {
-    return OnConnect(client, control->connect_request());
+    return client_service_.Connect(client, control->connect_request());
   }
   if (clients_.NameOf(client) == nullptr || clients_.IsLeaving(client)) return;
   if (!NameByIds(control)) return;
   switch (control->kind_case()) {
     case proto::Control::kDisconnectRequest:
-      return OnDisconnect(client, control->disconnect_request());
+      return client_service_.Disconnect(client, control->disconnect_request());
     case proto::Control::kLoadRequest:
       return load_requests_.Take(client, control->load_request());
     case proto::Control::kDevicesRequest:
@@ -220,7 +231,7 @@ void Controller::HandleClient(proto::Control* control) {
     case proto::Control::kLoadCancel:
       return load_service_.Cancel({client, control->load_cancel().request()});
     case proto::Control::kSlicesRequest:
-      return OnSlices(client, control->slices_request());
+      return load_service_.Take(client, control->slices_request());
     case proto::Control::kSliceRelease:
       programs_.mutable_admission()->GiveBack(client,
                                               control->slice_release().slice());
@@ -282,16 +293,6 @@ void Controller::HandleHost(ActorId from, const proto::Control& control) {
   }
 }
 
-void Controller::OnSlices(uint32_t client,
-                          const proto::SlicesRequest& request) {
-  absl::StatusOr<LoadQueue::Load> load =
-      slices_.Read(clock_.Now(), client, request);
-  if (!load.ok()) {
-    return outbox_.Answer({client, request.request()}, load.status());
-  }
-  load_service_.Ask(*std::move(load));
-}
-
 void Controller::OnLoadDeadline() {
   wait_timer_.Fired();
   load_service_.Expire();
@@ -335,23 +336,10 @@ void Controller::OnLongWork(const proto::LongWorkSeen& seen) {
 }
 
 void Controller::OnWorkerLost(const proto::WorkerLost& lost) {
-  const Topology& topology = *context_.topology;
   const int32_t host = static_cast<int32_t>(lost.host());
-  for (uint32_t device : lost.devices()) {
-    if (device >= static_cast<uint32_t>(topology.num_host_devices(host))) {
-      return;
-    }
-  }
   const absl::Status why = absl::DeadlineExceededError(
       absl::StrCat(lost.message(), Tag(ErrorId::kWorkerLost)));
-  for (uint32_t program : programs_.Lose(
-           host,
-           absl::MakeConstSpan(lost.devices().data(), lost.devices_size()),
-           why)) {
-    ends_.GiveUp(program, why);
-  }
-  load_service_.Retry();
-  if (context_.on_worker_lost) {
+  if (ends_.WorkerLost(lost, why) && context_.on_worker_lost) {
     context_.on_worker_lost(host, lives_.epoch(host), why);
   }
 }
@@ -368,6 +356,49 @@ void Controller::OnDiagnose(uint32_t client,
     return outbox_.Answer({client, request.request()}, absl::OkStatus());
   }
   stalls_.Diagnose({client, request.request()});
+}
+
+void Controller::OnTick() {
+  WaitSet busy = open_.BusyHosts();
+  // A disk takes time, too.
+  for (int32_t host : stores_.TakeMoved().Members()) busy.Insert(host);
+  load_requests_.Tick();
+  for (const ProgramNext& next : programs_.Tick(clock_.Now(), busy)) {
+    load_service_.Proceed(next);
+  }
+
+  // A kernel continues after its program was given up; in a simulation nothing
+  // waits for it.
+  if (!context_.world->simulated()) programs_.AddInterrupted(&busy);
+  fetches_.Tick(busy);
+  for (int32_t host : stores_.Tick(busy)) ends_.HostSilent(host);
+  if (answer_timer_.LooksForStalls()) stalls_.Tick();
+  answer_timer_.Arm();
+}
+
+void Controller::OnPeerDown(int32_t host, uint32_t epoch) {
+  if (!lives_.Has(host) || !lives_.Down(host, epoch)) return;
+  const uint32_t life = lives_.epoch(host);
+  const std::string gone = GoneText(*context_.topology, host, life);
+  objects_.HostGone(
+      host, absl::UnavailableError(absl::StrCat("the values are lost: ", gone,
+                                                Tag(ErrorId::kHostGone))));
+  ends_.HostGone(host, life, gone);
+  fetches_.HostGone(
+      host, absl::UnavailableError(absl::StrCat(
+                "values were not fetched: ", gone, Tag(ErrorId::kHostGone))));
+  stores_.HostGone(host);
+  questions_.ProcessGone(context_.directory.place(host).process);
+  drains_.AnswerComplete();
+  load_service_.Retry();
+}
+
+void Controller::OnPeerUp(int32_t host, uint32_t epoch) {
+  if (!lives_.Has(host)) return;
+  // The notices of epochs in between may be missing.
+  if (epoch > lives_.epoch(host)) OnPeerDown(host, epoch - 1);
+  if (lives_.Up(host, epoch)) programs_.HostUp(host);
+  load_service_.Retry();
 }
 
 }  // namespace pathways

@@ -17,19 +17,16 @@
 
 #include <condition_variable>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
-#include <string>
-#include <vector>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "runtime/base/counter.h"
 #include "runtime/base/mutex.h"
 #include "runtime/controller/answer_timer.h"
 #include "runtime/controller/awaited_plans.h"
+#include "runtime/controller/client_service.h"
 #include "runtime/controller/client_table.h"
 #include "runtime/controller/drains.h"
 #include "runtime/controller/fetch_table.h"
@@ -127,17 +124,8 @@ class Controller final : public ControlActor {
   void HandleClient(proto::Control* control);
   void HandleHost(ActorId from, const proto::Control& control);
 
-  // Clients (clients.cc).
-  void OnConnect(uint32_t client, const proto::ConnectRequest& request);
-  void OnDisconnect(uint32_t client, const proto::DisconnectRequest& request);
-  // The client's process is gone.
-  void OnClientGone(uint32_t client);
-  // Releases all that a client has, and its references to `objects`.
-  void Leave(ClientRequest request, absl::Span<const uint64_t> objects);
   // Answers a StatusQuery.
   void OnDescribe(const LocalMessage& message);
-
-  void OnSlices(uint32_t client, const proto::SlicesRequest& request);
   // A deadline of a load or drain has passed.
   void OnLoadDeadline();
   void OnDrain(uint32_t client, const proto::DrainRequest& request);
@@ -147,8 +135,6 @@ class Controller final : public ControlActor {
   // Forwards a report of long work to the client that owns the program.
   void OnLongWork(const proto::LongWorkSeen& seen);
   void OnLaunchReady(const proto::LaunchReady& ready);
-
-  // Timeouts of hosts (deadlines.cc).
   void OnTick();
   void OnDiagnose(uint32_t client, const proto::DiagnoseRequest& request);
 
@@ -184,6 +170,7 @@ class Controller final : public ControlActor {
   LoadService load_service_;
   LoadRequests load_requests_;
   ProgramEnds ends_;
+  ClientService client_service_;
   StallRounds stalls_;
   Counters counters_;
 };

@@ -88,6 +88,15 @@ void LoadService::Ask(LoadQueue::Load load) {
   Wait(std::move(load), admitted);
 }
 
+void LoadService::Take(uint32_t client, const proto::SlicesRequest& request) {
+  absl::StatusOr<LoadQueue::Load> load =
+      uses_.slices.Read(uses_.clock.Now(), client, request);
+  if (!load.ok()) {
+    return uses_.outbox.Answer({client, request.request()}, load.status());
+  }
+  Ask(*std::move(load));
+}
+
 void LoadService::Wait(LoadQueue::Load load, const absl::Status& refusal) {
   const ClientRequest request = load.request;
   const bool may_wait = load.deadline > uses_.clock.Now();

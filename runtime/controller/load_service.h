@@ -70,6 +70,8 @@ class LoadService {
   // Grants the load or slices, lets them wait, or refuses them. Sets the bytes
   // that programs need.
   void Ask(LoadQueue::Load load);
+  // Asks for slices, if the cluster may have such.
+  void Take(uint32_t client, const proto::SlicesRequest& request);
   // Cancels a load that waits for memory.
   void Cancel(ClientRequest request);
   // Returns true if the load's hosts were told to load it.

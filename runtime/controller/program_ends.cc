@@ -9,9 +9,9 @@
 #include "runtime/controller/program_ends.h"
 
 #include <algorithm>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "runtime/base/error_codes.h"
 
 namespace pathways {
@@ -61,6 +61,22 @@ void ProgramEnds::HostGone(int32_t host, uint32_t epoch,
        uses_.programs.HostGone(uses_.clock.Now(), host, epoch)) {
     uses_.loads.Proceed(next);
   }
+}
+
+bool ProgramEnds::WorkerLost(const proto::WorkerLost& lost,
+                             const absl::Status& why) {
+  const int32_t host = static_cast<int32_t>(lost.host());
+  const int num_devices = uses_.topology.num_host_devices(host);
+  for (uint32_t device : lost.devices()) {
+    if (device >= static_cast<uint32_t>(num_devices)) return false;
+  }
+  const auto devices =
+      absl::MakeConstSpan(lost.devices().data(), lost.devices_size());
+  for (uint32_t program : uses_.programs.Lose(host, devices, why)) {
+    GiveUp(program, why);
+  }
+  uses_.loads.Retry();
+  return true;
 }
 
 void ProgramEnds::HostSilent(int32_t host) {

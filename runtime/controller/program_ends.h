@@ -53,6 +53,9 @@ class ProgramEnds {
   // Gives up the programs of a host that is gone, in this epoch. `gone`: text
   // for their clients.
   void HostGone(int32_t host, uint32_t epoch, const std::string& gone);
+  // Gives up the programs on devices that a host has lost, because of `why`.
+  // Returns false if the host has no such devices.
+  bool WorkerLost(const proto::WorkerLost& lost, const absl::Status& why);
   // A host owes an answer and was silent for too long: ends the launches that
   // wait for it.
   void HostSilent(int32_t host);

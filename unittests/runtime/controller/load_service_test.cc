@@ -118,6 +118,31 @@ TEST_F(LoadServiceTest, ALoadWaitsForMemoryAndIsGrantedWhenItIsFree) {
   EXPECT_TRUE(loads_.empty());
 }
 
+TEST_F(LoadServiceTest, SlicesAreGrantedWaitOrAreRefused) {
+  proto::SlicesRequest request;
+  request.set_request(5);
+  proto::SliceNeed* need = request.add_slices();
+  need->set_name("t");
+  need->add_islands()->add_devices()->set_count(2);
+  load_service_.Take(1, request);
+  EXPECT_THAT(Sent(), ElementsAre("client1 5: "));
+  request.set_request(6);
+  load_service_.Take(1, request);
+  std::vector<std::string> sent = Sent();
+  ASSERT_EQ(sent.size(), 1u);
+  EXPECT_THAT(sent[0], HasSubstr("client1 6: slice 't'"));
+  load_service_.Take(2, request);
+  sent = Sent();
+  ASSERT_EQ(sent.size(), 1u);
+  EXPECT_THAT(sent[0], HasSubstr("client2 waits 6: slice 't' needs"));
+  request.set_request(7);
+  need->mutable_islands(0)->mutable_devices(0)->set_count(3);
+  load_service_.Take(1, request);
+  sent = Sent();
+  ASSERT_EQ(sent.size(), 1u);
+  EXPECT_THAT(sent[0], HasSubstr("client1 7: slice 't' asks for 3 devices"));
+}
+
 TEST_F(LoadServiceTest, ALoadThatMayNotWaitIsRefused) {
   TakeDevices();
   LoadQueue::Load load = Make(1, 7);

@@ -87,6 +87,21 @@ TEST_F(ProgramEndsTest, TheProgramsOfAHostThatIsGoneAreGivenUp) {
   EXPECT_FALSE(programs_.Ready(1, programs_.Find(p)->incarnation).ok());
 }
 
+TEST_F(ProgramEndsTest, TheProgramsOfALostWorkerAreGivenUp) {
+  const uint32_t p = LoadProgram(1);
+  Launch(p);
+  proto::WorkerLost lost;
+  lost.set_host(1);
+  lost.add_devices(1);  // the host has one device
+  const absl::Status why = absl::DeadlineExceededError("a kernel hangs");
+  EXPECT_FALSE(ends_.WorkerLost(lost, why));
+  EXPECT_THAT(Sent(), IsEmpty());
+  lost.set_devices(0, 0);
+  EXPECT_TRUE(ends_.WorkerLost(lost, why));
+  EXPECT_EQ(Sent().back(), "client1 ended 1: a kernel hangs");
+  EXPECT_EQ(programs_.admission().AwayDevices().size(), 1u);
+}
+
 TEST_F(ProgramEndsTest, ASilentHostEndsWhatItMayHaveMissed) {
   const uint32_t p = LoadProgram(1);
   Launch(p);
