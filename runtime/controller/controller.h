@@ -9,8 +9,7 @@
 // Clients send requests to the controller and get answers by control messages.
 // A launch costs one message to each host, one back from each host that must
 // first get values or find room, one to each island and back, and one to its
-// client. A step costs none. The tables beside the controller record what is
-// loaded, launched, held and granted; they know no messages.
+// client. A step costs none.
 
 #ifndef RUNTIME_CONTROLLER_CONTROLLER_H_
 #define RUNTIME_CONTROLLER_CONTROLLER_H_
@@ -82,16 +81,17 @@ struct StatusQuery {
   std::optional<proto::ControllerStatus> status ABSL_GUARDED_BY(mutex);
 };
 
-// Decodes messages, updates the tables, and sends what they decide; every
-// decision is theirs. Invariants: (1) a message that is a duplicate, late, or
-// from an unknown sender changes nothing; (2) all messages go through the
-// outbox; (3) messages that change a host's store are numbered; (4) while a
-// call waits for hosts a timer runs, which asks them again and finally ends the
-// call with an error that names them; (5) messages to and from a host carry its
-// current epoch, and of an older epoch no table keeps anything but the reasons
-// of the ends that it caused. All of it runs on the controller's worker, except
-// the counters. Requests that are pending when the world stops are dropped, and
-// the runtime notifies the clients.
+// Decodes messages and calls the services that they are for (README.md).
+// Services send; the tables that they share record what is loaded, launched,
+// held and granted, and know no messages. Invariants: (1) a message that is a
+// duplicate, late, or from an unknown sender changes nothing; (2) all messages
+// go through the outbox; (3) messages that change a host's store are numbered;
+// (4) while a call waits for hosts a timer runs, which asks them again and
+// finally ends the call with an error that names them; (5) messages to and from
+// a host carry its current epoch, and of an older epoch no table keeps anything
+// but the reasons of the ends that it caused. All of it runs on the
+// controller's worker, except the counters. Requests that are pending when the
+// world stops are dropped, and the runtime notifies the clients.
 class Controller final : public ControlActor {
  public:
   // `context` must outlive the controller.
@@ -143,6 +143,7 @@ class Controller final : public ControlActor {
   Outbox outbox_;
   TickTimer timer_;
   HandlerClock clock_;
+  // Tables.
   AwaitedPlans awaited_;
   ProgramTable programs_;
   LoadQueue loads_;
@@ -153,19 +154,21 @@ class Controller final : public ControlActor {
   FetchTable fetch_table_;
   HostMemory& memory_;
   ClientTable clients_;
+  // Views of the tables.
   StatusReport report_;
   Quotas quotas_;
+  OpenLaunches open_;
+  // Services. Each one refers only to earlier ones.
   SliceRequests slices_;
   Drains drains_;
   ProcessQuestions questions_;
-  OpenLaunches open_;
   AnswerTimer answer_timer_;
+  WaitTimer wait_timer_;
   StoreMessages stores_;
   Fetches fetches_;
   LaunchReader launch_reader_;
   GrantSender grant_sender_;
   LaunchService launch_service_;
-  WaitTimer wait_timer_;
   ProgramRounds rounds_;
   LoadService load_service_;
   LoadRequests load_requests_;
