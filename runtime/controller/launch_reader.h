@@ -16,6 +16,7 @@
 #include "runtime/binding/prepared_plan.h"
 #include "runtime/controller/client_table.h"
 #include "runtime/controller/handler_clock.h"
+#include "runtime/controller/launch_spec.h"
 #include "runtime/controller/launch_table.h"
 #include "runtime/controller/program_table.h"
 #include "runtime/controller/quotas.h"

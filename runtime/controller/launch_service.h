@@ -20,6 +20,7 @@
 #include "runtime/controller/grant_sender.h"
 #include "runtime/controller/handler_clock.h"
 #include "runtime/controller/launch_reader.h"
+#include "runtime/controller/launch_spec.h"
 #include "runtime/controller/launch_table.h"
 #include "runtime/controller/open_launches.h"
 #include "runtime/controller/outbox.h"

@@ -68,19 +68,6 @@ absl::Status NotNew(const std::string& program, uint64_t object) {
 
 }  // namespace
 
-void LaunchEffects::Clear() {
-  ready.clear();
-  urgent.clear();
-  given_up.clear();
-  ended.clear();
-  drops.clear();
-}
-
-bool LaunchEffects::empty() const {
-  return ready.empty() && urgent.empty() && given_up.empty() && ended.empty() &&
-         drops.empty();
-}
-
 void LaunchTable::Launch::Reset() {
   id = steps = first_step = 0;
   program = 0;

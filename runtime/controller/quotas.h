@@ -16,7 +16,7 @@
 #include "absl/status/status.h"
 #include "runtime/binding/prepared_plan.h"
 #include "runtime/controller/client_table.h"
-#include "runtime/controller/launch_table.h"
+#include "runtime/controller/launch_spec.h"
 #include "runtime/resources/admission.h"
 #include "runtime/resources/load_queue.h"
 #include "runtime/resources/object_table.h"
