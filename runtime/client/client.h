@@ -36,20 +36,20 @@
 #include "runtime/client/client_actor.h"
 #include "runtime/client/client_context.h"
 #include "runtime/client/cluster_stats.h"
+#include "runtime/client/control_channel.h"
 #include "runtime/client/fetch_assembly.h"
 #include "runtime/client/file_reader.h"
+#include "runtime/client/handle_owner.h"
 #include "runtime/client/handles.h"
 #include "runtime/client/in_flight_limiter.h"
 #include "runtime/client/loaded_program.h"
 #include "runtime/client/object_holds.h"
 #include "runtime/client/recovered_run.h"
-#include "runtime/client/request_table.h"
 #include "runtime/client/run_table.h"
 #include "runtime/client/run_watchers.h"
 #include "runtime/client/spare_memory.h"
 #include "runtime/plan/plan_file.h"
 #include "runtime/proto/profile.pb.h"
-#include "runtime/protocol/client_id.h"
 #include "runtime/trace/chrome_trace.h"
 #include "runtime/trace/summary.h"
 #include "runtime/trace/trace.h"
@@ -72,7 +72,7 @@ class Client {
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 
-  const std::string& name() const { return name_; }
+  const std::string& name() const { return owner_.client(); }
 
   // Loads `plan`: checks it (the rules of docs/plan-format.md, then against the
   // cluster: islands, devices, kinds, code for their CPUs), admits it to the
@@ -357,7 +357,6 @@ class Client {
   friend class HostCheckpoints;
   friend class RecoveredRun;
   struct Draft;
-  class TracedCall;
 
   // `context` and `actor`, which is attached, outlive the client.
   Client(ClientContext* context, ClientActor* actor, std::string name,
@@ -368,47 +367,14 @@ class Client {
 
   // Handlers of messages (client.cc). They run on the worker of the actor.
   void OnControl(const proto::Control& control);
-  void OnAnswer(const proto::Answer& answer);
-  void OnCollected(const proto::Collected& collected);
   void OnPlanRequest(const proto::PlanRequest& request);
-  void OnLoadWaits(const proto::LoadWaits& waits);
   void OnDrainSeen(const proto::DrainSeen& seen);
   void OnLaunchEnded(const proto::LaunchEnded& ended);
   // Handles the timer that InFlightLimiter requests, on the same worker.
   void OnTick();
 
-  // Sends a request that the caller can wait for. `fill` makes it from its
-  // number.
-  std::shared_ptr<Request> Ask(
-      absl::FunctionRef<void(uint64_t id, proto::Control*)> fill,
-      std::shared_ptr<Request> request = std::make_shared<Request>());
-  // Gives a request its place among those of this client. The caller must send
-  // it before it releases mutex_ or destroys its SendTracker::Sender.
-  void Number(const ControlRef& control) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // `from`: the client's actor if its handler calls; otherwise kNoActor.
-  void Send(ControlRef control, ActorId from = kNoActor);
-  ControlRef NewControl() { return context_.runtime->controls.New(); }
-  ControlRef NewControl(ControlMessage::Kind kind) {
-    return context_.runtime->controls.New(kind);
-  }
-  // Does what WaitUntil does, but returns false once a limit as in AwaitFor has
-  // passed.
-  absl::StatusOr<bool> WaitUntilLimit(absl::FunctionRef<bool()> done,
-                                      int64_t limit_ns,
-                                      absl::FunctionRef<std::string()> what);
-  // Does what WaitUntilLimit does, but asks no WaitInterrupt.
-  absl::StatusOr<bool> WaitUninterrupted(absl::FunctionRef<bool()> done,
-                                         int64_t limit_ns,
-                                         absl::FunctionRef<std::string()> what);
-  // Waits for `done` as WaitUntil does.
-  absl::Status WaitFor(Completion& done, absl::FunctionRef<std::string()> what);
   absl::Status WaitForRun(RunState& run);
   absl::StatusOr<bool> WaitForRun(RunState& run, int64_t limit_ns);
-  // Returns why calls that wait get no answer, once stopping() is true.
-  absl::Status EndReason() const;
-  bool stopping() const { return closed_.load() || context_.stopping.load(); }
-  // Returns the id by which other actors know a run of this client.
-  uint64_t IdOf(uint64_t run) const { return ClientId(actor_.index(), run); }
 
   // Launches (client_launches.cc).
   absl::StatusOr<std::shared_ptr<const LoadedProgram>> FindProgram(
@@ -419,15 +385,16 @@ class Client {
   // SendLaunch sends it.
   absl::Status Resolve(LaunchArguments arguments, Draft* draft);
   absl::Status ResolveArgument(int index, LaunchArgument argument, Draft* draft)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(channel_.mutex());
   // Combines contributions that the program cannot take as they are: those of
   // another mesh, and those of an argument whose layout is not partial.
   absl::Status CombineArguments(Draft* draft);
   absl::Status TakeTurn(Draft* draft);
   absl::Status AwaitTurn(uint64_t turn);
-  absl::Status Place(Draft* draft) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status Place(Draft* draft)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(channel_.mutex());
   absl::Status PlaceArgument(int index, Draft* draft)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(channel_.mutex());
   void SendLaunch(Draft* draft);
 
   // Values (client_values.cc).
@@ -465,10 +432,6 @@ class Client {
   absl::Status AwaitResumed();
   std::vector<ProgramHandle> Adopt(
       std::vector<std::shared_ptr<const LoadedProgram>> loaded);
-  // Waits for a request that may wait for other clients. Cancels it if the wait
-  // fails.
-  absl::Status AwaitOrCancel(std::shared_ptr<Request> request, uint64_t number,
-                             absl::FunctionRef<std::string()> what);
   // Slices by handle, with their devices.
   using GrantedSlices = std::vector<std::pair<uint64_t, std::vector<int64_t>>>;
   absl::StatusOr<GrantedSlices> AskForSlices(
@@ -541,10 +504,10 @@ class Client {
   bool Replace(ProgramHandle program, std::shared_ptr<const LoadedProgram> by);
   // Unloads a program that was given up, if no launch of it is open.
   void UnloadDiscarded(uint64_t program, ActorId from)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(channel_.mutex());
   // Returns FailedPrecondition if there is no such program.
   absl::StatusOr<std::shared_ptr<const LoadedProgram>> FindLoaded(
-      uint64_t program) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+      uint64_t program) ABSL_EXCLUSIVE_LOCKS_REQUIRED(channel_.mutex());
   // Waits until the array is good, if it is a result. Returns false once a
   // limit as in AwaitFor has passed.
   absl::StatusOr<bool> AwaitArrayFor(uint64_t array, int64_t limit_ns);
@@ -603,7 +566,7 @@ class Client {
   // Gives up one hold of each object, and asks the controller to release those
   // without another hold. `from` is that of Send. Does not wait.
   void Unhold(const ObjectList& objects, ActorId from = kNoActor)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(channel_.mutex());
   // Waits for unloads that have begun, and until the hosts have dropped
   // everything that any client has released so far.
   absl::Status AwaitReleases();
@@ -614,49 +577,36 @@ class Client {
   absl::StatusOr<ProcessClocks> ReadClocks();
   absl::Status ReadTrace(TraceLog* log, TraceFacts* facts);
 
-  // Returns InvalidArgument if the handle belongs to another client.
-  template <typename Handle>
-  absl::Status CheckOwner(Handle handle, const char* what) const;
-
   ClientContext& context_;
   ClientActor& actor_;
-  const std::string name_;
+  const HandleOwner owner_;
   const ClientOptions options_;
-  const uint64_t owner_;  // number of the client in its handles
-  std::atomic<bool> closed_{false};
-  Mutex mutex_;
-  RequestTable requests_ ABSL_GUARDED_BY(mutex_);
+  ControlChannel channel_;
   std::map<uint64_t, std::shared_ptr<const LoadedProgram>> programs_
-      ABSL_GUARDED_BY(mutex_);
-  std::map<uint64_t, HeldSlice> slices_ ABSL_GUARDED_BY(mutex_);
-  std::set<uint64_t> rebinding_ ABSL_GUARDED_BY(mutex_);  // programs
-  std::atomic<int> rebinds_{0};                           // size of rebinding_
+      ABSL_GUARDED_BY(channel_.mutex());
+  std::map<uint64_t, HeldSlice> slices_ ABSL_GUARDED_BY(channel_.mutex());
+  std::set<uint64_t> rebinding_ ABSL_GUARDED_BY(channel_.mutex());  // programs
+  std::atomic<int> rebinds_{0};  // size of rebinding_
   std::atomic<uint64_t> rebinds_ended_{0};
   std::atomic<bool> has_drained_arrays_{false};  // the controller said so
   std::atomic<bool> suspended_{false};
   // State change in progress, "being suspended" or "being resumed"; null: none.
-  const char* change_ ABSL_GUARDED_BY(mutex_) = nullptr;
+  const char* change_ ABSL_GUARDED_BY(channel_.mutex()) = nullptr;
   // Programs that wait for Resume; they count as being rebound.
-  std::vector<ProgramHandle> suspended_programs_ ABSL_GUARDED_BY(mutex_);
+  std::vector<ProgramHandle> suspended_programs_
+      ABSL_GUARDED_BY(channel_.mutex());
   // Programs that were given up and not unloaded yet; and requests to unload
   // such programs that no call has waited for.
-  std::set<uint64_t> discarded_ ABSL_GUARDED_BY(mutex_);
-  std::vector<std::shared_ptr<Request>> unloads_ ABSL_GUARDED_BY(mutex_);
+  std::set<uint64_t> discarded_ ABSL_GUARDED_BY(channel_.mutex());
+  std::vector<std::shared_ptr<Request>> unloads_
+      ABSL_GUARDED_BY(channel_.mutex());
   SpareMemory run_memory_;  // destroyed after the owners of runs
-  RunTable runs_ ABSL_GUARDED_BY(mutex_);
-  InFlightLimiter room_;  // mutex_ guards it, except CanRetry
-  ArrayTable arrays_ ABSL_GUARDED_BY(mutex_);
-  ObjectHolds holds_ ABSL_GUARDED_BY(mutex_);
+  RunTable runs_ ABSL_GUARDED_BY(channel_.mutex());
+  InFlightLimiter room_;  // the lock guards it, except CanRetry
+  ArrayTable arrays_ ABSL_GUARDED_BY(channel_.mutex());
+  ObjectHolds holds_ ABSL_GUARDED_BY(channel_.mutex());
   std::unique_ptr<FileReader> reader_;  // null in a simulation
 };
-
-template <typename Handle>
-absl::Status Client::CheckOwner(Handle handle, const char* what) const {
-  if (handle.owner == owner_) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat(what, " ", handle.id, " is not of client '", name_, "'",
-                   Tag(ErrorId::kNotOfClient)));
-}
 
 }  // namespace pathways
 

@@ -18,11 +18,11 @@ namespace pathways {
 
 absl::StatusOr<std::vector<bool>> Client::AwayDevices() {
   const std::shared_ptr<Request> request =
-      Ask([](uint64_t id, proto::Control* control) {
+      channel_.Ask([](uint64_t id, proto::Control* control) {
         control->mutable_devices_request()->set_request(id);
       });
-  absl::Status waited =
-      WaitFor(request->done, [] { return "the question for devices"; });
+  absl::Status waited = channel_.WaitFor(
+      request->done, [] { return "the question for devices"; });
   if (waited.ok()) waited = request->TakeStatus();
   if (!waited.ok()) return waited;
   std::vector<bool> away(context_.runtime->topology->num_devices());
@@ -47,7 +47,7 @@ absl::Status Client::SendDrain(const std::vector<std::string>& names,
       NamedDevices(*context_.runtime->topology, names);
   if (!devices.ok()) return devices.status();
   const std::shared_ptr<Request> request =
-      Ask([&](uint64_t id, proto::Control* control) {
+      channel_.Ask([&](uint64_t id, proto::Control* control) {
         proto::DrainRequest* drain = control->mutable_drain_request();
         drain->set_request(id);
         drain->set_undo(undo);
@@ -58,7 +58,7 @@ absl::Status Client::SendDrain(const std::vector<std::string>& names,
           }
         }
       });
-  absl::Status waited = WaitFor(request->done, [&] {
+  absl::Status waited = channel_.WaitFor(request->done, [&] {
     return absl::StrCat("the drain of ", absl::StrJoin(names, ", "));
   });
   return waited.ok() ? request->TakeStatus() : waited;
@@ -66,7 +66,7 @@ absl::Status Client::SendDrain(const std::vector<std::string>& names,
 
 void Client::OnDrainSeen(const proto::DrainSeen& seen) {
   if (seen.arrays()) has_drained_arrays_.store(true);
-  MutexLock lock(&mutex_);
+  MutexLock lock(&channel_.mutex());
   for (const auto& [handle, program] : programs_) {
     if (std::find(seen.programs().begin(), seen.programs().end(),
                   program->handle()) != seen.programs().end()) {

@@ -16,6 +16,7 @@
 #include "runtime/client/check_options.h"
 #include "runtime/client/client.h"
 #include "runtime/client/traced_call.h"
+#include "runtime/protocol/client_id.h"
 
 namespace pathways {
 namespace {
@@ -76,9 +77,9 @@ struct Client::Draft {
 
 absl::StatusOr<std::shared_ptr<const LoadedProgram>> Client::FindProgram(
     ProgramHandle program) {
-  absl::Status owned = CheckOwner(program, "program");
+  absl::Status owned = owner_.Check(program, "program");
   if (!owned.ok()) return owned;
-  MutexLock lock(&mutex_);
+  MutexLock lock(&channel_.mutex());
   return FindLoaded(program.id);
 }
 
@@ -98,14 +99,14 @@ absl::StatusOr<RunHandle> Client::Launch(ProgramHandle program,
                                          const LaunchOptions& options) {
   if (options_.elastic) MoveOffDrained(program);
   WorldCall call(context_.runtime->world);
-  TracedCall traced(this, TraceCall::kLaunch);
+  TracedCall traced(context_, actor_, TraceCall::kLaunch);
   absl::StatusOr<std::shared_ptr<const LoadedProgram>> found =
       Begin(program, Use::kCall);
   if (!found.ok()) return found.status();
   Draft draft(this, *std::move(found));
   absl::Status status = CheckLaunchOptions(options);
   if (!status.ok()) return status;
-  draft.control = NewControl(proto::Control::kLaunchRequest);
+  draft.control = channel_.NewControl(proto::Control::kLaunchRequest);
   proto::LaunchRequest* request = draft.control->mutable_launch_request();
   if (options.priority.has_value()) request->set_priority(*options.priority);
   request->set_deadline_ns(static_cast<uint64_t>(options.deadline_ns));
@@ -125,7 +126,7 @@ absl::StatusOr<RunHandle> Client::Launch(ProgramHandle program,
   }
   if (!status.ok()) return status;
   traced.set_run(draft.run->id);
-  return RunHandle{draft.run->id, owner_};
+  return owner_.Make<RunHandle>(draft.run->id);
 }
 
 absl::Status Client::TakeTurn(Draft* draft) {
@@ -133,7 +134,7 @@ absl::Status Client::TakeTurn(Draft* draft) {
   const bool simulated = context_.runtime->world->simulated();
   SendTracker::Sender sender(simulated ? &context_.sending : nullptr);
   {
-    MutexLock lock(&mutex_);
+    MutexLock lock(&channel_.mutex());
     if (!room_.IsThere(runs_.unended())) {
       draft->turn = room_.Await();
       return absl::OkStatus();
@@ -147,17 +148,17 @@ absl::Status Client::TakeTurn(Draft* draft) {
 
 absl::Status Client::AwaitTurn(uint64_t turn) {
   auto what = [&]() -> std::string {
-    MutexLock lock(&mutex_);
+    MutexLock lock(&channel_.mutex());
     const std::shared_ptr<RunState> run = runs_.Oldest();
     return run == nullptr ? "a launch" : run->Describe();
   };
-  return WaitUntil([&] { return room_.CanRetry(turn); }, what);
+  return channel_.WaitUntil([&] { return room_.CanRetry(turn); }, what);
 }
 
 void Client::OnTick() {
   InFlightLimiter::Next next;
   {
-    MutexLock lock(&mutex_);
+    MutexLock lock(&channel_.mutex());
     next = room_.OnTick(runs_.unended());
   }
   if (next == InFlightLimiter::Next::kWake) context_.runtime->world->Notify();
@@ -169,7 +170,7 @@ absl::Status Client::Resolve(LaunchArguments arguments, Draft* draft) {
   while (true) {
     draft->elsewhere.reset();
     {
-      MutexLock lock(&mutex_);
+      MutexLock lock(&channel_.mutex());
       for (; next < arguments.size() && !draft->elsewhere; ++next) {
         absl::Status status = ResolveArgument(
             static_cast<int>(next), std::move(arguments[next]), draft);
@@ -213,7 +214,7 @@ absl::Status Client::CombineArguments(Draft* draft) {
 }
 
 bool Client::HasFailed(uint64_t id) {
-  MutexLock lock(&mutex_);
+  MutexLock lock(&channel_.mutex());
   const absl::StatusOr<ArrayState*> array = arrays_.Find(id);
   return array.ok() && (*array)->HasFailed();
 }
@@ -227,7 +228,7 @@ absl::Status Client::ResolveArgument(int index, LaunchArgument argument,
         std::get<HostArray>(std::move(argument)));
     return absl::OkStatus();
   }
-  absl::Status owned = CheckOwner(*handle, "array");
+  absl::Status owned = owner_.Check(*handle, "array");
   if (!owned.ok()) return owned;
   to.array = handle->id;
   const ArrayPlacement* wanted = draft->program->placement(index).get();
@@ -251,14 +252,14 @@ absl::Status Client::Place(Draft* draft) {
   }
   // Nothing fails from here on.
   RunState& run = *draft->run;
-  run.id = ++actor_.numbers.run;
+  run.id = ++channel_.numbers().run;
   for (const auto& [array, placed] : draft->placing) {
     arrays_.Place(array, placed, &run);
     holds_.Hold(placed.object);
   }
   for (RunState::Result& result : run.results) {
     if (result.bytes > 0) {
-      result.placed.object = ++actor_.numbers.object;
+      result.placed.object = ++channel_.numbers().object;
     }
     holds_.Hold(result.placed.object);
     Refer(result.placed, request->add_results());
@@ -267,7 +268,7 @@ absl::Status Client::Place(Draft* draft) {
   request->set_program(draft->program->handle());
   request->set_steps(run.steps);
   runs_.Add(draft->run);
-  Number(draft->control);
+  channel_.Number(draft->control);
   return absl::OkStatus();
 }
 
@@ -310,7 +311,7 @@ absl::Status Client::PlaceArgument(int index, Draft* draft) {
     // The launch is sent as if the failure were not known yet: results that do
     // not depend on this argument are produced, whichever hosts it would have
     // gone to.
-    placed.object = ++actor_.numbers.object;
+    placed.object = ++channel_.numbers().object;
     Refer(placed, ref);
     ref->set_fresh(true);
     proto::NoValues* none = ref->mutable_no_values();
@@ -336,7 +337,7 @@ absl::Status Client::PlaceArgument(int index, Draft* draft) {
     if (array->placing != 0) draft->coming.push_back(placed.object);
     return absl::OkStatus();
   }
-  placed.object = ++actor_.numbers.object;
+  placed.object = ++channel_.numbers().object;
   Refer(placed, ref);
   ref->set_fresh(true);
   if (array != nullptr && !is_placed && !argument.combined) {
@@ -365,7 +366,7 @@ void Client::SendLaunch(Draft* draft) {
   for (uint64_t object : draft->coming) {
     actor_.transfers().AddLaunch(object, run.id);
   }
-  Send(std::move(draft->control));
+  channel_.Send(std::move(draft->control));
 }
 
 void Client::OnLaunchEnded(const proto::LaunchEnded& ended) {
@@ -383,7 +384,7 @@ void Client::OnLaunchEnded(const proto::LaunchEnded& ended) {
   SharedValues values;  // destroyed without the lock
   InFlightLimiter::Next next;
   {
-    MutexLock lock(&mutex_);
+    MutexLock lock(&channel_.mutex());
     ObjectList objects;
     run = runs_.End(ended.launch(), std::move(end), &objects);
     if (run == nullptr) return;
@@ -397,7 +398,7 @@ void Client::OnLaunchEnded(const proto::LaunchEnded& ended) {
     // The client's actor runs on the controller's worker, which owns ring 0.
     TraceEvent event = NewTraceEvent(TraceKind::kRunEnded, context_.trace_actor,
                                      runtime.trace->Now());
-    event.other = TraceLaunch(IdOf(run->id));
+    event.other = TraceLaunch(ClientId(actor_.index(), run->id));
     runtime.trace->ring(0)->Record(event);
   }
   values.clear();  // waiting threads may rely on that
@@ -407,19 +408,20 @@ void Client::OnLaunchEnded(const proto::LaunchEnded& ended) {
   const bool is_awaited = run->done.Set();
   if (is_awaited || next == InFlightLimiter::Next::kWake)
     runtime.world->Notify();
-  CallAll(context_.watchers.Take(owner_, run->id), run->status);
+  CallAll(context_.watchers.Take(owner_.number(), run->id), run->status);
 }
 
 absl::Status Client::NotifyEnd(RunHandle handle,
                                RunWatchers::Callback callback) {
   const absl::StatusOr<std::shared_ptr<RunState>> run = FindRun(handle);
   if (!run.ok()) return run.status();
-  context_.watchers.Add(owner_, handle.id, std::move(callback));
+  context_.watchers.Add(owner_.number(), handle.id, std::move(callback));
   // The end may have come before the callback was there.
   if ((*run)->done.load()) {
-    CallAll(context_.watchers.Take(owner_, handle.id), (*run)->status);
-  } else if (stopping()) {
-    CallAll(context_.watchers.Take(owner_, handle.id), EndReason());
+    CallAll(context_.watchers.Take(owner_.number(), handle.id), (*run)->status);
+  } else if (channel_.stopping()) {
+    CallAll(context_.watchers.Take(owner_.number(), handle.id),
+            channel_.EndReason());
   }
   return absl::OkStatus();
 }
@@ -428,11 +430,10 @@ absl::Status Client::Cancel(RunHandle handle) {
   WorldCall call(context_.runtime->world);
   const absl::StatusOr<std::shared_ptr<RunState>> run = FindRun(handle);
   if (!run.ok()) return run.status();
-  ControlRef control = NewControl();
+  ControlRef control = channel_.NewControl();
   control->mutable_cancel_request()->set_launch(handle.id);
-  MutexLock lock(&mutex_);
-  Number(control);
-  Send(std::move(control));
+  MutexLock lock(&channel_.mutex());
+  channel_.Post(std::move(control));
   return absl::OkStatus();
 }
 
@@ -441,7 +442,7 @@ absl::Status Client::Await(RunHandle handle) {
 }
 
 absl::StatusOr<bool> Client::AwaitFor(RunHandle handle, int64_t limit_ns) {
-  TracedCall traced(this, TraceCall::kAwait, handle.id);
+  TracedCall traced(context_, actor_, TraceCall::kAwait, handle.id);
   absl::StatusOr<std::shared_ptr<RunState>> run = FindRun(handle);
   if (!run.ok()) return run.status();
   absl::StatusOr<bool> ended = WaitForRun(**run, limit_ns);

@@ -119,27 +119,12 @@ absl::StatusOr<Client::Candidate> Client::Prepare(
 absl::StatusOr<std::shared_ptr<const LoadedProgram>> Client::LoadPlan(
     std::shared_ptr<const PreparedPlan> origin, const PlanSlices& slices,
     const LoadOptions& options) {
-  TracedCall traced(this, TraceCall::kLoad);
+  TracedCall traced(context_, actor_, TraceCall::kLoad);
   absl::StatusOr<Candidate> candidate = Prepare(std::move(origin), slices);
   if (!candidate.ok()) return candidate.status();
   auto loaded = Submit({*std::move(candidate)}, options);
   if (!loaded.ok()) return loaded.status();
   return loaded->front();
-}
-
-absl::Status Client::AwaitOrCancel(std::shared_ptr<Request> request,
-                                   uint64_t number,
-                                   absl::FunctionRef<std::string()> what) {
-  absl::Status waited = WaitFor(request->done, what);
-  if (waited.ok()) return request->TakeStatus();
-  if (stopping()) return waited;
-  // Cancels the request, since it may wait for memory that will never be free.
-  ControlRef control = NewControl();
-  control->mutable_load_cancel()->set_request(number);
-  MutexLock lock(&mutex_);
-  Number(control);
-  Send(std::move(control));
-  return waited;
 }
 
 absl::StatusOr<std::vector<std::shared_ptr<const LoadedProgram>>>
@@ -150,7 +135,7 @@ Client::Submit(std::vector<Candidate> candidates, const LoadOptions& options) {
   auto request = std::make_shared<Request>();
   request->on_waiting = options.on_waiting;
   uint64_t number = 0;
-  Ask(
+  channel_.Ask(
       [&](uint64_t id, proto::Control* control) {
         number = id;
         proto::LoadRequest* load = control->mutable_load_request();
@@ -168,7 +153,7 @@ Client::Submit(std::vector<Candidate> candidates, const LoadOptions& options) {
         load->set_await_devices(options.await_devices);
       },
       request);
-  absl::Status status = AwaitOrCancel(request, number, [&] {
+  absl::Status status = channel_.AwaitOrCancel(*request, number, [&] {
     return absl::StrCat(
         "the load of ",
         absl::StrJoin(candidates, " and ", [](std::string* out, const auto& c) {
@@ -196,18 +181,18 @@ Client::Submit(std::vector<Candidate> candidates, const LoadOptions& options) {
 
 absl::Status Client::AwaitResumed() {
   if (!suspended_.load()) return absl::OkStatus();
-  return WaitUntil([&] { return !suspended_.load(); },
-                   [&] {
-                     return absl::StrCat("a load of client '", name_,
-                                         "', which is suspended,");
-                   });
+  return channel_.WaitUntil([&] { return !suspended_.load(); },
+                            [&] {
+                              return absl::StrCat("a load of client '", name(),
+                                                  "', which is suspended,");
+                            });
 }
 
 absl::StatusOr<std::vector<ProgramHandle>> Client::Load(
     std::vector<PlanData> plans, const LoadOptions& options) {
   absl::Status resumed = AwaitResumed();
   if (!resumed.ok()) return resumed;
-  TracedCall traced(this, TraceCall::kLoad);
+  TracedCall traced(context_, actor_, TraceCall::kLoad);
   if (plans.empty()) return std::vector<ProgramHandle>();
   std::vector<Candidate> candidates;
   for (PlanData& plan : plans) {
@@ -229,7 +214,7 @@ absl::StatusOr<std::vector<ProgramHandle>> Client::Load(
   auto loaded = Submit(candidates, options);
   // A host was lost meanwhile: wait for it as for hosts that were gone before.
   while (options.await_devices && absl::IsUnavailable(loaded.status()) &&
-         !stopping()) {
+         !channel_.stopping()) {
     loaded = Submit(candidates, options);
   }
   // The programs have taken their memory from the slices.
@@ -241,9 +226,9 @@ absl::StatusOr<std::vector<ProgramHandle>> Client::Load(
 std::vector<ProgramHandle> Client::Adopt(
     std::vector<std::shared_ptr<const LoadedProgram>> loaded) {
   std::vector<ProgramHandle> handles;
-  MutexLock lock(&mutex_);
+  MutexLock lock(&channel_.mutex());
   for (std::shared_ptr<const LoadedProgram>& program : loaded) {
-    handles.push_back({program->handle(), owner_});
+    handles.push_back(owner_.Make<ProgramHandle>(program->handle()));
     programs_[program->handle()] = std::move(program);
   }
   return handles;
@@ -307,7 +292,7 @@ absl::StatusOr<Client::GrantedSlices> Client::AskForSlices(
   request->on_waiting = on_waiting;
   uint64_t number = 0;
   int wanted = 0;
-  Ask(
+  channel_.Ask(
       [&](uint64_t id, proto::Control* control) {
         number = id;
         proto::SlicesRequest* slices = control->mutable_slices_request();
@@ -317,8 +302,8 @@ absl::StatusOr<Client::GrantedSlices> Client::AskForSlices(
         wanted = slices->slices_size();
       },
       request);
-  absl::Status status =
-      AwaitOrCancel(request, number, [&] { return "a request for devices"; });
+  absl::Status status = channel_.AwaitOrCancel(
+      *request, number, [&] { return "a request for devices"; });
   if (!status.ok()) return status;
   if (static_cast<int>(request->slices.size()) != wanted) {
     return absl::InternalError(absl::StrCat("the controller reserved ",
@@ -338,11 +323,10 @@ absl::StatusOr<std::shared_ptr<const PreparedPlan>> Client::PlanOf(
 
 void Client::SendRelease(uint64_t slice) {
   if (slice == 0) return;
-  ControlRef control = NewControl();
+  ControlRef control = channel_.NewControl();
   control->mutable_slice_release()->set_slice(slice);
-  MutexLock lock(&mutex_);
-  Number(control);
-  Send(std::move(control));
+  MutexLock lock(&channel_.mutex());
+  channel_.Post(std::move(control));
 }
 
 absl::StatusOr<SliceHandle> Client::ReserveSlice(
@@ -363,7 +347,7 @@ absl::StatusOr<SliceHandle> Client::ReserveSlice(
         " islands"));
   }
   for (SliceHandle other : apart_from) {
-    absl::Status owned = CheckOwner(other, "slice");
+    absl::Status owned = owner_.Check(other, "slice");
     if (!owned.ok()) return owned;
   }
   const int64_t run = devices / options.islands;
@@ -388,15 +372,15 @@ absl::StatusOr<SliceHandle> Client::ReserveSlice(
       options.wait_ns, options.on_waiting);
   if (!slices.ok()) return slices.status();
   auto& [id, its] = slices->front();
-  MutexLock lock(&mutex_);
+  MutexLock lock(&channel_.mutex());
   slices_[id] = {options.name, static_cast<size_t>(run), std::move(its)};
-  return SliceHandle{id, owner_};
+  return owner_.Make<SliceHandle>(id);
 }
 
 absl::StatusOr<Client::HeldSlice> Client::FindSlice(SliceHandle slice) {
-  absl::Status owned = CheckOwner(slice, "slice");
+  absl::Status owned = owner_.Check(slice, "slice");
   if (!owned.ok()) return owned;
-  MutexLock lock(&mutex_);
+  MutexLock lock(&channel_.mutex());
   const auto found = slices_.find(slice.id);
   if (found != slices_.end()) return found->second;
   return absl::FailedPreconditionError(absl::StrCat(
@@ -417,7 +401,7 @@ absl::Status Client::ReleaseSlice(SliceHandle slice) {
   absl::StatusOr<HeldSlice> held = FindSlice(slice);
   if (!held.ok()) return held.status();
   {
-    MutexLock lock(&mutex_);
+    MutexLock lock(&channel_.mutex());
     if (slices_.erase(slice.id) == 0) return absl::OkStatus();
   }
   SendRelease(slice.id);
@@ -428,7 +412,7 @@ absl::StatusOr<ProgramHandle> Client::Load(PlanData plan, SliceHandle slice,
                                            const LoadOptions& options) {
   absl::Status resumed = AwaitResumed();
   if (!resumed.ok()) return resumed;
-  TracedCall traced(this, TraceCall::kLoad);
+  TracedCall traced(context_, actor_, TraceCall::kLoad);
   const absl::StatusOr<HeldSlice> held = FindSlice(slice);
   if (!held.ok()) return held.status();
   absl::StatusOr<Candidate> origin = Prepare(std::move(plan));

@@ -30,13 +30,13 @@ bool IsBoundAlike(const PlanSlices& a, const PlanSlices& b) {
 
 absl::StatusOr<std::shared_ptr<const LoadedProgram>> Client::Begin(
     ProgramHandle handle, Use use) {
-  absl::Status owned = CheckOwner(handle, "program");
+  absl::Status owned = owner_.Check(handle, "program");
   if (!owned.ok()) return owned;
   while (true) {
     std::string name;
     uint64_t ended = 0;
     {
-      MutexLock lock(&mutex_);
+      MutexLock lock(&channel_.mutex());
       absl::StatusOr<std::shared_ptr<const LoadedProgram>> program =
           FindLoaded(handle.id);
       if (!program.ok()) return program;
@@ -61,7 +61,7 @@ absl::StatusOr<std::shared_ptr<const LoadedProgram>> Client::Begin(
     }
     // Another rebinding may begin at once, so the wait is for one that has
     // ended, not for a moment without any.
-    absl::Status waited = WaitUntil(
+    absl::Status waited = channel_.WaitUntil(
         [&] { return rebinds_ended_.load() > ended; },
         [&] { return absl::StrCat("the rebinding of program '", name, "'"); });
     if (!waited.ok()) return waited;
@@ -81,11 +81,11 @@ absl::StatusOr<std::shared_ptr<const LoadedProgram>> Client::BeginRebind(
       Begin(handle, Use::kRebind);
   if (!program.ok()) return program;
   absl::Status waited =
-      WaitUntil([&] { return (*program)->calls().load() == 0; },
-                [&] {
-                  return absl::StrCat("the rebinding of program '",
-                                      (*program)->name(), "'");
-                });
+      channel_.WaitUntil([&] { return (*program)->calls().load() == 0; },
+                         [&] {
+                           return absl::StrCat("the rebinding of program '",
+                                               (*program)->name(), "'");
+                         });
   if (waited.ok()) return program;
   EndRebind(handle);
   return waited;
@@ -93,7 +93,7 @@ absl::StatusOr<std::shared_ptr<const LoadedProgram>> Client::BeginRebind(
 
 void Client::EndRebind(ProgramHandle handle) {
   {
-    MutexLock lock(&mutex_);
+    MutexLock lock(&channel_.mutex());
     rebinding_.erase(handle.id);
     --rebinds_;
     ++rebinds_ended_;
@@ -105,7 +105,7 @@ absl::Status Client::AwaitLaunches(const LoadedProgram& program) {
   while (true) {
     std::shared_ptr<RunState> run;
     {
-      MutexLock lock(&mutex_);
+      MutexLock lock(&channel_.mutex());
       run = runs_.OldestOf(program.handle());
     }
     if (run == nullptr) return absl::OkStatus();
@@ -116,7 +116,7 @@ absl::Status Client::AwaitLaunches(const LoadedProgram& program) {
 
 bool Client::Replace(ProgramHandle handle,
                      std::shared_ptr<const LoadedProgram> by) {
-  MutexLock lock(&mutex_);
+  MutexLock lock(&channel_.mutex());
   const auto found = programs_.find(handle.id);
   if (found != programs_.end()) {
     found->second = std::move(by);
@@ -199,12 +199,12 @@ absl::Status Client::Restore(ProgramHandle handle,
 }
 
 bool Client::IsLost(const LoadedProgram& program) {
-  MutexLock lock(&mutex_);
+  MutexLock lock(&channel_.mutex());
   return !program.lost().ok();
 }
 
 void Client::Lose(const LoadedProgram& program, const absl::Status& why) {
-  MutexLock lock(&mutex_);
+  MutexLock lock(&channel_.mutex());
   program.Lose(why);
 }
 
@@ -222,7 +222,7 @@ absl::Status Client::RebindTo(ProgramHandle handle,
   if (!drained.ok()) return drained;  // the client was closed
   if (next.ok()) {
     if (!Replace(handle, *std::move(next))) return absl::OkStatus();
-    MutexLock lock(&mutex_);
+    MutexLock lock(&channel_.mutex());
     discarded_.insert(old->handle());
     UnloadDiscarded(old->handle(), kNoActor);
     return absl::OkStatus();

@@ -28,13 +28,13 @@ absl::StatusOr<std::shared_ptr<Request>> Client::Collect(
     proto::Question question) {
   auto request = std::make_shared<Request>();
   request->reports.emplace();
-  Ask(
+  channel_.Ask(
       [&](uint64_t id, proto::Control* control) {
         control->mutable_collect_request()->set_request(id);
         control->mutable_collect_request()->set_question(question);
       },
       request);
-  absl::Status waited = WaitFor(request->done, [&] {
+  absl::Status waited = channel_.WaitFor(request->done, [&] {
     return question == proto::TRACED ? "the trace"
            : question == proto::TIME ? "the time of other processes"
                                      : "the statistics";
@@ -58,7 +58,7 @@ absl::StatusOr<ClusterStats> Client::Stats() {
   }
   ClusterStats stats = JoinStats(processes);
   stats.now_ns = now;
-  MutexLock lock(&mutex_);
+  MutexLock lock(&channel_.mutex());
   stats.object_bytes += arrays_.bytes_used();
   return stats;
 }

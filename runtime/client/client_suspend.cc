@@ -18,20 +18,20 @@
 namespace pathways {
 
 absl::Status Client::BeginChange(bool suspends) {
-  MutexLock lock(&mutex_);
+  MutexLock lock(&channel_.mutex());
   const char* const is = change_ != nullptr ? change_
                          : suspends         ? "suspended already"
                                             : "not suspended";
   if (change_ != nullptr || suspended_.load() == suspends) {
     return absl::FailedPreconditionError(
-        absl::StrCat("client '", name_, "' is ", is));
+        absl::StrCat("client '", name(), "' is ", is));
   }
   change_ = suspends ? "being suspended" : "being resumed";
   return absl::OkStatus();
 }
 
 void Client::EndChange() {
-  MutexLock lock(&mutex_);
+  MutexLock lock(&channel_.mutex());
   change_ = nullptr;
 }
 
@@ -46,10 +46,10 @@ absl::Status Client::Suspend(const std::string& folder) {
 absl::Status Client::SuspendAll(const std::string& folder) {
   std::vector<ProgramHandle> programs;
   {
-    MutexLock lock(&mutex_);
+    MutexLock lock(&channel_.mutex());
     suspended_.store(true);
     for (const auto& [id, program] : programs_) {
-      programs.push_back({id, owner_});
+      programs.push_back(owner_.Make<ProgramHandle>(id));
     }
   }
   std::vector<std::shared_ptr<const LoadedProgram>> begun;
@@ -63,7 +63,7 @@ absl::Status Client::SuspendAll(const std::string& folder) {
     if (!status.ok()) break;
     begun.push_back(*std::move(program));
     {
-      MutexLock lock(&mutex_);
+      MutexLock lock(&channel_.mutex());
       suspended_programs_.push_back(handle);
     }
     status = AwaitLaunches(*begun.back());
@@ -85,7 +85,7 @@ absl::Status Client::SuspendAll(const std::string& folder) {
 void Client::EndSuspension() {
   std::vector<ProgramHandle> programs;
   {
-    MutexLock lock(&mutex_);
+    MutexLock lock(&channel_.mutex());
     programs.swap(suspended_programs_);
     suspended_.store(false);
   }
@@ -97,7 +97,7 @@ absl::Status Client::FetchToClient(const std::vector<bool>& hosts,
                                    const std::string& path) {
   std::vector<uint64_t> arrays;
   {
-    MutexLock lock(&mutex_);
+    MutexLock lock(&channel_.mutex());
     arrays = arrays_.OnHosts(hosts);
   }
   if (arrays.empty()) return absl::OkStatus();
@@ -109,7 +109,7 @@ absl::Status Client::FetchToClient(const std::vector<bool>& hosts,
   }
   std::vector<std::pair<uint64_t, std::string>> saved;  // array, and its folder
   for (uint64_t id : arrays) {
-    const ArrayHandle handle{id, owner_};
+    const auto handle = owner_.Make<ArrayHandle>(id);
     // Arrays that were lost, are results of failed launches, or were released
     // meanwhile stay as they are.
     if (!AwaitArray(id).ok()) continue;
@@ -148,7 +148,7 @@ absl::Status Client::FetchToClient(const std::vector<bool>& hosts,
 }
 
 absl::Status Client::FetchToClient(uint64_t array, SharedValue value) {
-  MutexLock lock(&mutex_);
+  MutexLock lock(&channel_.mutex());
   ObjectList objects;
   absl::Status home = arrays_.FetchToClient(array, std::move(value), &objects);
   if (absl::IsNotFound(home)) return absl::OkStatus();  // released meanwhile
@@ -171,7 +171,7 @@ absl::Status Client::ResumeAll(const RebindOptions& options) {
   if (!named.ok()) return named.status();
   std::vector<ProgramHandle> programs;
   {
-    MutexLock lock(&mutex_);
+    MutexLock lock(&channel_.mutex());
     programs = suspended_programs_;
   }
   absl::StatusOr<std::vector<bool>> avoid = AwayDevices();
@@ -182,7 +182,7 @@ absl::Status Client::ResumeAll(const RebindOptions& options) {
   for (ProgramHandle handle : programs) {
     std::shared_ptr<const LoadedProgram> old;
     {
-      MutexLock lock(&mutex_);
+      MutexLock lock(&channel_.mutex());
       const auto found = programs_.find(handle.id);
       if (found != programs_.end()) old = found->second;
     }
@@ -195,7 +195,7 @@ absl::Status Client::ResumeAll(const RebindOptions& options) {
       Replace(handle, *std::move(next));
     }
     {
-      MutexLock lock(&mutex_);
+      MutexLock lock(&channel_.mutex());
       std::erase_if(suspended_programs_,
                     [&](ProgramHandle other) { return other.id == handle.id; });
     }

@@ -49,9 +49,9 @@ absl::Status NoMemoryFor(const std::string& what, const ArrayType& type) {
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<RunState>> Client::FindRun(RunHandle run) {
-  absl::Status owned = CheckOwner(run, "run");
+  absl::Status owned = owner_.Check(run, "run");
   if (!owned.ok()) return owned;
-  MutexLock lock(&mutex_);
+  MutexLock lock(&channel_.mutex());
   return runs_.Find(run.id);
 }
 
@@ -68,7 +68,7 @@ absl::StatusOr<std::shared_ptr<RunState>> Client::AwaitResult(RunHandle handle,
 }
 
 absl::StatusOr<HostArray> Client::Fetch(RunHandle handle, int64_t index) {
-  TracedCall traced(this, TraceCall::kFetch, handle.id);
+  TracedCall traced(context_, actor_, TraceCall::kFetch, handle.id);
   absl::StatusOr<std::shared_ptr<RunState>> run = AwaitResult(handle, index);
   if (!run.ok()) return run.status();
   const RunState::Result& result = (*run)->results[index];
@@ -86,10 +86,10 @@ absl::StatusOr<HostArray> Client::Fetch(RunHandle handle,
 }
 
 absl::StatusOr<ArrayHandle> Client::Keep(RunHandle handle, int64_t index) {
-  absl::Status owned = CheckOwner(handle, "run");
+  absl::Status owned = owner_.Check(handle, "run");
   if (!owned.ok()) return owned;
   {
-    MutexLock lock(&mutex_);
+    MutexLock lock(&channel_.mutex());
     absl::StatusOr<std::shared_ptr<RunState>> run = runs_.Find(handle.id);
     if (!run.ok()) return run.status();
     absl::Status good = (*run)->CheckIndex(index);
@@ -98,7 +98,7 @@ absl::StatusOr<ArrayHandle> Client::Keep(RunHandle handle, int64_t index) {
       const uint64_t kept = arrays_.Keep(*run, index);
       // The run still holds the object, if it did not fail.
       holds_.Hold((*arrays_.Find(kept))->placed.object);
-      return ArrayHandle{kept, owner_};
+      return owner_.Make<ArrayHandle>(kept);
     }
   }
   absl::StatusOr<HostArray> array = Fetch(handle, index);  // no bytes
@@ -117,9 +117,9 @@ absl::StatusOr<ArrayHandle> Client::Keep(RunHandle handle,
 
 absl::Status Client::ReleaseRun(RunHandle handle) {
   WorldCall call(context_.runtime->world);
-  absl::Status owned = CheckOwner(handle, "run");
+  absl::Status owned = owner_.Check(handle, "run");
   if (!owned.ok()) return owned;
-  MutexLock lock(&mutex_);
+  MutexLock lock(&channel_.mutex());
   ObjectList objects;
   absl::Status released = runs_.Release(handle.id, &objects);
   Unhold(objects);
@@ -136,10 +136,10 @@ absl::StatusOr<ArrayHandle> Client::PutValue(SharedValue value) {
         absl::StrCat("an array of ", shapeString(type.element, type.shape),
                      " has ", value->bytes(), " bytes, expected ", *bytes));
   }
-  MutexLock lock(&mutex_);
+  MutexLock lock(&channel_.mutex());
   absl::StatusOr<uint64_t> id = arrays_.Put(std::move(value));
   if (!id.ok()) return id.status();
-  return ArrayHandle{*id, owner_};
+  return owner_.Make<ArrayHandle>(*id);
 }
 
 absl::StatusOr<ArrayHandle> Client::Put(HostArray array) {
@@ -162,18 +162,18 @@ absl::StatusOr<ArrayHandle> Client::Put(
 }
 
 absl::StatusOr<ArrayType> Client::TypeOf(ArrayHandle handle) {
-  absl::Status owned = CheckOwner(handle, "array");
+  absl::Status owned = owner_.Check(handle, "array");
   if (!owned.ok()) return owned;
-  MutexLock lock(&mutex_);
+  MutexLock lock(&channel_.mutex());
   absl::StatusOr<ArrayState*> array = arrays_.Find(handle.id);
   if (!array.ok()) return array.status();
   return *(*array)->type;
 }
 
 absl::StatusOr<bool> Client::IsReady(ArrayHandle handle) {
-  absl::Status owned = CheckOwner(handle, "array");
+  absl::Status owned = owner_.Check(handle, "array");
   if (!owned.ok()) return owned;
-  MutexLock lock(&mutex_);
+  MutexLock lock(&channel_.mutex());
   absl::StatusOr<ArrayState*> array = arrays_.Find(handle.id);
   if (!array.ok()) return array.status();
   return (*array)->producer == nullptr || (*array)->producer->done.load();
@@ -191,7 +191,7 @@ absl::Status Client::AwaitArray(ArrayHandle handle) {
 
 absl::StatusOr<bool> Client::AwaitArrayFor(ArrayHandle handle,
                                            int64_t limit_ns) {
-  absl::Status owned = CheckOwner(handle, "array");
+  absl::Status owned = owner_.Check(handle, "array");
   if (!owned.ok()) return owned;
   return AwaitArrayFor(handle.id, limit_ns);
 }
@@ -200,7 +200,7 @@ absl::StatusOr<bool> Client::AwaitArrayFor(uint64_t id, int64_t limit_ns) {
   std::shared_ptr<RunState> producer;
   int64_t result;
   {
-    MutexLock lock(&mutex_);
+    MutexLock lock(&channel_.mutex());
     absl::StatusOr<ArrayState*> array = arrays_.Find(id);
     if (!array.ok()) return array.status();
     producer = (*array)->producer;
@@ -215,10 +215,10 @@ absl::StatusOr<bool> Client::AwaitArrayFor(uint64_t id, int64_t limit_ns) {
 }
 
 absl::StatusOr<Client::ArrayLocation> Client::Locate(ArrayHandle handle) {
-  absl::Status good = CheckOwner(handle, "array");
+  absl::Status good = owner_.Check(handle, "array");
   if (good.ok()) good = AwaitArray(handle.id);
   if (!good.ok()) return good;
-  MutexLock lock(&mutex_);
+  MutexLock lock(&channel_.mutex());
   absl::StatusOr<ArrayState*> array = arrays_.Find(handle.id);
   if (!array.ok()) return array.status();
   return ArrayLocation{(*array)->type, (*array)->dense, (*array)->placed};
@@ -234,9 +234,9 @@ absl::StatusOr<HostArray> Client::Get(ArrayHandle handle) {
 
 absl::StatusOr<std::shared_ptr<const ArrayPlacement>> Client::PlacementOf(
     ArrayHandle handle) {
-  absl::Status owned = CheckOwner(handle, "array");
+  absl::Status owned = owner_.Check(handle, "array");
   if (!owned.ok()) return owned;
-  MutexLock lock(&mutex_);
+  MutexLock lock(&channel_.mutex());
   absl::StatusOr<ArrayState*> array = arrays_.Find(handle.id);
   if (!array.ok()) return array.status();
   if ((*array)->placed.object == 0) return nullptr;
@@ -287,10 +287,10 @@ absl::StatusOr<HostArray> Client::Combined(const ArrayValue& value,
 
 absl::Status Client::Release(ArrayHandle handle) {
   WorldCall call(context_.runtime->world);
-  absl::Status owned = CheckOwner(handle, "array");
+  absl::Status owned = owner_.Check(handle, "array");
   if (!owned.ok()) return owned;
   SharedValues values;  // destroyed without the lock
-  MutexLock lock(&mutex_);
+  MutexLock lock(&channel_.mutex());
   ObjectList objects;
   absl::Status released = arrays_.Release(handle.id, &objects, &values);
   Unhold(objects);
@@ -357,7 +357,7 @@ absl::StatusOr<uint64_t> Client::RunFetch(
         if (request->done.Set()) world->Notify();
       };
   uint64_t number = 0;
-  Ask(
+  channel_.Ask(
       [&](uint64_t id, proto::Control* control) {
         number = id;
         actor_.transfers().AddFetch(id, fetch);
@@ -372,7 +372,7 @@ absl::StatusOr<uint64_t> Client::RunFetch(
         }
       },
       request);
-  absl::Status waited = WaitFor(
+  absl::Status waited = channel_.WaitFor(
       request->done, [&] { return absl::StrCat("the fetch of ", what); });
   actor_.transfers().EndFetch(number);
   const bool keeps = views && waited.ok() && request->status.ok();
@@ -387,44 +387,42 @@ absl::StatusOr<uint64_t> Client::RunFetch(
 }
 
 void Client::EndFetch(uint64_t number, bool keeps) {
-  MutexLock lock(&mutex_);
-  requests_.Take(number);
-  if (stopping()) return;
-  ControlRef control = NewControl();
+  MutexLock lock(&channel_.mutex());
+  channel_.Forget(number);
+  if (channel_.stopping()) return;
+  ControlRef control = channel_.NewControl();
   control->mutable_fetch_end()->set_request(number);
   control->mutable_fetch_end()->set_keeps(keeps);
-  Number(control);
-  Send(std::move(control));
+  channel_.Post(std::move(control));
 }
 
 void Client::Unhold(const ObjectList& objects, ActorId from) {
   const ObjectList gone = holds_.Unhold(objects);
   if (gone.empty()) return;
-  ControlRef control = NewControl(proto::Control::kReleaseRequest);
+  ControlRef control = channel_.NewControl(proto::Control::kReleaseRequest);
   for (uint64_t object : gone) {
     control->mutable_release_request()->add_objects(object);
   }
-  Number(control);
-  Send(std::move(control), from);
+  channel_.Post(std::move(control), from);
 }
 
 absl::Status Client::AwaitReleases() {
   std::vector<std::shared_ptr<Request>> unloads;
   {
-    MutexLock lock(&mutex_);
+    MutexLock lock(&channel_.mutex());
     unloads.swap(unloads_);
   }
   for (const std::shared_ptr<Request>& unload : unloads) {
-    absl::Status waited =
-        WaitFor(unload->done, [] { return "the unload of a program"; });
+    absl::Status waited = channel_.WaitFor(
+        unload->done, [] { return "the unload of a program"; });
     if (!waited.ok()) return waited;
   }
   std::shared_ptr<Request> request =
-      Ask([](uint64_t id, proto::Control* control) {
+      channel_.Ask([](uint64_t id, proto::Control* control) {
         control->mutable_settle_request()->set_request(id);
       });
-  return WaitFor(request->done,
-                 [] { return "the release of an array or a run"; });
+  return channel_.WaitFor(request->done,
+                          [] { return "the release of an array or a run"; });
 }
 
 }  // namespace pathways

@@ -45,7 +45,7 @@ absl::StatusOr<std::vector<ArrayHandle>> HostCheckpoints::Copy(
     if (!prepared.ok()) return prepared;
   }
   auto copied = CopyOnce(arrays);
-  if (copied.ok() || is_new || client_.stopping()) return copied;
+  if (copied.ok() || is_new || client_.channel_.stopping()) return copied;
   // A host of the copies may be gone, so the copy program is loaded anew.
   absl::Status prepared = Prepare(at_once);
   return prepared.ok() ? CopyOnce(arrays) : prepared;

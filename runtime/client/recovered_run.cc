@@ -687,7 +687,7 @@ absl::Status RecoveredRun::Move() {
 
 absl::Status RecoveredRun::Recover(const absl::Status& why) {
   if (options_.mode == RecoveryOptions::kFail || !IsLoss(why) ||
-      client_.stopping()) {
+      client_.channel_.stopping()) {
     return why;
   }
   moving_ = false;

@@ -11,19 +11,24 @@
 
 #include <cstdint>
 
-#include "runtime/client/client.h"
+#include "runtime/client/client_actor.h"
+#include "runtime/client/client_context.h"
+#include "runtime/protocol/client_id.h"
 #include "runtime/trace/trace.h"
 
 namespace pathways {
 
 // Traces a call from construction to destruction, if there is a trace.
-class Client::TracedCall {
+class TracedCall {
  public:
-  TracedCall(const Client* client, TraceCall call, uint64_t run = 0)
-      : client_(*client), trace_(client->context_.runtime->trace) {
+  // `actor`: that of the client. `run`: 0 if the call concerns none, or if its
+  // number is not known yet.
+  TracedCall(const ClientContext& context, const ClientActor& actor,
+             TraceCall call, uint64_t run = 0)
+      : client_(actor.index()), trace_(context.runtime->trace) {
     if (trace_ == nullptr) return;
-    event_ = NewTraceEvent(TraceKind::kCall, client_.context_.trace_actor,
-                           trace_->Now());
+    event_ =
+        NewTraceEvent(TraceKind::kCall, context.trace_actor, trace_->Now());
     event_.target = static_cast<uint32_t>(call);
     set_run(run);
   }
@@ -36,11 +41,11 @@ class Client::TracedCall {
   TracedCall& operator=(const TracedCall&) = delete;
 
   void set_run(uint64_t run) {
-    event_.other = run == 0 ? 0 : TraceLaunch(client_.IdOf(run));
+    event_.other = run == 0 ? 0 : TraceLaunch(ClientId(client_, run));
   }
 
  private:
-  const Client& client_;
+  const uint32_t client_;
   Trace* const trace_;
   TraceEvent event_;
 };

@@ -16,6 +16,7 @@
 #define RUNTIME_WORLD_TESTING_RECORDING_WORLD_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -121,9 +122,13 @@ class RecordingWorld final : public World,
     std::erase_if(addresses_, [&](auto& at) { return at.second == gone; });
   }
   using World::RunUntil;
+  // Calls `on_wait` once if it is set and `done` returns false.
   bool RunUntil(absl::FunctionRef<bool()> done, TimeNs) override {
+    if (done()) return true;
+    if (on_wait) on_wait();
     return done();
   }
+  std::function<void()> on_wait;
   void Notify() override { ++notified; }
   void Stop() override {}
 

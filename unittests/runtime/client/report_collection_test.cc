@@ -16,7 +16,7 @@
 namespace pathways {
 namespace {
 
-proto::Collected Part(uint32_t process, uint32_t part, uint32_t parts) {
+proto::Collected ReportPart(uint32_t process, uint32_t part, uint32_t parts) {
   proto::Collected collected;
   collected.set_process(process);
   collected.set_part(part);
@@ -26,14 +26,14 @@ proto::Collected Part(uint32_t process, uint32_t part, uint32_t parts) {
 
 TEST(ReportCollectionTest, IsCompleteWhenAllPartsOfAllProcessesAreHere) {
   ReportCollection reports;
-  reports.Add(Part(7, 1, 2), 10);
+  reports.Add(ReportPart(7, 1, 2), 10);
   reports.Expect(2, 40);
   EXPECT_FALSE(reports.complete());
-  reports.Add(Part(3, 0, 1), 20);
+  reports.Add(ReportPart(3, 0, 1), 20);
   EXPECT_FALSE(reports.complete());
-  reports.Add(Part(7, 1, 2), 30);  // a second copy
+  reports.Add(ReportPart(7, 1, 2), 30);  // a second copy
   EXPECT_FALSE(reports.complete());
-  reports.Add(Part(7, 0, 2), 40);
+  reports.Add(ReportPart(7, 0, 2), 40);
   EXPECT_TRUE(reports.complete());
   const auto parts = reports.Parts();
   ASSERT_EQ(parts.size(), 2u);
@@ -50,13 +50,13 @@ TEST(ReportCollectionTest, IsCompleteWhenAllPartsOfAllProcessesAreHere) {
 TEST(ReportCollectionTest, AProcessThatIsGoneIsNotWaitedFor) {
   ReportCollection reports;
   reports.Expect(3, 0);
-  reports.Add(Part(1, 0, 1), 10);
-  reports.Add(Part(2, 1, 2), 20);
-  reports.Add(Part(1, 0, 0), 30);  // it has answered
-  reports.Add(Part(2, 0, 0), 30);
+  reports.Add(ReportPart(1, 0, 1), 10);
+  reports.Add(ReportPart(2, 1, 2), 20);
+  reports.Add(ReportPart(1, 0, 0), 30);  // it has answered
+  reports.Add(ReportPart(2, 0, 0), 30);
   EXPECT_FALSE(reports.complete());
-  reports.Add(Part(2, 0, 2), 40);  // late
-  reports.Add(Part(3, 0, 0), 50);
+  reports.Add(ReportPart(2, 0, 2), 40);  // late
+  reports.Add(ReportPart(3, 0, 0), 50);
   EXPECT_TRUE(reports.complete());
   ASSERT_EQ(reports.Parts().size(), 1u);
   EXPECT_EQ(reports.Parts()[0][0]->process(), 1u);
@@ -65,7 +65,7 @@ TEST(ReportCollectionTest, AProcessThatIsGoneIsNotWaitedFor) {
 
 TEST(ReportCollectionTest, WaitsToHearOfHowMany) {
   ReportCollection reports;
-  reports.Add(Part(0, 0, 1), 50);
+  reports.Add(ReportPart(0, 0, 1), 50);
   EXPECT_FALSE(reports.complete());
   reports.Expect(1, 0);
   EXPECT_TRUE(reports.complete());
@@ -74,8 +74,8 @@ TEST(ReportCollectionTest, WaitsToHearOfHowMany) {
 TEST(ReportCollectionTest, PartsThatCannotBeAreDropped) {
   ReportCollection reports;
   reports.Expect(1, 0);
-  reports.Add(Part(0, 2, 2), 60);
-  reports.Add(Part(0, 3, 2), 70);
+  reports.Add(ReportPart(0, 2, 2), 60);
+  reports.Add(ReportPart(0, 3, 2), 70);
   EXPECT_FALSE(reports.complete());
   EXPECT_TRUE(reports.Parts().empty());
 }
