@@ -25,6 +25,7 @@ Client::Client(ClientContext* context, ClientActor* actor, std::string name,
       owner_(std::move(name)),
       options_(options),
       channel_(context, actor, owner_.client()),
+      reports_(&channel_, context->runtime),
       room_(static_cast<size_t>(options.run_ahead)),
       arrays_(owner_.client(), context->memory_bytes) {
   actor_.Listen([this](const proto::Control& control) { OnControl(control); },
@@ -95,6 +96,30 @@ absl::Status Client::Connect() { return channel_.Connect(options_); }
 absl::Status Client::WaitUntil(absl::FunctionRef<bool()> done,
                                absl::FunctionRef<std::string()> what) {
   return channel_.WaitUntil(done, what);
+}
+
+absl::StatusOr<ClusterStats> Client::Stats() {
+  const TimeNs now = context_.runtime->world->Now();
+  absl::Status released = AwaitReleases();
+  if (!released.ok()) return released;
+  absl::StatusOr<ClusterStats> stats = reports_.Stats();
+  if (!stats.ok()) return stats;
+  stats->now_ns = now;
+  MutexLock lock(&channel_.mutex());
+  stats->object_bytes += arrays_.bytes_used();
+  return stats;
+}
+
+absl::Status Client::WriteTrace(std::ostream* out) {
+  return reports_.WriteTrace(out);
+}
+
+absl::StatusOr<TraceSummary> Client::Summarize() {
+  return reports_.Summarize();
+}
+
+absl::StatusOr<proto::Profile> Client::Measure(const proto::Header& header) {
+  return reports_.Measure(header);
 }
 
 absl::Status Client::WaitForRun(RunState& run) {

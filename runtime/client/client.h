@@ -44,15 +44,14 @@
 #include "runtime/client/in_flight_limiter.h"
 #include "runtime/client/loaded_program.h"
 #include "runtime/client/object_holds.h"
+#include "runtime/client/process_reports.h"
 #include "runtime/client/recovered_run.h"
 #include "runtime/client/run_table.h"
 #include "runtime/client/run_watchers.h"
 #include "runtime/client/spare_memory.h"
 #include "runtime/plan/plan_file.h"
 #include "runtime/proto/profile.pb.h"
-#include "runtime/trace/chrome_trace.h"
 #include "runtime/trace/summary.h"
-#include "runtime/trace/trace.h"
 
 namespace pathways {
 
@@ -571,17 +570,12 @@ class Client {
   // everything that any client has released so far.
   absl::Status AwaitReleases();
 
-  // Reports (client_reports.cc).
-  absl::StatusOr<std::shared_ptr<Request>> Collect(proto::Question question);
-  // Returns the clocks of the other processes, relative to this one. Waits.
-  absl::StatusOr<ProcessClocks> ReadClocks();
-  absl::Status ReadTrace(TraceLog* log, TraceFacts* facts);
-
   ClientContext& context_;
   ClientActor& actor_;
   const HandleOwner owner_;
   const ClientOptions options_;
   ControlChannel channel_;
+  ProcessReports reports_;
   std::map<uint64_t, std::shared_ptr<const LoadedProgram>> programs_
       ABSL_GUARDED_BY(channel_.mutex());
   std::map<uint64_t, HeldSlice> slices_ ABSL_GUARDED_BY(channel_.mutex());

@@ -1,4 +1,4 @@
-//===- client_reports.cc - Reports of processes to a client ---------------===//
+//===- process_reports.cc - Reports of processes to a client --------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,17 +6,17 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include <algorithm>
+#include "runtime/client/process_reports.h"
+
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "runtime/base/error_codes.h"
-#include "runtime/client/client.h"
 #include "runtime/trace/measure.h"
 #include "runtime/trace/trace_message.h"
 
 namespace pathways {
-
 namespace {
 
 // Round trips to measure clocks; the shortest one counts.
@@ -24,7 +24,7 @@ constexpr int kClockRounds = 16;
 
 }  // namespace
 
-absl::StatusOr<std::shared_ptr<Request>> Client::Collect(
+absl::StatusOr<std::shared_ptr<Request>> ProcessReports::Collect(
     proto::Question question) {
   auto request = std::make_shared<Request>();
   request->reports.emplace();
@@ -44,10 +44,7 @@ absl::StatusOr<std::shared_ptr<Request>> Client::Collect(
   return request;
 }
 
-absl::StatusOr<ClusterStats> Client::Stats() {
-  const TimeNs now = context_.runtime->world->Now();
-  absl::Status released = AwaitReleases();
-  if (!released.ok()) return released;
+absl::StatusOr<ClusterStats> ProcessReports::Stats() {
   absl::StatusOr<std::shared_ptr<Request>> request = Collect(proto::COUNTS);
   if (!request.ok()) return request.status();
   std::vector<const proto::ProcessStats*> processes;
@@ -56,29 +53,24 @@ absl::StatusOr<ClusterStats> Client::Stats() {
     if (!parts.front()->has_stats()) continue;
     processes.push_back(&parts.front()->stats());
   }
-  ClusterStats stats = JoinStats(processes);
-  stats.now_ns = now;
-  MutexLock lock(&channel_.mutex());
-  stats.object_bytes += arrays_.bytes_used();
-  return stats;
+  return JoinStats(processes);
 }
 
-absl::StatusOr<ProcessClocks> Client::ReadClocks() {
-  const RuntimeContext& runtime = *context_.runtime;
+absl::StatusOr<ProcessClocks> ProcessReports::ReadClocks() {
   ProcessClocks clocks;
-  if (runtime.directory.processes().size() == 1) return clocks;
+  if (runtime_.directory.processes().size() == 1) return clocks;
   // In the controller's process both have the same clock, and the measurement
   // leaves out the trip to the controller.
-  const bool is_near = runtime.directory.place(-1).process == runtime.process;
+  const bool is_near = runtime_.directory.place(-1).process == runtime_.process;
   for (int round = 0; round < kClockRounds; ++round) {
-    const TimeNs asked = runtime.world->Now();
+    const TimeNs asked = runtime_.world->Now();
     absl::StatusOr<std::shared_ptr<Request>> request = Collect(proto::TIME);
     if (!request.ok()) return request.status();
     const ReportCollection& reports = *(*request)->reports;
     for (const auto& parts : reports.Parts()) {
       const proto::Collected& said = *parts.front();
       const auto arrival = reports.arrivals().find(said.process());
-      if (said.process() == runtime.process ||
+      if (said.process() == runtime_.process ||
           arrival == reports.arrivals().end()) {
         continue;
       }
@@ -89,8 +81,8 @@ absl::StatusOr<ProcessClocks> Client::ReadClocks() {
   return clocks;
 }
 
-absl::Status Client::ReadTrace(TraceLog* log, TraceFacts* facts) {
-  if (!context_.runtime->traced) {
+absl::Status ProcessReports::ReadTrace(TraceLog* log, TraceFacts* facts) {
+  if (!runtime_.traced) {
     return absl::FailedPreconditionError(absl::StrCat(
         "nothing was traced: the cluster's options have no trace_events",
         Tag(ErrorId::kNotTraced)));
@@ -113,18 +105,17 @@ absl::Status Client::ReadTrace(TraceLog* log, TraceFacts* facts) {
     facts->seed = first.seed();
     facts->workers += static_cast<int>(first.workers());
   }
-  facts->topology = FormatTopology(*context_.runtime->topology);
+  facts->topology = FormatTopology(*runtime_.topology);
   // A process that joined a running cluster has a clock that began then.
   absl::StatusOr<TraceLog> joined =
-      context_.runtime->trace == nullptr
-          ? JoinTraceLogs(std::move(logs), /*since=*/0)
-          : JoinTraceLogs(std::move(logs));
+      runtime_.trace == nullptr ? JoinTraceLogs(std::move(logs), /*since=*/0)
+                                : JoinTraceLogs(std::move(logs));
   if (!joined.ok()) return joined.status();
   *log = *std::move(joined);
   return absl::OkStatus();
 }
 
-absl::Status Client::WriteTrace(std::ostream* out) {
+absl::Status ProcessReports::WriteTrace(std::ostream* out) {
   TraceLog log;
   TraceFacts facts;
   absl::Status read = ReadTrace(&log, &facts);
@@ -133,7 +124,7 @@ absl::Status Client::WriteTrace(std::ostream* out) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<TraceSummary> Client::Summarize() {
+absl::StatusOr<TraceSummary> ProcessReports::Summarize() {
   TraceLog log;
   TraceFacts facts;
   absl::Status read = ReadTrace(&log, &facts);
@@ -141,7 +132,8 @@ absl::StatusOr<TraceSummary> Client::Summarize() {
   return SummarizeTrace(log);
 }
 
-absl::StatusOr<proto::Profile> Client::Measure(const proto::Header& header) {
+absl::StatusOr<proto::Profile> ProcessReports::Measure(
+    const proto::Header& header) {
   TraceLog log;
   TraceFacts facts;
   absl::Status read = ReadTrace(&log, &facts);
