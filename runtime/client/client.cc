@@ -26,18 +26,20 @@ Client::Client(ClientContext* context, ClientActor* actor, std::string name,
       options_(options),
       channel_(context, actor, owner_.client()),
       reports_(&channel_, context->runtime),
+      array_reader_(&channel_, actor, context->runtime),
       room_(static_cast<size_t>(options.run_ahead)),
       arrays_(owner_.client(), context->memory_bytes) {
   actor_.Listen([this](const proto::Control& control) { OnControl(control); },
                 [this] { OnTick(); });
   if (context_.runtime->world->simulated()) return;
-  reader_ = std::make_unique<FileReader>(actor_.FileTeller());
-  actor_.transfers().ReadWith(reader_.get());
+  file_reader_ = std::make_unique<FileReader>(actor_.FileTeller());
+  actor_.transfers().ReadWith(file_reader_.get());
 }
 
 Client::~Client() {
   Close();
-  if (reader_ != nullptr) actor_.transfers().StopReading(reader_.get());
+  if (file_reader_ != nullptr)
+    actor_.transfers().StopReading(file_reader_.get());
 }
 
 void Client::Close() {

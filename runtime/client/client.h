@@ -32,12 +32,12 @@
 #include "runtime/checkpoint/array_writer.h"
 #include "runtime/checkpoint/save_folder.h"
 #include "runtime/checkpoint/saved_array.h"
+#include "runtime/client/array_reader.h"
 #include "runtime/client/array_table.h"
 #include "runtime/client/client_actor.h"
 #include "runtime/client/client_context.h"
 #include "runtime/client/cluster_stats.h"
 #include "runtime/client/control_channel.h"
-#include "runtime/client/fetch_assembly.h"
 #include "runtime/client/file_reader.h"
 #include "runtime/client/handle_owner.h"
 #include "runtime/client/handles.h"
@@ -275,13 +275,7 @@ class Client {
   // another size; FailedPrecondition if a simulation without kernels has no
   // values. After an error the contents are undefined.
   absl::Status GetInto(ArrayHandle array, char* into, uint64_t bytes);
-  // Values of an array where they are. They stay until `owner` is destroyed,
-  // which must happen before the client is; null if there are no bytes.
-  struct ArrayView {
-    const char* data = nullptr;
-    uint64_t bytes = 0;
-    std::shared_ptr<const void> owner;
-  };
+  using ArrayView = ValueView;
   // Awaits the array and returns its values without a copy. Returns
   // FailedPrecondition, with the reason, unless they are dense in one block of
   // memory of this process.
@@ -515,50 +509,11 @@ class Client {
   }
   // Returns true if the array is a result that its run did not produce.
   bool HasFailed(uint64_t array);
-  // Place of a good array: in this process, or on hosts.
-  struct ArrayLocation {
-    SharedType type;
-    SharedValue dense;  // null: on hosts
-    PlacedObject placed;
-  };
+  // Awaits the array and returns where its values are.
   absl::StatusOr<ArrayLocation> Locate(ArrayHandle array);
   // Returns the values of an array as they are, to be sent out again: a partial
   // array keeps its contributions. Waits. Returns errors of Get.
   absl::StatusOr<SharedValue> GetValue(ArrayHandle array);
-  // Returns a copy of a value, with its contributions combined. `what` names it
-  // in errors. Returns ResourceExhausted if there is no memory for it, or
-  // errors of SavedArray::Read.
-  static absl::StatusOr<HostArray> Combined(const ArrayValue& value,
-                                            const std::string& what);
-  // Joins the blocks that hosts hold, and keeps contributions. Waits. Returns
-  // NotFound if the array was released meanwhile.
-  absl::StatusOr<SharedValue> Gather(const PlacedObject& placed,
-                                     const ArrayType& type,
-                                     const std::string& what);
-  // Joins the blocks that hosts hold, with contributions combined.
-  absl::StatusOr<HostArray> GatherCombined(const PlacedObject& placed,
-                                           const ArrayType& type,
-                                           const std::string& what);
-  // Joins the block of a `window`, or all blocks that the placement has. `type`
-  // is that of the joined array.
-  absl::StatusOr<HostArray> Join(uint64_t object,
-                                 const ArrayPlacement& placement,
-                                 const layout::Box* window,
-                                 const ArrayType& type, const std::string& what,
-                                 FetchAssembly::Partial partial,
-                                 char* into = nullptr);
-  // Asks hosts for an object and waits for the end of the fetch. If `views`,
-  // the host, which must be in this process, then keeps the object until
-  // EndFetch of the number that is returned; otherwise the fetch is over.
-  absl::StatusOr<uint64_t> RunFetch(
-      uint64_t object, const std::vector<FetchAssembly::Source>& sources,
-      std::shared_ptr<ArrayFetch> fetch, bool views, const std::string& what);
-  // Does not wait.
-  void EndFetch(uint64_t number, bool keeps);
-  // Returns the view of an array that is placed.
-  absl::StatusOr<ArrayView> ViewPlaced(const PlacedObject& placed,
-                                       const ArrayType& type,
-                                       const std::string& what);
   // Writes all blocks of an array that hosts hold.
   absl::Status WriteBlocks(const PlacedObject& placed, const std::string& what,
                            ElementType element, ArrayWriter* writer);
@@ -576,6 +531,7 @@ class Client {
   const ClientOptions options_;
   ControlChannel channel_;
   ProcessReports reports_;
+  ArrayReader array_reader_;
   std::map<uint64_t, std::shared_ptr<const LoadedProgram>> programs_
       ABSL_GUARDED_BY(channel_.mutex());
   std::map<uint64_t, HeldSlice> slices_ ABSL_GUARDED_BY(channel_.mutex());
@@ -599,7 +555,7 @@ class Client {
   InFlightLimiter room_;  // the lock guards it, except CanRetry
   ArrayTable arrays_ ABSL_GUARDED_BY(channel_.mutex());
   ObjectHolds holds_ ABSL_GUARDED_BY(channel_.mutex());
-  std::unique_ptr<FileReader> reader_;  // null in a simulation
+  std::unique_ptr<FileReader> file_reader_;  // null in a simulation
 };
 
 }  // namespace pathways

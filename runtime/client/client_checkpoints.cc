@@ -206,8 +206,8 @@ absl::Status Client::WriteBlocks(const PlacedObject& placed,
       box.begin.erase(box.begin.begin());
       box.extent.erase(box.extent.begin());
     }
-    absl::StatusOr<HostArray> values = Join(
-        placed.object, one, &box, type, what, FetchAssembly::Partial::kCombine);
+    absl::StatusOr<HostArray> values =
+        array_reader_.GetBlock(placed.object, one, box, type, what);
     if (!values.ok()) return values.status();
     absl::Status written = writer->Write(values->data.data());
     if (!written.ok()) return written;

@@ -15,6 +15,7 @@
 #include "runtime/base/status_from_wire.h"
 #include "runtime/client/check_options.h"
 #include "runtime/client/client.h"
+#include "runtime/client/combine.h"
 #include "runtime/client/traced_call.h"
 #include "runtime/protocol/client_id.h"
 
@@ -184,7 +185,8 @@ absl::Status Client::Resolve(LaunchArguments arguments, Draft* draft) {
     if (!good.ok() && !HasFailed(argument.array)) return good;
     if (!good.ok()) continue;  // it has no values to fetch
     absl::StatusOr<SharedValue> value =
-        Gather(from.placed, *from.type, absl::StrCat("array ", argument.array));
+        array_reader_.GetValue({from.type, nullptr, from.placed},
+                               absl::StrCat("array ", argument.array));
     if (!value.ok()) return value.status();
     argument.value = *std::move(value);
   }
@@ -205,7 +207,7 @@ absl::Status Client::CombineArguments(Draft* draft) {
       continue;
     }
     absl::StatusOr<HostArray> value =
-        Combined(*argument.value, absl::StrCat("array ", argument.array));
+        CombinedCopy(*argument.value, absl::StrCat("array ", argument.array));
     if (!value.ok()) return value.status();
     argument.value = std::make_shared<const ArrayValue>(*std::move(value));
     argument.combined = true;

@@ -8,42 +8,16 @@
 
 #include <utility>
 
-#include "runtime/base/error_codes.h"
-#include "runtime/base/memory.h"
+#include "absl/strings/str_cat.h"
 #include "runtime/client/client.h"
-#include "runtime/client/combine.h"
 #include "runtime/client/traced_call.h"
 
 namespace pathways {
 namespace {
 
-// Returns the placement of what one shard holds, as an array that is not
-// partial, on the first host that holds the same.
-ArrayPlacement PlacementOfShard(const ArrayPlacement& all, int64_t shard) {
-  const layout::Box box = layout::ShardBox(all.layout, all.mesh, shard);
-  const int64_t contribution =
-      layout::ContributionOf(all.layout, all.mesh, shard);
-  ArrayPlacement one = all;
-  one.layout.partial.clear();
-  one.layout.reduction = layout::Reduction::kNone;
-  one.hosts.clear();
-  for (const ArrayPlacement::Host& host : all.hosts) {
-    for (const Part& part : host.parts.parts) {
-      if (part.contribution != contribution ||
-          layout::ShardBox(all.layout, all.mesh, part.shard) != box) {
-        continue;
-      }
-      one.hosts.push_back({host.host, {{part}, {}, host.parts.step_bytes}});
-      one.hosts.back().parts.parts.front().contribution = 0;
-      return one;
-    }
-  }
-  return one;
-}
-
-absl::Status NoMemoryFor(const std::string& what, const ArrayType& type) {
-  return absl::ResourceExhaustedError(
-      absl::StrCat(what, ": ", NoMemoryText(type.element, type.shape)));
+// Returns the name of an array in errors.
+std::string ArrayName(ArrayHandle array) {
+  return absl::StrCat("array ", array.id);
 }
 
 }  // namespace
@@ -72,8 +46,8 @@ absl::StatusOr<HostArray> Client::Fetch(RunHandle handle, int64_t index) {
   absl::StatusOr<std::shared_ptr<RunState>> run = AwaitResult(handle, index);
   if (!run.ok()) return run.status();
   const RunState::Result& result = (*run)->results[index];
-  return GatherCombined(result.placed, *result.type,
-                        absl::StrCat("run ", handle.id));
+  return array_reader_.Get({result.type, nullptr, result.placed},
+                           absl::StrCat("run ", handle.id));
 }
 
 absl::StatusOr<HostArray> Client::Fetch(RunHandle handle,
@@ -214,7 +188,7 @@ absl::StatusOr<bool> Client::AwaitArrayFor(uint64_t id, int64_t limit_ns) {
   return true;
 }
 
-absl::StatusOr<Client::ArrayLocation> Client::Locate(ArrayHandle handle) {
+absl::StatusOr<ArrayLocation> Client::Locate(ArrayHandle handle) {
   absl::Status good = owner_.Check(handle, "array");
   if (good.ok()) good = AwaitArray(handle.id);
   if (!good.ok()) return good;
@@ -227,9 +201,31 @@ absl::StatusOr<Client::ArrayLocation> Client::Locate(ArrayHandle handle) {
 absl::StatusOr<HostArray> Client::Get(ArrayHandle handle) {
   const absl::StatusOr<ArrayLocation> array = Locate(handle);
   if (!array.ok()) return array.status();
-  const std::string what = absl::StrCat("array ", handle.id);
-  if (array->dense != nullptr) return Combined(*array->dense, what);
-  return GatherCombined(array->placed, *array->type, what);
+  return array_reader_.Get(*array, ArrayName(handle));
+}
+
+absl::Status Client::GetInto(ArrayHandle handle, char* into, uint64_t bytes) {
+  const absl::StatusOr<ArrayLocation> array = Locate(handle);
+  if (!array.ok()) return array.status();
+  return array_reader_.GetInto(*array, into, bytes, ArrayName(handle));
+}
+
+absl::StatusOr<ValueView> Client::View(ArrayHandle handle) {
+  absl::StatusOr<ArrayLocation> array = Locate(handle);
+  if (!array.ok()) return array.status();
+  return array_reader_.View(*std::move(array), ArrayName(handle));
+}
+
+absl::StatusOr<HostArray> Client::GetShard(ArrayHandle handle, int64_t shard) {
+  const absl::StatusOr<ArrayLocation> array = Locate(handle);
+  if (!array.ok()) return array.status();
+  return array_reader_.GetShard(*array, shard, ArrayName(handle));
+}
+
+absl::StatusOr<SharedValue> Client::GetValue(ArrayHandle handle) {
+  const absl::StatusOr<ArrayLocation> array = Locate(handle);
+  if (!array.ok()) return array.status();
+  return array_reader_.GetValue(*array, ArrayName(handle));
 }
 
 absl::StatusOr<std::shared_ptr<const ArrayPlacement>> Client::PlacementOf(
@@ -243,48 +239,6 @@ absl::StatusOr<std::shared_ptr<const ArrayPlacement>> Client::PlacementOf(
   return (*array)->placed.placement;
 }
 
-absl::StatusOr<HostArray> Client::GetShard(ArrayHandle handle, int64_t shard) {
-  const absl::StatusOr<ArrayLocation> array = Locate(handle);
-  if (!array.ok()) return array.status();
-  const PlacedObject& placed = array->placed;
-  const int64_t shards =
-      placed.object == 0 ? 0 : layout::NumShards(placed.placement->mesh);
-  if (shard < 0 || shard >= shards) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "array ", handle.id, " has ", shards, " shards, not shard ", shard));
-  }
-  const layout::Box box =
-      layout::ShardBox(placed.placement->layout, placed.placement->mesh, shard);
-  ArrayType type{array->type->element, box.extent};
-  if (placed.placement->stepped) {
-    type.shape.insert(type.shape.begin(), array->type->shape.front());
-  }
-  if (box.empty()) return HostArray{type.element, type.shape, {}};
-  return Join(placed.object, PlacementOfShard(*placed.placement, shard), &box,
-              type, absl::StrCat("array ", handle.id),
-              FetchAssembly::Partial::kCombine);
-}
-
-absl::StatusOr<SharedValue> Client::GetValue(ArrayHandle handle) {
-  absl::StatusOr<ArrayLocation> array = Locate(handle);
-  if (!array.ok()) return array.status();
-  if (array->dense != nullptr) return std::move(array->dense);
-  return Gather(array->placed, *array->type, absl::StrCat("array ", handle.id));
-}
-
-absl::StatusOr<HostArray> Client::Combined(const ArrayValue& value,
-                                           const std::string& what) {
-  HostArray all;
-  if (value.saved() != nullptr) {
-    absl::StatusOr<HostArray> read = value.saved()->ReadAll();
-    if (!read.ok()) return read.status();
-    all = *std::move(read);
-  } else if (!HasMemoryFor([&] { all = value.Copy(); })) {
-    return NoMemoryFor(what, value.type());
-  }
-  return Combine(std::move(all), value.contributions());
-}
-
 absl::Status Client::Release(ArrayHandle handle) {
   WorldCall call(context_.runtime->world);
   absl::Status owned = owner_.Check(handle, "array");
@@ -295,105 +249,6 @@ absl::Status Client::Release(ArrayHandle handle) {
   absl::Status released = arrays_.Release(handle.id, &objects, &values);
   Unhold(objects);
   return released;
-}
-
-absl::StatusOr<HostArray> Client::GatherCombined(const PlacedObject& placed,
-                                                 const ArrayType& type,
-                                                 const std::string& what) {
-  if (placed.object == 0) {  // no bytes
-    return HostArray{type.element, type.shape, {}};
-  }
-  return Join(placed.object, *placed.placement, /*window=*/nullptr, type, what,
-              FetchAssembly::Partial::kCombine);
-}
-
-absl::StatusOr<SharedValue> Client::Gather(const PlacedObject& placed,
-                                           const ArrayType& type,
-                                           const std::string& what) {
-  if (placed.object == 0) {  // no bytes
-    return std::make_shared<const ArrayValue>(
-        HostArray{type.element, type.shape, {}});
-  }
-  const ArrayPlacement& placement = *placed.placement;
-  absl::StatusOr<HostArray> array =
-      Join(placed.object, placement, /*window=*/nullptr, type, what,
-           FetchAssembly::Partial::kKeep);
-  if (!array.ok()) return array.status();
-  return std::make_shared<const ArrayValue>(
-      *std::move(array),
-      layout::ContributionsOf(placement.layout, placement.mesh));
-}
-
-absl::StatusOr<HostArray> Client::Join(
-    uint64_t object, const ArrayPlacement& placement, const layout::Box* window,
-    const ArrayType& type, const std::string& what,
-    FetchAssembly::Partial partial, char* into) {
-  WorldCall call(context_.runtime->world);
-  std::shared_ptr<ArrayFetch> fetch;
-  if (!HasMemoryFor([&] {
-        fetch = std::make_shared<ArrayFetch>(FetchAssembly(
-            placement, type.element, type.shape,
-            context_.runtime->backends->has_values(), window, partial, into));
-      })) {
-    return NoMemoryFor(what, type);
-  }
-  const absl::StatusOr<uint64_t> done = RunFetch(
-      object, fetch->assembly->sources(), fetch, /*views=*/false, what);
-  // A piece may be on its way to memory of the caller.
-  fetch->Close();
-  if (!done.ok()) return done.status();
-  return fetch->assembly->Take();
-}
-
-absl::StatusOr<uint64_t> Client::RunFetch(
-    uint64_t object, const std::vector<FetchAssembly::Source>& sources,
-    std::shared_ptr<ArrayFetch> fetch, bool views, const std::string& what) {
-  WorldCall call(context_.runtime->world);
-  auto request = std::make_shared<Request>();
-  fetch->on_end =
-      [request, world = context_.runtime->world](const absl::Status& status) {
-        if (request->done.load()) return;  // has an answer already
-        request->status = status;
-        if (request->done.Set()) world->Notify();
-      };
-  uint64_t number = 0;
-  channel_.Ask(
-      [&](uint64_t id, proto::Control* control) {
-        number = id;
-        actor_.transfers().AddFetch(id, fetch);
-        proto::FetchRequest* ask = control->mutable_fetch_request();
-        ask->set_request(id);
-        ask->set_object(object);
-        ask->set_views(views);
-        for (const FetchAssembly::Source& source : sources) {
-          proto::FetchSource* out = ask->add_sources();
-          out->set_host(static_cast<uint32_t>(source.host));
-          out->set_first_piece(source.first);
-        }
-      },
-      request);
-  absl::Status waited = channel_.WaitFor(
-      request->done, [&] { return absl::StrCat("the fetch of ", what); });
-  actor_.transfers().EndFetch(number);
-  const bool keeps = views && waited.ok() && request->status.ok();
-  EndFetch(number, keeps);
-  if (!waited.ok()) return waited;
-  if (absl::IsNotFound(request->status)) {
-    return absl::NotFoundError(absl::StrCat(
-        what, " does not exist or was released", Tag(ErrorId::kReleased)));
-  }
-  if (!request->status.ok()) return request->TakeStatus();
-  return number;
-}
-
-void Client::EndFetch(uint64_t number, bool keeps) {
-  MutexLock lock(&channel_.mutex());
-  channel_.Forget(number);
-  if (channel_.stopping()) return;
-  ControlRef control = channel_.NewControl();
-  control->mutable_fetch_end()->set_request(number);
-  control->mutable_fetch_end()->set_keeps(keeps);
-  channel_.Post(std::move(control));
 }
 
 void Client::Unhold(const ObjectList& objects, ActorId from) {

@@ -57,6 +57,21 @@ absl::StatusOr<HostArray> Combine(HostArray array,
   return array;
 }
 
+absl::StatusOr<HostArray> CombinedCopy(const ArrayValue& value,
+                                       const std::string& what) {
+  HostArray all;
+  if (value.saved() != nullptr) {
+    absl::StatusOr<HostArray> read = value.saved()->ReadAll();
+    if (!read.ok()) return read.status();
+    all = *std::move(read);
+  } else if (!HasMemoryFor([&] { all = value.Copy(); })) {
+    const ArrayType& type = value.type();
+    return absl::ResourceExhaustedError(
+        absl::StrCat(what, ": ", NoMemoryText(type.element, type.shape)));
+  }
+  return Combine(std::move(all), value.contributions());
+}
+
 std::string CombinedText(const std::string& what,
                          const layout::Contributions& had,
                          const layout::Contributions& has) {

@@ -14,6 +14,7 @@
 
 #include "absl/status/statusor.h"
 #include "pathways/HostArray.h"
+#include "runtime/client/array_value.h"
 #include "runtime/layout/contributions.h"
 
 namespace pathways {
@@ -30,6 +31,12 @@ void CombineInto(const layout::Contributions& contributions,
 // ResourceExhausted if there is no memory for the result.
 absl::StatusOr<HostArray> Combine(HostArray array,
                                   const layout::Contributions& contributions);
+
+// Returns a copy of a value, with its contributions combined. `what` names it
+// in errors. Returns ResourceExhausted if there is no memory for it, or errors
+// of SavedArray::Read.
+absl::StatusOr<HostArray> CombinedCopy(const ArrayValue& value,
+                                       const std::string& what);
 
 // Returns a line that tells the user that a program with the contributions
 // `has` resumes with the contributions `had` of the array `what`. Returns an

@@ -248,7 +248,7 @@ absl::Status RecoveredRun::KeepArgument(LaunchArgument* argument, bool in_files,
     return absl::OkStatus();
   }
   const ArrayHandle handle = std::get<ArrayHandle>(*argument);
-  absl::StatusOr<Client::ArrayLocation> array = client_.Locate(handle);
+  absl::StatusOr<ArrayLocation> array = client_.Locate(handle);
   if (!array.ok()) return array.status();
   *value = array->dense;
   if (*value != nullptr || in_files) return absl::OkStatus();

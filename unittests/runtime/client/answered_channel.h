@@ -27,7 +27,7 @@ class AnsweredChannel {
     world.is_simulated = false;
     world.on_wait = [this] { HandleSent(); };
     runtime.world = &world;
-    runtime.directory = Directory({0}, {{}});
+    runtime.directory = Directory({0}, {{}, {}});
     context.runtime = &runtime;
     actor.Attach("ann");
   }
