@@ -29,7 +29,6 @@
 #include "pathways/Options.h"
 #include "runtime/base/error_codes.h"
 #include "runtime/base/mutex.h"
-#include "runtime/checkpoint/array_writer.h"
 #include "runtime/checkpoint/save_folder.h"
 #include "runtime/checkpoint/saved_array.h"
 #include "runtime/client/array_reader.h"
@@ -514,9 +513,6 @@ class Client {
   // Returns the values of an array as they are, to be sent out again: a partial
   // array keeps its contributions. Waits. Returns errors of Get.
   absl::StatusOr<SharedValue> GetValue(ArrayHandle array);
-  // Writes all blocks of an array that hosts hold.
-  absl::Status WriteBlocks(const PlacedObject& placed, const std::string& what,
-                           ElementType element, ArrayWriter* writer);
   // Gives up one hold of each object, and asks the controller to release those
   // without another hold. `from` is that of Send. Does not wait.
   void Unhold(const ObjectList& objects, ActorId from = kNoActor)

@@ -15,6 +15,8 @@
 #include <vector>
 
 #include "runtime/client/control_channel.h"
+#include "runtime/protocol/block_pull.h"
+#include "runtime/protocol/wire_kind.h"
 #include "runtime/world/testing/recording_world.h"
 
 namespace pathways::testing {
@@ -49,6 +51,17 @@ class AnsweredChannel {
       if (one.kind_case() == kind) taken.push_back(std::move(one));
     }
     return taken;
+  }
+  // Sends what a fetch asks for: host h has the number `values[h]`.
+  void SendBlocks(const proto::FetchRequest& fetch,
+                  const std::vector<float>& values) {
+    for (const proto::FetchSource& source : fetch.sources()) {
+      actor.transfers().OnWire(static_cast<int32_t>(source.host()),
+                               TransferMessage(kBlockMessage, fetch.request(),
+                                               {source.first_piece(), 0}),
+                               {&values[source.host()], sizeof(float)},
+                               [](int32_t, const WireMessage&, Payload) {});
+    }
   }
   // Answers a request, with success by default.
   void Answer(uint64_t request, proto::Answer answer = {}) {

@@ -55,16 +55,8 @@ class ArrayReaderTest : public ::testing::Test {
   void LetHostsAnswer(const std::vector<float>& values) {
     it_.on_message = [this, values](const proto::Control& message) {
       if (!message.has_fetch_request()) return;
-      const proto::FetchRequest& fetch = message.fetch_request();
-      EXPECT_EQ(fetch.object(), kObject);
-      for (const proto::FetchSource& source : fetch.sources()) {
-        it_.actor.transfers().OnWire(
-            static_cast<int32_t>(source.host()),
-            TransferMessage(kBlockMessage, fetch.request(),
-                            {source.first_piece(), 0}),
-            {&values[source.host()], sizeof(float)},
-            [](int32_t, const WireMessage&, Payload) {});
-      }
+      EXPECT_EQ(message.fetch_request().object(), kObject);
+      it_.SendBlocks(message.fetch_request(), values);
     };
   }
 
