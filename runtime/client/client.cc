@@ -25,6 +25,8 @@ Client::Client(ClientContext* context, ClientActor* actor, std::string name,
       owner_(std::move(name)),
       options_(options),
       channel_(context, actor, owner_.client()),
+      catalog_(&channel_, &owner_, &programs_, &runs_),
+      gate_(&channel_, &owner_, context->runtime->world, &programs_),
       reports_(&channel_, context->runtime),
       array_reader_(&channel_, actor, context->runtime),
       room_(static_cast<size_t>(options.run_ahead)),
@@ -102,7 +104,7 @@ absl::Status Client::WaitUntil(absl::FunctionRef<bool()> done,
 
 absl::StatusOr<ClusterStats> Client::Stats() {
   const TimeNs now = context_.runtime->world->Now();
-  absl::Status released = AwaitReleases();
+  absl::Status released = catalog_.AwaitReleases();
   if (!released.ok()) return released;
   absl::StatusOr<ClusterStats> stats = reports_.Stats();
   if (!stats.ok()) return stats;
@@ -142,58 +144,14 @@ absl::StatusOr<ProgramHandle> Client::Load(PlanData plan,
   return loaded->front();
 }
 
-absl::Status Client::Discard(ProgramHandle handle) {
-  absl::StatusOr<std::shared_ptr<const LoadedProgram>> program =
-      FindProgram(handle);
-  if (!program.ok()) return program.status();
-  MutexLock lock(&channel_.mutex());
-  if (programs_.erase(handle.id) == 0) return absl::OkStatus();
-  discarded_.insert((*program)->handle());
-  UnloadDiscarded((*program)->handle(), kNoActor);
-  return absl::OkStatus();
+absl::Status Client::Discard(ProgramHandle program) {
+  return catalog_.Discard(program);
 }
 
-void Client::UnloadDiscarded(uint64_t program, ActorId from) {
-  if (discarded_.count(program) == 0 || runs_.OldestOf(program) != nullptr) {
-    return;
-  }
-  discarded_.erase(program);
-  unloads_.push_back(channel_.AskLocked(
-      [&](uint64_t id, proto::Control* control) {
-        control->mutable_unload_request()->set_request(id);
-        control->mutable_unload_request()->set_program(program);
-      },
-      from));
-}
-
-absl::Status Client::Unload(ProgramHandle handle) {
-  absl::StatusOr<std::shared_ptr<const LoadedProgram>> program =
-      FindProgram(handle);
-  if (!program.ok()) return program.status();
-  absl::Status unloaded;
-  if (!IsLost(**program)) unloaded = UnloadProgram(**program);
-  if (unloaded.ok()) {
-    program->reset();
-    {
-      MutexLock lock(&channel_.mutex());
-      programs_.erase(handle.id);
-    }
-    context_.runtime->plans.Trim();
-  }
+absl::Status Client::Unload(ProgramHandle program) {
+  absl::Status unloaded = catalog_.Unload(program);
+  if (unloaded.ok()) context_.runtime->plans.Trim();
   return unloaded;
-}
-
-absl::Status Client::UnloadProgram(const LoadedProgram& program) {
-  std::shared_ptr<Request> request =
-      channel_.Ask([&](uint64_t id, proto::Control* control) {
-        control->mutable_unload_request()->set_request(id);
-        control->mutable_unload_request()->set_program(program.handle());
-      });
-  absl::Status waited = channel_.WaitFor(request->done, [&] {
-    return absl::StrCat("the unload of program '", program.name(), "'");
-  });
-  if (!waited.ok()) return waited;
-  return request->TakeStatus();
 }
 
 }  // namespace pathways

@@ -15,7 +15,6 @@
 #include <map>
 #include <memory>
 #include <ostream>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -41,9 +40,11 @@
 #include "runtime/client/handle_owner.h"
 #include "runtime/client/handles.h"
 #include "runtime/client/in_flight_limiter.h"
-#include "runtime/client/loaded_program.h"
+#include "runtime/client/loaded_programs.h"
 #include "runtime/client/object_holds.h"
 #include "runtime/client/process_reports.h"
+#include "runtime/client/program_catalog.h"
+#include "runtime/client/rebind_gate.h"
 #include "runtime/client/recovered_run.h"
 #include "runtime/client/run_table.h"
 #include "runtime/client/run_watchers.h"
@@ -369,8 +370,6 @@ class Client {
   absl::StatusOr<bool> WaitForRun(RunState& run, int64_t limit_ns);
 
   // Launches (client_launches.cc).
-  absl::StatusOr<std::shared_ptr<const LoadedProgram>> FindProgram(
-      ProgramHandle program);
   // Phases of a launch. Resolve looks up the arguments, and fetches values that
   // must move; TakeTurn finds out whether there is room, and AwaitTurn waits
   // for it; Place decides where arguments go and numbers the request;
@@ -398,7 +397,7 @@ class Client {
   // Loads (client_loads.cc).
   //
   // Loads `origin` bound to these slices.
-  absl::StatusOr<std::shared_ptr<const LoadedProgram>> LoadPlan(
+  absl::StatusOr<SharedProgram> LoadPlan(
       std::shared_ptr<const PreparedPlan> origin, const PlanSlices& slices,
       const LoadOptions& options);
   struct Candidate {
@@ -419,11 +418,9 @@ class Client {
   // Replaces devices that are offline (LoadPlace::kPresent).
   absl::Status LeaveAway(std::vector<Candidate>* candidates,
                          bool oversubscribe);
-  absl::StatusOr<std::vector<std::shared_ptr<const LoadedProgram>>> Submit(
+  absl::StatusOr<std::vector<SharedProgram>> Submit(
       std::vector<Candidate> candidates, const LoadOptions& options);
   absl::Status AwaitResumed();
-  std::vector<ProgramHandle> Adopt(
-      std::vector<std::shared_ptr<const LoadedProgram>> loaded);
   // Slices by handle, with their devices.
   using GrantedSlices = std::vector<std::pair<uint64_t, std::vector<int64_t>>>;
   absl::StatusOr<GrantedSlices> AskForSlices(
@@ -436,19 +433,7 @@ class Client {
     std::vector<int64_t> devices;
   };
   absl::StatusOr<HeldSlice> FindSlice(SliceHandle slice);
-  absl::Status UnloadProgram(const LoadedProgram& program);
   // Rebinding (client_rebind.cc).
-  //
-  // Begins a call of Launch, or a rebinding. Both wait while the program is
-  // rebound.
-  enum class Use { kCall, kRebind };
-  absl::StatusOr<std::shared_ptr<const LoadedProgram>> Begin(
-      ProgramHandle program, Use use);
-  void EndCall(const LoadedProgram& program);
-  // Begins a rebinding. Also waits for calls of Launch in progress.
-  absl::StatusOr<std::shared_ptr<const LoadedProgram>> BeginRebind(
-      ProgramHandle program);
-  void EndRebind(ProgramHandle program);
   absl::Status Rebind(ProgramHandle program, const std::vector<bool>& avoid,
                       const RebindOptions& options);
   // Returns true if Rebind would move the program. Returns ResourceExhausted if
@@ -456,9 +441,6 @@ class Client {
   absl::StatusOr<bool> Moves(ProgramHandle program,
                              const std::vector<bool>& avoid,
                              bool oversubscribe);
-  // IsLost returns true if no host has the program any more; Lose records that.
-  bool IsLost(const LoadedProgram& program);
-  void Lose(const LoadedProgram& program, const absl::Status& why);
   // Loads a lost program again, without the devices that `avoid` marks, or
   // where it was if `avoid` is null. May be called again after it has failed.
   // Waits.
@@ -486,20 +468,8 @@ class Client {
   void MoveOffDrained(ProgramHandle program);
   absl::Status SendDrain(const std::vector<std::string>& names, int64_t wait_ns,
                          bool undo);
-  absl::Status RebindTo(ProgramHandle program,
-                        const std::shared_ptr<const LoadedProgram>& old,
+  absl::Status RebindTo(ProgramHandle program, const SharedProgram& old,
                         const PlanSlices& slices, const RebindOptions& options);
-  // Waits until all launches of the program have ended, successfully or not.
-  absl::Status AwaitLaunches(const LoadedProgram& program);
-  // Makes `by` the program of the handle. If the program was given up
-  // meanwhile, gives up `by` as well and returns false.
-  bool Replace(ProgramHandle program, std::shared_ptr<const LoadedProgram> by);
-  // Unloads a program that was given up, if no launch of it is open.
-  void UnloadDiscarded(uint64_t program, ActorId from)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(channel_.mutex());
-  // Returns FailedPrecondition if there is no such program.
-  absl::StatusOr<std::shared_ptr<const LoadedProgram>> FindLoaded(
-      uint64_t program) ABSL_EXCLUSIVE_LOCKS_REQUIRED(channel_.mutex());
   // Waits until the array is good, if it is a result. Returns false once a
   // limit as in AwaitFor has passed.
   absl::StatusOr<bool> AwaitArrayFor(uint64_t array, int64_t limit_ns);
@@ -517,34 +487,24 @@ class Client {
   // without another hold. `from` is that of Send. Does not wait.
   void Unhold(const ObjectList& objects, ActorId from = kNoActor)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(channel_.mutex());
-  // Waits for unloads that have begun, and until the hosts have dropped
-  // everything that any client has released so far.
-  absl::Status AwaitReleases();
 
   ClientContext& context_;
   ClientActor& actor_;
   const HandleOwner owner_;
   const ClientOptions options_;
   ControlChannel channel_;
+  ProgramCatalog catalog_;
+  RebindGate gate_;
   ProcessReports reports_;
   ArrayReader array_reader_;
-  std::map<uint64_t, std::shared_ptr<const LoadedProgram>> programs_
-      ABSL_GUARDED_BY(channel_.mutex());
+  LoadedPrograms programs_ ABSL_GUARDED_BY(channel_.mutex());
   std::map<uint64_t, HeldSlice> slices_ ABSL_GUARDED_BY(channel_.mutex());
-  std::set<uint64_t> rebinding_ ABSL_GUARDED_BY(channel_.mutex());  // programs
-  std::atomic<int> rebinds_{0};  // size of rebinding_
-  std::atomic<uint64_t> rebinds_ended_{0};
   std::atomic<bool> has_drained_arrays_{false};  // the controller said so
   std::atomic<bool> suspended_{false};
   // State change in progress, "being suspended" or "being resumed"; null: none.
   const char* change_ ABSL_GUARDED_BY(channel_.mutex()) = nullptr;
   // Programs that wait for Resume; they count as being rebound.
   std::vector<ProgramHandle> suspended_programs_
-      ABSL_GUARDED_BY(channel_.mutex());
-  // Programs that were given up and not unloaded yet; and requests to unload
-  // such programs that no call has waited for.
-  std::set<uint64_t> discarded_ ABSL_GUARDED_BY(channel_.mutex());
-  std::vector<std::shared_ptr<Request>> unloads_
       ABSL_GUARDED_BY(channel_.mutex());
   SpareMemory run_memory_;  // destroyed after the owners of runs
   RunTable runs_ ABSL_GUARDED_BY(channel_.mutex());

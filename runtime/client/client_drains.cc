@@ -67,7 +67,7 @@ absl::Status Client::SendDrain(const std::vector<std::string>& names,
 void Client::OnDrainSeen(const proto::DrainSeen& seen) {
   if (seen.arrays()) has_drained_arrays_.store(true);
   MutexLock lock(&channel_.mutex());
-  for (const auto& [handle, program] : programs_) {
+  for (const auto& [handle, program] : programs_.programs()) {
     if (std::find(seen.programs().begin(), seen.programs().end(),
                   program->handle()) != seen.programs().end()) {
       program->is_to_leave().store(true);
@@ -76,8 +76,7 @@ void Client::OnDrainSeen(const proto::DrainSeen& seen) {
 }
 
 void Client::MoveOffDrained(ProgramHandle handle) {
-  const absl::StatusOr<std::shared_ptr<const LoadedProgram>> program =
-      FindProgram(handle);
+  const absl::StatusOr<SharedProgram> program = catalog_.Find(handle);
   const bool moves = program.ok() && (*program)->is_to_leave().exchange(false);
   const bool brings = has_drained_arrays_.exchange(false);
   if (!moves && !brings) return;

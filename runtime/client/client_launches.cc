@@ -57,13 +57,13 @@ struct Client::Draft {
     SharedValue value;
   };
 
-  Draft(Client* client, std::shared_ptr<const LoadedProgram> program)
-      : client(client), program(std::move(program)) {}
+  Draft(RebindGate* gate, SharedProgram program)
+      : gate(*gate), program(std::move(program)) {}
   Draft(const Draft&) = delete;
-  ~Draft() { client->EndCall(*program); }
+  ~Draft() { gate.EndCall(*program); }
 
-  Client* const client;
-  const std::shared_ptr<const LoadedProgram> program;
+  RebindGate& gate;
+  const SharedProgram program;
   std::shared_ptr<RunState> run;
   absl::InlinedVector<Argument, 4> arguments;
   std::optional<Elsewhere> elsewhere;  // the next one to fetch
@@ -76,24 +76,6 @@ struct Client::Draft {
   absl::InlinedVector<uint64_t, 4> coming;
 };
 
-absl::StatusOr<std::shared_ptr<const LoadedProgram>> Client::FindProgram(
-    ProgramHandle program) {
-  absl::Status owned = owner_.Check(program, "program");
-  if (!owned.ok()) return owned;
-  MutexLock lock(&channel_.mutex());
-  return FindLoaded(program.id);
-}
-
-absl::StatusOr<std::shared_ptr<const LoadedProgram>> Client::FindLoaded(
-    uint64_t program) {
-  auto found = programs_.find(program);
-  if (found == programs_.end()) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "program ", program, " is not loaded", Tag(ErrorId::kNotLoaded)));
-  }
-  return found->second;
-}
-
 absl::StatusOr<RunHandle> Client::Launch(ProgramHandle program,
                                          LaunchArguments arguments,
                                          int64_t steps,
@@ -101,10 +83,9 @@ absl::StatusOr<RunHandle> Client::Launch(ProgramHandle program,
   if (options_.elastic) MoveOffDrained(program);
   WorldCall call(context_.runtime->world);
   TracedCall traced(context_, actor_, TraceCall::kLaunch);
-  absl::StatusOr<std::shared_ptr<const LoadedProgram>> found =
-      Begin(program, Use::kCall);
+  absl::StatusOr<SharedProgram> found = gate_.BeginCall(program);
   if (!found.ok()) return found.status();
-  Draft draft(this, *std::move(found));
+  Draft draft(&gate_, *std::move(found));
   absl::Status status = CheckLaunchOptions(options);
   if (!status.ok()) return status;
   draft.control = channel_.NewControl(proto::Control::kLaunchRequest);
@@ -393,7 +374,7 @@ void Client::OnLaunchEnded(const proto::LaunchEnded& ended) {
     arrays_.Settle(*run, &objects, &values);
     const ActorId self = runtime.directory.client(actor_.index());
     Unhold(objects, self);
-    UnloadDiscarded(run->program_handle, self);
+    UnloadIfDiscarded(run->program_handle, runs_, &programs_, &channel_, self);
     next = room_.OnEnd(runs_.unended());
   }
   if (runtime.trace != nullptr) {

@@ -116,7 +116,7 @@ absl::StatusOr<Client::Candidate> Client::Prepare(
   return candidate;
 }
 
-absl::StatusOr<std::shared_ptr<const LoadedProgram>> Client::LoadPlan(
+absl::StatusOr<SharedProgram> Client::LoadPlan(
     std::shared_ptr<const PreparedPlan> origin, const PlanSlices& slices,
     const LoadOptions& options) {
   TracedCall traced(context_, actor_, TraceCall::kLoad);
@@ -127,10 +127,10 @@ absl::StatusOr<std::shared_ptr<const LoadedProgram>> Client::LoadPlan(
   return loaded->front();
 }
 
-absl::StatusOr<std::vector<std::shared_ptr<const LoadedProgram>>>
-Client::Submit(std::vector<Candidate> candidates, const LoadOptions& options) {
+absl::StatusOr<std::vector<SharedProgram>> Client::Submit(
+    std::vector<Candidate> candidates, const LoadOptions& options) {
   // Released memory makes room for this load.
-  absl::Status released = AwaitReleases();
+  absl::Status released = catalog_.AwaitReleases();
   if (!released.ok()) return released;
   auto request = std::make_shared<Request>();
   request->on_waiting = options.on_waiting;
@@ -169,7 +169,7 @@ Client::Submit(std::vector<Candidate> candidates, const LoadOptions& options) {
         absl::StrCat("the controller loaded ", candidates.size(),
                      " programs, but named ", handles.size()));
   }
-  std::vector<std::shared_ptr<const LoadedProgram>> loaded;
+  std::vector<SharedProgram> loaded;
   for (size_t i = 0; i < candidates.size(); ++i) {
     loaded.push_back(std::make_shared<const LoadedProgram>(
         handles[i], std::move(candidates[i].plan),
@@ -220,18 +220,7 @@ absl::StatusOr<std::vector<ProgramHandle>> Client::Load(
   // The programs have taken their memory from the slices.
   for (uint64_t slice : slices) SendRelease(slice);
   if (!loaded.ok()) return loaded.status();
-  return Adopt(*std::move(loaded));
-}
-
-std::vector<ProgramHandle> Client::Adopt(
-    std::vector<std::shared_ptr<const LoadedProgram>> loaded) {
-  std::vector<ProgramHandle> handles;
-  MutexLock lock(&channel_.mutex());
-  for (std::shared_ptr<const LoadedProgram>& program : loaded) {
-    handles.push_back(owner_.Make<ProgramHandle>(program->handle()));
-    programs_[program->handle()] = std::move(program);
-  }
-  return handles;
+  return catalog_.Add(*std::move(loaded));
 }
 
 absl::Status Client::FindPlaces(std::vector<Candidate>* candidates,
@@ -286,7 +275,7 @@ absl::Status Client::LeaveAway(std::vector<Candidate>* candidates,
 absl::StatusOr<Client::GrantedSlices> Client::AskForSlices(
     absl::FunctionRef<void(proto::SlicesRequest*)> fill, int64_t wait_ns,
     const std::function<void(const std::string&)>& on_waiting) {
-  absl::Status released = AwaitReleases();
+  absl::Status released = catalog_.AwaitReleases();
   if (!released.ok()) return released;
   auto request = std::make_shared<Request>();
   request->on_waiting = on_waiting;
@@ -315,8 +304,7 @@ absl::StatusOr<Client::GrantedSlices> Client::AskForSlices(
 
 absl::StatusOr<std::shared_ptr<const PreparedPlan>> Client::PlanOf(
     ProgramHandle handle) {
-  absl::StatusOr<std::shared_ptr<const LoadedProgram>> program =
-      FindProgram(handle);
+  absl::StatusOr<SharedProgram> program = catalog_.Find(handle);
   if (!program.ok()) return program.status();
   return std::shared_ptr<const PreparedPlan>(*program, &(*program)->plan());
 }
@@ -453,7 +441,7 @@ absl::StatusOr<ProgramHandle> Client::Load(PlanData plan, SliceHandle slice,
   placed->slice = slice.id;
   auto loaded = Submit({*std::move(placed)}, options);
   if (!loaded.ok()) return loaded.status();
-  return Adopt(*std::move(loaded)).front();
+  return catalog_.Add(*std::move(loaded)).front();
 }
 
 }  // namespace pathways

@@ -48,15 +48,14 @@ absl::Status Client::SuspendAll(const std::string& folder) {
   {
     MutexLock lock(&channel_.mutex());
     suspended_.store(true);
-    for (const auto& [id, program] : programs_) {
+    for (const auto& [id, program] : programs_.programs()) {
       programs.push_back(owner_.Make<ProgramHandle>(id));
     }
   }
-  std::vector<std::shared_ptr<const LoadedProgram>> begun;
+  std::vector<SharedProgram> begun;
   absl::Status status;
   for (ProgramHandle handle : programs) {
-    absl::StatusOr<std::shared_ptr<const LoadedProgram>> program =
-        BeginRebind(handle);
+    absl::StatusOr<SharedProgram> program = gate_.BeginRebind(handle);
     // A program that was given up meanwhile has nothing to suspend.
     if (absl::IsFailedPrecondition(program.status())) continue;
     status = program.status();
@@ -66,7 +65,7 @@ absl::Status Client::SuspendAll(const std::string& folder) {
       MutexLock lock(&channel_.mutex());
       suspended_programs_.push_back(handle);
     }
-    status = AwaitLaunches(*begun.back());
+    status = catalog_.AwaitLaunches(*begun.back());
     if (!status.ok()) break;
   }
   const std::vector<bool> all(context_.runtime->topology->num_hosts(), true);
@@ -76,8 +75,8 @@ absl::Status Client::SuspendAll(const std::string& folder) {
     return status;
   }
   // Hosts that are silent drop their programs when they are gone.
-  for (const auto& program : begun) (void)UnloadProgram(*program);
-  status = AwaitReleases();
+  for (const auto& program : begun) (void)catalog_.Unload(*program);
+  status = catalog_.AwaitReleases();
   if (!status.ok()) EndSuspension();  // the client was closed
   return status;
 }
@@ -89,7 +88,7 @@ void Client::EndSuspension() {
     programs.swap(suspended_programs_);
     suspended_.store(false);
   }
-  for (ProgramHandle handle : programs) EndRebind(handle);
+  for (ProgramHandle handle : programs) gate_.EndRebind(handle);
   context_.runtime->world->Notify();
 }
 
@@ -180,11 +179,11 @@ absl::Status Client::ResumeAll(const RebindOptions& options) {
     (*avoid)[device] = (*avoid)[device] || (*named)[device];
   }
   for (ProgramHandle handle : programs) {
-    std::shared_ptr<const LoadedProgram> old;
+    SharedProgram old;
     {
       MutexLock lock(&channel_.mutex());
-      const auto found = programs_.find(handle.id);
-      if (found != programs_.end()) old = found->second;
+      const absl::StatusOr<SharedProgram> found = programs_.Find(handle.id);
+      if (found.ok()) old = *found;
     }
     if (old != nullptr) {
       const absl::StatusOr<PlanSlices> slices = RebindPlan(
@@ -192,14 +191,14 @@ absl::Status Client::ResumeAll(const RebindOptions& options) {
       if (!slices.ok()) return slices.status();
       auto next = LoadPlan(old->origin(), *slices, options.load);
       if (!next.ok()) return next.status();
-      Replace(handle, *std::move(next));
+      catalog_.Replace(handle, *std::move(next));
     }
     {
       MutexLock lock(&channel_.mutex());
       std::erase_if(suspended_programs_,
                     [&](ProgramHandle other) { return other.id == handle.id; });
     }
-    EndRebind(handle);
+    gate_.EndRebind(handle);
   }
   EndSuspension();
   return absl::OkStatus();

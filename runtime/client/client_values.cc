@@ -261,23 +261,4 @@ void Client::Unhold(const ObjectList& objects, ActorId from) {
   channel_.Post(std::move(control), from);
 }
 
-absl::Status Client::AwaitReleases() {
-  std::vector<std::shared_ptr<Request>> unloads;
-  {
-    MutexLock lock(&channel_.mutex());
-    unloads.swap(unloads_);
-  }
-  for (const std::shared_ptr<Request>& unload : unloads) {
-    absl::Status waited = channel_.WaitFor(
-        unload->done, [] { return "the unload of a program"; });
-    if (!waited.ok()) return waited;
-  }
-  std::shared_ptr<Request> request =
-      channel_.Ask([](uint64_t id, proto::Control* control) {
-        control->mutable_settle_request()->set_request(id);
-      });
-  return channel_.WaitFor(request->done,
-                          [] { return "the release of an array or a run"; });
-}
-
 }  // namespace pathways

@@ -117,7 +117,7 @@ absl::StatusOr<RecoveredResults> RecoveredRun::Run(LaunchArguments arguments,
   World& world = *client_.context_.runtime->world;
   begin_ = world.Now();
   const absl::StatusOr<std::shared_ptr<const LoadedProgram>> program =
-      client_.FindProgram(program_);
+      client_.catalog_.Find(program_);
   if (!program.ok()) return program.status();
   plan_ = *program;
   steps_ = steps;
