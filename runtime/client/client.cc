@@ -26,6 +26,9 @@ Client::Client(ClientContext* context, ClientActor* actor, std::string name,
       options_(options),
       channel_(context, actor, owner_.client()),
       catalog_(&channel_, &owner_, &programs_, &runs_),
+      slices_(&channel_, &owner_, context->runtime->topology, &catalog_),
+      drains_(&channel_, context->runtime->topology),
+      loader_(context, actor, &channel_, &catalog_, &slices_, &drains_),
       gate_(&channel_, &owner_, context->runtime->world, &programs_),
       reports_(&channel_, context->runtime),
       array_reader_(&channel_, actor, context->runtime),
@@ -135,6 +138,15 @@ absl::StatusOr<bool> Client::WaitForRun(RunState& run, int64_t limit_ns) {
                                [&] { return run.Describe(); });
 }
 
+absl::Status Client::AwaitResumed() {
+  if (!suspended_.load()) return absl::OkStatus();
+  return channel_.WaitUntil([&] { return !suspended_.load(); },
+                            [&] {
+                              return absl::StrCat("a load of client '", name(),
+                                                  "', which is suspended,");
+                            });
+}
+
 absl::StatusOr<ProgramHandle> Client::Load(PlanData plan,
                                            const LoadOptions& options) {
   std::vector<PlanData> plans;
@@ -142,6 +154,40 @@ absl::StatusOr<ProgramHandle> Client::Load(PlanData plan,
   auto loaded = Load(std::move(plans), options);
   if (!loaded.ok()) return loaded.status();
   return loaded->front();
+}
+
+absl::StatusOr<std::vector<ProgramHandle>> Client::Load(
+    std::vector<PlanData> plans, const LoadOptions& options) {
+  absl::Status resumed = AwaitResumed();
+  if (!resumed.ok()) return resumed;
+  return loader_.Load(std::move(plans), options);
+}
+
+absl::StatusOr<ProgramHandle> Client::Load(PlanData plan, SliceHandle slice,
+                                           const LoadOptions& options) {
+  absl::Status resumed = AwaitResumed();
+  if (!resumed.ok()) return resumed;
+  return loader_.Load(std::move(plan), slice, options);
+}
+
+absl::StatusOr<SliceHandle> Client::ReserveSlice(
+    const SliceOptions& options, const std::vector<SliceHandle>& apart_from) {
+  return slices_.Reserve(options, apart_from);
+}
+
+absl::StatusOr<std::vector<std::string>> Client::DevicesOf(SliceHandle slice) {
+  return slices_.DevicesOf(slice);
+}
+
+absl::Status Client::ReleaseSlice(SliceHandle slice) {
+  return slices_.Release(slice);
+}
+
+absl::StatusOr<std::shared_ptr<const PreparedPlan>> Client::PlanOf(
+    ProgramHandle handle) {
+  absl::StatusOr<SharedProgram> program = catalog_.Find(handle);
+  if (!program.ok()) return program.status();
+  return std::shared_ptr<const PreparedPlan>(*program, &(*program)->plan());
 }
 
 absl::Status Client::Discard(ProgramHandle program) {

@@ -36,6 +36,7 @@
 #include "runtime/client/client_context.h"
 #include "runtime/client/cluster_stats.h"
 #include "runtime/client/control_channel.h"
+#include "runtime/client/device_drains.h"
 #include "runtime/client/file_reader.h"
 #include "runtime/client/handle_owner.h"
 #include "runtime/client/handles.h"
@@ -44,10 +45,12 @@
 #include "runtime/client/object_holds.h"
 #include "runtime/client/process_reports.h"
 #include "runtime/client/program_catalog.h"
+#include "runtime/client/program_loader.h"
 #include "runtime/client/rebind_gate.h"
 #include "runtime/client/recovered_run.h"
 #include "runtime/client/run_table.h"
 #include "runtime/client/run_watchers.h"
+#include "runtime/client/slice_reservations.h"
 #include "runtime/client/spare_memory.h"
 #include "runtime/plan/plan_file.h"
 #include "runtime/proto/profile.pb.h"
@@ -394,45 +397,8 @@ class Client {
   absl::StatusOr<std::shared_ptr<RunState>> AwaitResult(RunHandle run,
                                                         int64_t result);
   absl::StatusOr<ArrayHandle> PutValue(SharedValue value);
-  // Loads (client_loads.cc).
-  //
-  // Loads `origin` bound to these slices.
-  absl::StatusOr<SharedProgram> LoadPlan(
-      std::shared_ptr<const PreparedPlan> origin, const PlanSlices& slices,
-      const LoadOptions& options);
-  struct Candidate {
-    PlanName name;
-    std::shared_ptr<const PreparedPlan> plan, origin;
-    uint64_t slice = 0;  // slice to load it on; 0: none
-  };
-  // These return a prepared plan. The first checks a plan that is not here yet;
-  // the second binds `origin` to other devices.
-  absl::StatusOr<Candidate> Prepare(PlanData plan);
-  absl::StatusOr<Candidate> Prepare(std::shared_ptr<const PreparedPlan> origin,
-                                    const PlanSlices& slices);
-  absl::StatusOr<std::shared_ptr<const PreparedPlan>> MakePlan(
-      const PlanName& name, PlanData plan);
-  // Chooses devices for all candidates, and gives each a slice of them.
-  absl::Status FindPlaces(std::vector<Candidate>* candidates,
-                          const LoadOptions& options);
-  // Replaces devices that are offline (LoadPlace::kPresent).
-  absl::Status LeaveAway(std::vector<Candidate>* candidates,
-                         bool oversubscribe);
-  absl::StatusOr<std::vector<SharedProgram>> Submit(
-      std::vector<Candidate> candidates, const LoadOptions& options);
+  // Waits while the client is suspended.
   absl::Status AwaitResumed();
-  // Slices by handle, with their devices.
-  using GrantedSlices = std::vector<std::pair<uint64_t, std::vector<int64_t>>>;
-  absl::StatusOr<GrantedSlices> AskForSlices(
-      absl::FunctionRef<void(proto::SlicesRequest*)> fill, int64_t wait_ns,
-      const std::function<void(const std::string&)>& on_waiting);
-  void SendRelease(uint64_t slice);
-  struct HeldSlice {
-    std::string name;
-    size_t run = 0;  // devices on each island
-    std::vector<int64_t> devices;
-  };
-  absl::StatusOr<HeldSlice> FindSlice(SliceHandle slice);
   // Rebinding (client_rebind.cc).
   absl::Status Rebind(ProgramHandle program, const std::vector<bool>& avoid,
                       const RebindOptions& options);
@@ -466,8 +432,6 @@ class Client {
   // Called before a launch of an elastic client: moves the program and arrays
   // off drained devices and hosts.
   void MoveOffDrained(ProgramHandle program);
-  absl::Status SendDrain(const std::vector<std::string>& names, int64_t wait_ns,
-                         bool undo);
   absl::Status RebindTo(ProgramHandle program, const SharedProgram& old,
                         const PlanSlices& slices, const RebindOptions& options);
   // Waits until the array is good, if it is a result. Returns false once a
@@ -494,11 +458,13 @@ class Client {
   const ClientOptions options_;
   ControlChannel channel_;
   ProgramCatalog catalog_;
+  SliceReservations slices_;
+  DeviceDrains drains_;
+  ProgramLoader loader_;
   RebindGate gate_;
   ProcessReports reports_;
   ArrayReader array_reader_;
   LoadedPrograms programs_ ABSL_GUARDED_BY(channel_.mutex());
-  std::map<uint64_t, HeldSlice> slices_ ABSL_GUARDED_BY(channel_.mutex());
   std::atomic<bool> has_drained_arrays_{false};  // the controller said so
   std::atomic<bool> suspended_{false};
   // State change in progress, "being suspended" or "being resumed"; null: none.

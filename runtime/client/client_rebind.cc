@@ -84,7 +84,7 @@ absl::Status Client::Restore(ProgramHandle handle,
   if (status.ok()) {
     // The program may be unloaded already, or its hosts may be silent.
     (void)catalog_.Unload(old);
-    auto next = LoadPlan(old.origin(), *slices, options.load);
+    auto next = loader_.LoadBound(old.origin(), *slices, options.load);
     status = next.status();
     if (next.ok()) {
       catalog_.Replace(handle, *std::move(next));
@@ -101,7 +101,7 @@ absl::Status Client::RebindTo(ProgramHandle handle, const SharedProgram& old,
                               const RebindOptions& options) {
   LoadOptions at_once = options.load;
   at_once.wait_ns = 0;
-  auto next = LoadPlan(old->origin(), slices, at_once);
+  auto next = loader_.LoadBound(old->origin(), slices, at_once);
   if (!next.ok() && !absl::IsResourceExhausted(next.status())) {
     return next.status();
   }
@@ -114,13 +114,13 @@ absl::Status Client::RebindTo(ProgramHandle handle, const SharedProgram& old,
   }
   absl::Status unloaded = catalog_.Unload(*old);
   if (!unloaded.ok()) return unloaded;
-  next = LoadPlan(old->origin(), slices, options.load);
+  next = loader_.LoadBound(old->origin(), slices, options.load);
   if (next.ok()) {
     catalog_.Replace(handle, *std::move(next));
     return absl::OkStatus();
   }
-  auto back =
-      LoadPlan(old->origin(), old->plan().plan().slices(), options.load);
+  auto back = loader_.LoadBound(old->origin(), old->plan().plan().slices(),
+                                options.load);
   if (back.ok()) {
     catalog_.Replace(handle, *std::move(back));
     return next.status();

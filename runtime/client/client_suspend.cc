@@ -189,7 +189,7 @@ absl::Status Client::ResumeAll(const RebindOptions& options) {
       const absl::StatusOr<PlanSlices> slices = RebindPlan(
           old->origin()->plan(), topology, *avoid, options.oversubscribe);
       if (!slices.ok()) return slices.status();
-      auto next = LoadPlan(old->origin(), *slices, options.load);
+      auto next = loader_.LoadBound(old->origin(), *slices, options.load);
       if (!next.ok()) return next.status();
       catalog_.Replace(handle, *std::move(next));
     }

@@ -1,4 +1,4 @@
-//===- client_loads.cc - Programs and slices that a client asks for -------===//
+//===- program_loader.cc - Loading of programs ----------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,14 +6,16 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/client/program_loader.h"
+
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "runtime/base/error_codes.h"
 #include "runtime/binding/plan_messages.h"
-#include "runtime/client/client.h"
+#include "runtime/client/place_plan.h"
 #include "runtime/client/program_constants.h"
 #include "runtime/client/rebind_plan.h"
 #include "runtime/client/traced_call.h"
@@ -69,7 +71,7 @@ PlanSlices PlaceOn(const PreparedPlan& plan, const Topology& topology,
 
 }  // namespace
 
-absl::StatusOr<std::shared_ptr<const PreparedPlan>> Client::MakePlan(
+absl::StatusOr<std::shared_ptr<const PreparedPlan>> ProgramLoader::MakePlan(
     const PlanName& name, PlanData plan) {
   RuntimeContext& runtime = *context_.runtime;
   absl::StatusOr<std::shared_ptr<const PreparedPlan>> made =
@@ -81,7 +83,7 @@ absl::StatusOr<std::shared_ptr<const PreparedPlan>> Client::MakePlan(
   return runtime.plans.Put(name, *std::move(made));
 }
 
-absl::StatusOr<Client::Candidate> Client::Prepare(PlanData plan) {
+absl::StatusOr<ProgramLoader::Candidate> ProgramLoader::Prepare(PlanData plan) {
   plan = ProgramConstants::WithoutValues(std::move(plan));
   const absl::StatusOr<PlanName> name = NameOf(plan);
   Candidate candidate;
@@ -100,7 +102,7 @@ absl::StatusOr<Client::Candidate> Client::Prepare(PlanData plan) {
   return candidate;
 }
 
-absl::StatusOr<Client::Candidate> Client::Prepare(
+absl::StatusOr<ProgramLoader::Candidate> ProgramLoader::Prepare(
     std::shared_ptr<const PreparedPlan> origin, const PlanSlices& slices) {
   const absl::StatusOr<PlanName> name = origin->NameWith(slices);
   if (!name.ok()) return name.status();
@@ -116,7 +118,7 @@ absl::StatusOr<Client::Candidate> Client::Prepare(
   return candidate;
 }
 
-absl::StatusOr<SharedProgram> Client::LoadPlan(
+absl::StatusOr<SharedProgram> ProgramLoader::LoadBound(
     std::shared_ptr<const PreparedPlan> origin, const PlanSlices& slices,
     const LoadOptions& options) {
   TracedCall traced(context_, actor_, TraceCall::kLoad);
@@ -127,7 +129,7 @@ absl::StatusOr<SharedProgram> Client::LoadPlan(
   return loaded->front();
 }
 
-absl::StatusOr<std::vector<SharedProgram>> Client::Submit(
+absl::StatusOr<std::vector<SharedProgram>> ProgramLoader::Submit(
     std::vector<Candidate> candidates, const LoadOptions& options) {
   // Released memory makes room for this load.
   absl::Status released = catalog_.AwaitReleases();
@@ -179,19 +181,8 @@ absl::StatusOr<std::vector<SharedProgram>> Client::Submit(
   return loaded;
 }
 
-absl::Status Client::AwaitResumed() {
-  if (!suspended_.load()) return absl::OkStatus();
-  return channel_.WaitUntil([&] { return !suspended_.load(); },
-                            [&] {
-                              return absl::StrCat("a load of client '", name(),
-                                                  "', which is suspended,");
-                            });
-}
-
-absl::StatusOr<std::vector<ProgramHandle>> Client::Load(
+absl::StatusOr<std::vector<ProgramHandle>> ProgramLoader::Load(
     std::vector<PlanData> plans, const LoadOptions& options) {
-  absl::Status resumed = AwaitResumed();
-  if (!resumed.ok()) return resumed;
   TracedCall traced(context_, actor_, TraceCall::kLoad);
   if (plans.empty()) return std::vector<ProgramHandle>();
   std::vector<Candidate> candidates;
@@ -218,15 +209,15 @@ absl::StatusOr<std::vector<ProgramHandle>> Client::Load(
     loaded = Submit(candidates, options);
   }
   // The programs have taken their memory from the slices.
-  for (uint64_t slice : slices) SendRelease(slice);
+  for (uint64_t slice : slices) slices_.ReleaseGranted(slice);
   if (!loaded.ok()) return loaded.status();
   return catalog_.Add(*std::move(loaded));
 }
 
-absl::Status Client::FindPlaces(std::vector<Candidate>* candidates,
-                                const LoadOptions& options) {
+absl::Status ProgramLoader::FindPlaces(std::vector<Candidate>* candidates,
+                                       const LoadOptions& options) {
   const Topology& topology = *context_.runtime->topology;
-  auto slices = AskForSlices(
+  auto slices = slices_.Ask(
       [&](proto::SlicesRequest* request) {
         for (const Candidate& candidate : *candidates) {
           FillNeed(*candidate.plan, topology, request->add_slices());
@@ -246,13 +237,13 @@ absl::Status Client::FindPlaces(std::vector<Candidate>* candidates,
     candidate.slice = (*slices)[i].first;
   }
   if (status.ok()) return status;
-  for (const auto& [slice, devices] : *slices) SendRelease(slice);
+  for (const auto& [slice, devices] : *slices) slices_.ReleaseGranted(slice);
   return status;
 }
 
-absl::Status Client::LeaveAway(std::vector<Candidate>* candidates,
-                               bool oversubscribe) {
-  const absl::StatusOr<std::vector<bool>> away = AwayDevices();
+absl::Status ProgramLoader::LeaveAway(std::vector<Candidate>* candidates,
+                                      bool oversubscribe) {
+  const absl::StatusOr<std::vector<bool>> away = drains_.AwayDevices();
   if (!away.ok()) return away.status();
   if (std::find(away->begin(), away->end(), true) == away->end()) {
     return absl::OkStatus();
@@ -272,136 +263,11 @@ absl::Status Client::LeaveAway(std::vector<Candidate>* candidates,
   return absl::OkStatus();
 }
 
-absl::StatusOr<Client::GrantedSlices> Client::AskForSlices(
-    absl::FunctionRef<void(proto::SlicesRequest*)> fill, int64_t wait_ns,
-    const std::function<void(const std::string&)>& on_waiting) {
-  absl::Status released = catalog_.AwaitReleases();
-  if (!released.ok()) return released;
-  auto request = std::make_shared<Request>();
-  request->on_waiting = on_waiting;
-  uint64_t number = 0;
-  int wanted = 0;
-  channel_.Ask(
-      [&](uint64_t id, proto::Control* control) {
-        number = id;
-        proto::SlicesRequest* slices = control->mutable_slices_request();
-        slices->set_request(id);
-        if (wait_ns >= 0) slices->set_wait_ns(static_cast<uint64_t>(wait_ns));
-        fill(slices);
-        wanted = slices->slices_size();
-      },
-      request);
-  absl::Status status = channel_.AwaitOrCancel(
-      *request, number, [&] { return "a request for devices"; });
-  if (!status.ok()) return status;
-  if (static_cast<int>(request->slices.size()) != wanted) {
-    return absl::InternalError(absl::StrCat("the controller reserved ",
-                                            request->slices.size(),
-                                            " slices, expected ", wanted));
-  }
-  return std::move(request->slices);
-}
-
-absl::StatusOr<std::shared_ptr<const PreparedPlan>> Client::PlanOf(
-    ProgramHandle handle) {
-  absl::StatusOr<SharedProgram> program = catalog_.Find(handle);
-  if (!program.ok()) return program.status();
-  return std::shared_ptr<const PreparedPlan>(*program, &(*program)->plan());
-}
-
-void Client::SendRelease(uint64_t slice) {
-  if (slice == 0) return;
-  ControlRef control = channel_.NewControl();
-  control->mutable_slice_release()->set_slice(slice);
-  MutexLock lock(&channel_.mutex());
-  channel_.Post(std::move(control));
-}
-
-absl::StatusOr<SliceHandle> Client::ReserveSlice(
-    const SliceOptions& options, const std::vector<SliceHandle>& apart_from) {
-  int64_t devices = 1;
-  for (int64_t size : options.shape) {
-    devices = size < 1 || size > kMaxDevices / devices ? 0 : devices * size;
-    if (devices == 0) break;
-  }
-  const bool is_cut =
-      devices > 0 && options.islands > 0 && devices % options.islands == 0 &&
-      (!options.contiguous || options.islands == 1 ||
-       (!options.shape.empty() && options.shape[0] % options.islands == 0));
-  if (!is_cut) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "slice '", options.name, "' of ", absl::StrJoin(options.shape, "x"),
-        " devices cannot be divided evenly over ", options.islands,
-        " islands"));
-  }
-  for (SliceHandle other : apart_from) {
-    absl::Status owned = owner_.Check(other, "slice");
-    if (!owned.ok()) return owned;
-  }
-  const int64_t run = devices / options.islands;
-  auto slices = AskForSlices(
-      [&](proto::SlicesRequest* request) {
-        proto::SliceNeed* need = request->add_slices();
-        need->set_name(options.name);
-        need->set_kind(options.kind.empty() ? "cpu" : options.kind);
-        for (SliceHandle other : apart_from) need->add_apart_from(other.id);
-        for (int64_t island = 0; island < options.islands; ++island) {
-          proto::IslandNeed* on_island = need->add_islands();
-          proto::DevicesNeed* one = on_island->add_devices();
-          one->set_count(static_cast<uint32_t>(run));
-          one->set_bytes(options.device_bytes);
-          for (size_t i = 0; options.contiguous && i < options.shape.size();
-               ++i) {
-            on_island->add_mesh(static_cast<uint32_t>(
-                options.shape[i] / (i == 0 ? options.islands : 1)));
-          }
-        }
-      },
-      options.wait_ns, options.on_waiting);
-  if (!slices.ok()) return slices.status();
-  auto& [id, its] = slices->front();
-  MutexLock lock(&channel_.mutex());
-  slices_[id] = {options.name, static_cast<size_t>(run), std::move(its)};
-  return owner_.Make<SliceHandle>(id);
-}
-
-absl::StatusOr<Client::HeldSlice> Client::FindSlice(SliceHandle slice) {
-  absl::Status owned = owner_.Check(slice, "slice");
-  if (!owned.ok()) return owned;
-  MutexLock lock(&channel_.mutex());
-  const auto found = slices_.find(slice.id);
-  if (found != slices_.end()) return found->second;
-  return absl::FailedPreconditionError(absl::StrCat(
-      "slice ", slice.id, " was released", Tag(ErrorId::kSliceNotHeld)));
-}
-
-absl::StatusOr<std::vector<std::string>> Client::DevicesOf(SliceHandle slice) {
-  absl::StatusOr<HeldSlice> held = FindSlice(slice);
-  if (!held.ok()) return held.status();
-  std::vector<std::string> names;
-  for (int64_t device : held->devices) {
-    names.push_back(context_.runtime->topology->GlobalDeviceName(device));
-  }
-  return names;
-}
-
-absl::Status Client::ReleaseSlice(SliceHandle slice) {
-  absl::StatusOr<HeldSlice> held = FindSlice(slice);
-  if (!held.ok()) return held.status();
-  {
-    MutexLock lock(&channel_.mutex());
-    if (slices_.erase(slice.id) == 0) return absl::OkStatus();
-  }
-  SendRelease(slice.id);
-  return absl::OkStatus();
-}
-
-absl::StatusOr<ProgramHandle> Client::Load(PlanData plan, SliceHandle slice,
-                                           const LoadOptions& options) {
-  absl::Status resumed = AwaitResumed();
-  if (!resumed.ok()) return resumed;
+absl::StatusOr<ProgramHandle> ProgramLoader::Load(PlanData plan,
+                                                  SliceHandle slice,
+                                                  const LoadOptions& options) {
   TracedCall traced(context_, actor_, TraceCall::kLoad);
-  const absl::StatusOr<HeldSlice> held = FindSlice(slice);
+  const absl::StatusOr<SliceReservations::HeldSlice> held = slices_.Find(slice);
   if (!held.ok()) return held.status();
   absl::StatusOr<Candidate> origin = Prepare(std::move(plan));
   if (!origin.ok()) return origin.status();
