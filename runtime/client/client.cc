@@ -32,6 +32,8 @@ Client::Client(ClientContext* context, ClientActor* actor, std::string name,
       gate_(&channel_, &owner_, context->runtime->world, &programs_),
       reports_(&channel_, context->runtime),
       array_reader_(&channel_, actor, context->runtime),
+      store_(&channel_, &owner_, context->runtime, &array_reader_, &arrays_,
+             &holds_),
       room_(static_cast<size_t>(options.run_ahead)),
       arrays_(owner_.client(), context->memory_bytes) {
   actor_.Listen([this](const proto::Control& control) { OnControl(control); },

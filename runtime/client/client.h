@@ -31,6 +31,7 @@
 #include "runtime/checkpoint/save_folder.h"
 #include "runtime/checkpoint/saved_array.h"
 #include "runtime/client/array_reader.h"
+#include "runtime/client/array_store.h"
 #include "runtime/client/array_table.h"
 #include "runtime/client/client_actor.h"
 #include "runtime/client/client_context.h"
@@ -396,7 +397,6 @@ class Client {
   // Returns the run once it has ended and the result is good. Waits.
   absl::StatusOr<std::shared_ptr<RunState>> AwaitResult(RunHandle run,
                                                         int64_t result);
-  absl::StatusOr<ArrayHandle> PutValue(SharedValue value);
   // Waits while the client is suspended.
   absl::Status AwaitResumed();
   // Rebinding (client_rebind.cc).
@@ -423,34 +423,11 @@ class Client {
   absl::Status ResumeAll(const RebindOptions& options);
   // Lets waiting calls continue.
   void EndSuspension();
-  // The first moves arrays from hosts that `hosts` marks to this process, or to
-  // files in `folder`. The second does so for one array, whose values it is
-  // given.
-  absl::Status FetchToClient(const std::vector<bool>& hosts,
-                             const std::string& folder);
-  absl::Status FetchToClient(uint64_t array, SharedValue value);
   // Called before a launch of an elastic client: moves the program and arrays
   // off drained devices and hosts.
   void MoveOffDrained(ProgramHandle program);
   absl::Status RebindTo(ProgramHandle program, const SharedProgram& old,
                         const PlanSlices& slices, const RebindOptions& options);
-  // Waits until the array is good, if it is a result. Returns false once a
-  // limit as in AwaitFor has passed.
-  absl::StatusOr<bool> AwaitArrayFor(uint64_t array, int64_t limit_ns);
-  absl::Status AwaitArray(uint64_t array) {
-    return AwaitArrayFor(array, /*limit_ns=*/-1).status();
-  }
-  // Returns true if the array is a result that its run did not produce.
-  bool HasFailed(uint64_t array);
-  // Awaits the array and returns where its values are.
-  absl::StatusOr<ArrayLocation> Locate(ArrayHandle array);
-  // Returns the values of an array as they are, to be sent out again: a partial
-  // array keeps its contributions. Waits. Returns errors of Get.
-  absl::StatusOr<SharedValue> GetValue(ArrayHandle array);
-  // Gives up one hold of each object, and asks the controller to release those
-  // without another hold. `from` is that of Send. Does not wait.
-  void Unhold(const ObjectList& objects, ActorId from = kNoActor)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(channel_.mutex());
 
   ClientContext& context_;
   ClientActor& actor_;
@@ -464,6 +441,7 @@ class Client {
   RebindGate gate_;
   ProcessReports reports_;
   ArrayReader array_reader_;
+  ArrayStore store_;
   LoadedPrograms programs_ ABSL_GUARDED_BY(channel_.mutex());
   std::atomic<bool> has_drained_arrays_{false};  // the controller said so
   std::atomic<bool> suspended_{false};

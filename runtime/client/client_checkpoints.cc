@@ -14,7 +14,6 @@
 #include "runtime/checkpoint/array_index.h"
 #include "runtime/checkpoint/file_status.h"
 #include "runtime/client/client.h"
-#include "runtime/client/save_array.h"
 
 namespace pathways {
 absl::Status Client::Save(ArrayHandle array, const std::string& path) {
@@ -44,17 +43,9 @@ absl::Status Client::Save(const std::map<std::string, ArrayHandle>& arrays,
   return indexed;
 }
 
-absl::Status Client::Save(ArrayHandle handle, SaveFolder* folder,
+absl::Status Client::Save(ArrayHandle array, SaveFolder* folder,
                           const std::string& name) {
-  const absl::StatusOr<ArrayLocation> array = Locate(handle);
-  if (!array.ok()) return array.status();
-  if (!context_.runtime->backends->has_values()) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("array ", handle.id,
-                     " has no values to save: the simulation computes none"));
-  }
-  return SaveArray(*array, absl::StrCat("array ", handle.id), &array_reader_,
-                   folder, name);
+  return store_.Save(array, folder, name);
 }
 
 absl::StatusOr<ArrayHandle> Client::LoadArray(const std::string& folder) {

@@ -48,8 +48,8 @@ void Client::MoveOffDrained(ProgramHandle handle) {
   // The program stays if there are no other devices, or no memory on them.
   if (moves) (void)Rebind(handle, *away, RebindOptions());
   if (!brings) return;
-  (void)FetchToClient(WholeHosts(*context_.runtime->topology, *away),
-                      /*folder=*/"");
+  (void)store_.FetchToClient(WholeHosts(*context_.runtime->topology, *away),
+                             /*folder=*/"");
 }
 
 }  // namespace pathways

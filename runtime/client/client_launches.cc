@@ -162,8 +162,8 @@ absl::Status Client::Resolve(LaunchArguments arguments, Draft* draft) {
     if (!draft->elsewhere) return CombineArguments(draft);
     const Draft::Elsewhere& from = *draft->elsewhere;
     Draft::Argument& argument = draft->arguments[from.argument];
-    absl::Status good = AwaitArray(argument.array);
-    if (!good.ok() && !HasFailed(argument.array)) return good;
+    absl::Status good = store_.Await(argument.array);
+    if (!good.ok() && !store_.HasFailed(argument.array)) return good;
     if (!good.ok()) continue;  // it has no values to fetch
     absl::StatusOr<SharedValue> value =
         array_reader_.GetValue({from.type, nullptr, from.placed},
@@ -194,12 +194,6 @@ absl::Status Client::CombineArguments(Draft* draft) {
     argument.combined = true;
   }
   return absl::OkStatus();
-}
-
-bool Client::HasFailed(uint64_t id) {
-  MutexLock lock(&channel_.mutex());
-  const absl::StatusOr<ArrayState*> array = arrays_.Find(id);
-  return array.ok() && (*array)->HasFailed();
 }
 
 absl::Status Client::ResolveArgument(int index, LaunchArgument argument,
@@ -373,7 +367,7 @@ void Client::OnLaunchEnded(const proto::LaunchEnded& ended) {
     if (run == nullptr) return;
     arrays_.Settle(*run, &objects, &values);
     const ActorId self = runtime.directory.client(actor_.index());
-    Unhold(objects, self);
+    channel_.ReleaseObjects(holds_.Unhold(objects), self);
     UnloadIfDiscarded(run->program_handle, runs_, &programs_, &channel_, self);
     next = room_.OnEnd(runs_.unended());
   }

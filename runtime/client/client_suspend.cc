@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "runtime/checkpoint/array_index.h"
 #include "runtime/client/client.h"
 #include "runtime/client/rebind_plan.h"
 #include "runtime/topology/named_devices.h"
@@ -69,7 +68,7 @@ absl::Status Client::SuspendAll(const std::string& folder) {
     if (!status.ok()) break;
   }
   const std::vector<bool> all(context_.runtime->topology->num_hosts(), true);
-  if (status.ok()) status = FetchToClient(all, folder);
+  if (status.ok()) status = store_.FetchToClient(all, folder);
   if (!status.ok()) {
     EndSuspension();
     return status;
@@ -90,69 +89,6 @@ void Client::EndSuspension() {
   }
   for (ProgramHandle handle : programs) gate_.EndRebind(handle);
   context_.runtime->world->Notify();
-}
-
-absl::Status Client::FetchToClient(const std::vector<bool>& hosts,
-                                   const std::string& path) {
-  std::vector<uint64_t> arrays;
-  {
-    MutexLock lock(&channel_.mutex());
-    arrays = arrays_.OnHosts(hosts);
-  }
-  if (arrays.empty()) return absl::OkStatus();
-  std::unique_ptr<SaveFolder> folder;
-  if (!path.empty()) {
-    absl::StatusOr<std::unique_ptr<SaveFolder>> made = SaveFolder::Create(path);
-    if (!made.ok()) return made.status();
-    folder = *std::move(made);
-  }
-  std::vector<std::pair<uint64_t, std::string>> saved;  // array, and its folder
-  for (uint64_t id : arrays) {
-    const auto handle = owner_.Make<ArrayHandle>(id);
-    // Arrays that were lost, are results of failed launches, or were released
-    // meanwhile stay as they are.
-    if (!AwaitArray(id).ok()) continue;
-    if (folder != nullptr) {
-      const std::string name = absl::StrCat("array-", id);
-      absl::Status done = Save(handle, folder.get(), name);
-      if (absl::IsNotFound(done) || absl::IsUnavailable(done)) continue;
-      if (!done.ok()) return done;
-      saved.emplace_back(id, absl::StrCat(folder->path(), "/", name));
-      continue;
-    }
-    absl::StatusOr<SharedValue> value = GetValue(handle);
-    if (absl::IsNotFound(value.status()) ||
-        absl::IsUnavailable(value.status())) {
-      continue;
-    }
-    if (!value.ok()) return value.status();
-    absl::Status home = FetchToClient(id, *std::move(value));
-    if (!home.ok()) return home;
-  }
-  if (folder == nullptr) return absl::OkStatus();
-  std::vector<std::string> names;
-  for (const auto& [id, at] : saved)
-    names.push_back(absl::StrCat("array-", id));
-  absl::Status committed = folder->AddFile(kIndexFile, {PrintSetIndex(names)});
-  if (committed.ok()) committed = folder->Commit();
-  for (size_t i = 0; i < saved.size() && committed.ok(); ++i) {
-    absl::StatusOr<std::shared_ptr<const SavedArray>> array =
-        SavedArray::Open(saved[i].second);
-    committed = array.status();
-    if (!array.ok()) break;
-    committed = FetchToClient(
-        saved[i].first, std::make_shared<const ArrayValue>(*std::move(array)));
-  }
-  return committed;
-}
-
-absl::Status Client::FetchToClient(uint64_t array, SharedValue value) {
-  MutexLock lock(&channel_.mutex());
-  ObjectList objects;
-  absl::Status home = arrays_.FetchToClient(array, std::move(value), &objects);
-  if (absl::IsNotFound(home)) return absl::OkStatus();  // released meanwhile
-  Unhold(objects);
-  return home;
 }
 
 absl::Status Client::Resume(const RebindOptions& options) {

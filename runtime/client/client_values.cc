@@ -96,61 +96,35 @@ absl::Status Client::ReleaseRun(RunHandle handle) {
   MutexLock lock(&channel_.mutex());
   ObjectList objects;
   absl::Status released = runs_.Release(handle.id, &objects);
-  Unhold(objects);
+  channel_.ReleaseObjects(holds_.Unhold(objects));
   return released;
 }
 
-absl::StatusOr<ArrayHandle> Client::PutValue(SharedValue value) {
-  const ArrayType& type = value->type();
-  const absl::StatusOr<uint64_t> bytes = BytesOfArray(type.element, type.shape);
-  if (!bytes.ok()) return bytes.status();
-  if (*bytes != value->bytes() &&
-      (context_.runtime->backends->has_values() || value->bytes() != 0)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("an array of ", shapeString(type.element, type.shape),
-                     " has ", value->bytes(), " bytes, expected ", *bytes));
-  }
-  MutexLock lock(&channel_.mutex());
-  absl::StatusOr<uint64_t> id = arrays_.Put(std::move(value));
-  if (!id.ok()) return id.status();
-  return owner_.Make<ArrayHandle>(*id);
-}
-
 absl::StatusOr<ArrayHandle> Client::Put(HostArray array) {
-  return PutValue(std::make_shared<const ArrayValue>(std::move(array)));
+  return store_.Put(std::make_shared<const ArrayValue>(std::move(array)));
 }
 
 absl::StatusOr<ArrayHandle> Client::Put(HostArray array,
                                         layout::Contributions contributions) {
-  return PutValue(std::make_shared<const ArrayValue>(std::move(array),
-                                                     std::move(contributions)));
+  return store_.Put(std::make_shared<const ArrayValue>(
+      std::move(array), std::move(contributions)));
 }
 
 absl::StatusOr<ArrayHandle> Client::Put(BorrowedArray array) {
-  return PutValue(std::make_shared<const ArrayValue>(std::move(array)));
+  return store_.Put(std::make_shared<const ArrayValue>(std::move(array)));
 }
 
 absl::StatusOr<ArrayHandle> Client::Put(
     std::shared_ptr<const SavedArray> array) {
-  return PutValue(std::make_shared<const ArrayValue>(std::move(array)));
+  return store_.Put(std::make_shared<const ArrayValue>(std::move(array)));
 }
 
-absl::StatusOr<ArrayType> Client::TypeOf(ArrayHandle handle) {
-  absl::Status owned = owner_.Check(handle, "array");
-  if (!owned.ok()) return owned;
-  MutexLock lock(&channel_.mutex());
-  absl::StatusOr<ArrayState*> array = arrays_.Find(handle.id);
-  if (!array.ok()) return array.status();
-  return *(*array)->type;
+absl::StatusOr<ArrayType> Client::TypeOf(ArrayHandle array) {
+  return store_.TypeOf(array);
 }
 
-absl::StatusOr<bool> Client::IsReady(ArrayHandle handle) {
-  absl::Status owned = owner_.Check(handle, "array");
-  if (!owned.ok()) return owned;
-  MutexLock lock(&channel_.mutex());
-  absl::StatusOr<ArrayState*> array = arrays_.Find(handle.id);
-  if (!array.ok()) return array.status();
-  return (*array)->producer == nullptr || (*array)->producer->done.load();
+absl::StatusOr<bool> Client::IsReady(ArrayHandle array) {
+  return store_.IsReady(array);
 }
 
 absl::StatusOr<bool> Client::IsReady(RunHandle handle) {
@@ -159,106 +133,46 @@ absl::StatusOr<bool> Client::IsReady(RunHandle handle) {
   return (*run)->done.load();
 }
 
-absl::Status Client::AwaitArray(ArrayHandle handle) {
-  return AwaitArrayFor(handle, /*limit_ns=*/-1).status();
+absl::Status Client::AwaitArray(ArrayHandle array) {
+  return store_.AwaitFor(array, /*limit_ns=*/-1).status();
 }
 
-absl::StatusOr<bool> Client::AwaitArrayFor(ArrayHandle handle,
+absl::StatusOr<bool> Client::AwaitArrayFor(ArrayHandle array,
                                            int64_t limit_ns) {
-  absl::Status owned = owner_.Check(handle, "array");
-  if (!owned.ok()) return owned;
-  return AwaitArrayFor(handle.id, limit_ns);
-}
-
-absl::StatusOr<bool> Client::AwaitArrayFor(uint64_t id, int64_t limit_ns) {
-  std::shared_ptr<RunState> producer;
-  int64_t result;
-  {
-    MutexLock lock(&channel_.mutex());
-    absl::StatusOr<ArrayState*> array = arrays_.Find(id);
-    if (!array.ok()) return array.status();
-    producer = (*array)->producer;
-    result = (*array)->result;
-  }
-  if (producer == nullptr) return true;
-  absl::StatusOr<bool> ended = WaitForRun(*producer, limit_ns);
-  if (!ended.ok() || !*ended) return ended;
-  absl::Status good = producer->CheckResult(result);
-  if (!good.ok()) return good;
-  return true;
-}
-
-absl::StatusOr<ArrayLocation> Client::Locate(ArrayHandle handle) {
-  absl::Status good = owner_.Check(handle, "array");
-  if (good.ok()) good = AwaitArray(handle.id);
-  if (!good.ok()) return good;
-  MutexLock lock(&channel_.mutex());
-  absl::StatusOr<ArrayState*> array = arrays_.Find(handle.id);
-  if (!array.ok()) return array.status();
-  return ArrayLocation{(*array)->type, (*array)->dense, (*array)->placed};
+  return store_.AwaitFor(array, limit_ns);
 }
 
 absl::StatusOr<HostArray> Client::Get(ArrayHandle handle) {
-  const absl::StatusOr<ArrayLocation> array = Locate(handle);
+  const absl::StatusOr<ArrayLocation> array = store_.Locate(handle);
   if (!array.ok()) return array.status();
   return array_reader_.Get(*array, ArrayName(handle));
 }
 
 absl::Status Client::GetInto(ArrayHandle handle, char* into, uint64_t bytes) {
-  const absl::StatusOr<ArrayLocation> array = Locate(handle);
+  const absl::StatusOr<ArrayLocation> array = store_.Locate(handle);
   if (!array.ok()) return array.status();
   return array_reader_.GetInto(*array, into, bytes, ArrayName(handle));
 }
 
 absl::StatusOr<ValueView> Client::View(ArrayHandle handle) {
-  absl::StatusOr<ArrayLocation> array = Locate(handle);
+  absl::StatusOr<ArrayLocation> array = store_.Locate(handle);
   if (!array.ok()) return array.status();
   return array_reader_.View(*std::move(array), ArrayName(handle));
 }
 
 absl::StatusOr<HostArray> Client::GetShard(ArrayHandle handle, int64_t shard) {
-  const absl::StatusOr<ArrayLocation> array = Locate(handle);
+  const absl::StatusOr<ArrayLocation> array = store_.Locate(handle);
   if (!array.ok()) return array.status();
   return array_reader_.GetShard(*array, shard, ArrayName(handle));
 }
 
-absl::StatusOr<SharedValue> Client::GetValue(ArrayHandle handle) {
-  const absl::StatusOr<ArrayLocation> array = Locate(handle);
-  if (!array.ok()) return array.status();
-  return array_reader_.GetValue(*array, ArrayName(handle));
-}
-
 absl::StatusOr<std::shared_ptr<const ArrayPlacement>> Client::PlacementOf(
-    ArrayHandle handle) {
-  absl::Status owned = owner_.Check(handle, "array");
-  if (!owned.ok()) return owned;
-  MutexLock lock(&channel_.mutex());
-  absl::StatusOr<ArrayState*> array = arrays_.Find(handle.id);
-  if (!array.ok()) return array.status();
-  if ((*array)->placed.object == 0) return nullptr;
-  return (*array)->placed.placement;
+    ArrayHandle array) {
+  return store_.PlacementOf(array);
 }
 
-absl::Status Client::Release(ArrayHandle handle) {
-  WorldCall call(context_.runtime->world);
-  absl::Status owned = owner_.Check(handle, "array");
-  if (!owned.ok()) return owned;
-  SharedValues values;  // destroyed without the lock
-  MutexLock lock(&channel_.mutex());
-  ObjectList objects;
-  absl::Status released = arrays_.Release(handle.id, &objects, &values);
-  Unhold(objects);
-  return released;
-}
-
-void Client::Unhold(const ObjectList& objects, ActorId from) {
-  const ObjectList gone = holds_.Unhold(objects);
-  if (gone.empty()) return;
-  ControlRef control = channel_.NewControl(proto::Control::kReleaseRequest);
-  for (uint64_t object : gone) {
-    control->mutable_release_request()->add_objects(object);
-  }
-  channel_.Post(std::move(control), from);
+absl::Status Client::Release(ArrayHandle array) {
+  return store_.Release(array);
 }
 
 }  // namespace pathways

@@ -81,6 +81,16 @@ void ControlChannel::Post(ControlRef control, ActorId from) {
   Send(std::move(control), from);
 }
 
+void ControlChannel::ReleaseObjects(absl::Span<const uint64_t> objects,
+                                    ActorId from) {
+  if (objects.empty()) return;
+  ControlRef control = NewControl(proto::Control::kReleaseRequest);
+  for (uint64_t object : objects) {
+    control->mutable_release_request()->add_objects(object);
+  }
+  Post(std::move(control), from);
+}
+
 std::shared_ptr<Request> ControlChannel::Ask(Fill fill,
                                              std::shared_ptr<Request> request) {
   ControlRef control = NewControl();

@@ -19,6 +19,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "pathways/Options.h"
 #include "runtime/base/mutex.h"
 #include "runtime/client/client_actor.h"
@@ -70,6 +71,12 @@ class ControlChannel {
   void Send(ControlRef control, ActorId from = kNoActor);
   // Numbers a message and sends it.
   void Post(ControlRef control, ActorId from = kNoActor)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  // Asks the controller to release objects, if there are any. `from` is that of
+  // Send.
+  void ReleaseObjects(absl::Span<const uint64_t> objects,
+                      ActorId from = kNoActor)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   // Makes a request from its number.

@@ -248,11 +248,11 @@ absl::Status RecoveredRun::KeepArgument(LaunchArgument* argument, bool in_files,
     return absl::OkStatus();
   }
   const ArrayHandle handle = std::get<ArrayHandle>(*argument);
-  absl::StatusOr<ArrayLocation> array = client_.Locate(handle);
+  absl::StatusOr<ArrayLocation> array = client_.store_.Locate(handle);
   if (!array.ok()) return array.status();
   *value = array->dense;
   if (*value != nullptr || in_files) return absl::OkStatus();
-  absl::StatusOr<SharedValue> copy = client_.GetValue(handle);
+  absl::StatusOr<SharedValue> copy = client_.store_.GetValue(handle);
   if (!copy.ok()) return copy.status();
   *value = *std::move(copy);
   return absl::OkStatus();
@@ -271,7 +271,7 @@ absl::Status RecoveredRun::SaveBeginning(const LaunchArguments& arguments) {
   for (size_t i = 0; i < arguments.size(); ++i) {
     if (checkpoint_.values[i] != nullptr) {
       absl::StatusOr<ArrayHandle> array =
-          client_.PutValue(Whole(checkpoint_.values[i]));
+          client_.store_.Put(Whole(checkpoint_.values[i]));
       if (!array.ok()) return array.status();
       put.emplace_back(&client_, *array);
       handles[i] = *array;
@@ -307,7 +307,7 @@ absl::Status RecoveredRun::RunFromCheckpoint() {
         !combined.empty()) {
       Notify(combined);
     }
-    absl::StatusOr<ArrayHandle> put = client_.PutValue(Whole(value));
+    absl::StatusOr<ArrayHandle> put = client_.store_.Put(Whole(value));
     if (!put.ok()) return put.status();
     (argument.carried() ? carried_ : constants_)[i] = Held(&client_, *put);
     // The carried array is the last row of a stepped result, which is extracted
@@ -374,7 +374,7 @@ absl::StatusOr<RecoveredRun::Held> RecoveredRun::PutSteps(int argument,
     }
     value = std::make_shared<const ArrayValue>(std::move(rows), contributions);
   }
-  const absl::StatusOr<ArrayHandle> put = client_.PutValue(std::move(value));
+  const absl::StatusOr<ArrayHandle> put = client_.store_.Put(std::move(value));
   if (!put.ok()) return put.status();
   return Held(&client_, *put);
 }
@@ -453,7 +453,7 @@ absl::StatusOr<SharedValue> RecoveredRun::FetchValue(const Interval& interval,
   const absl::StatusOr<ArrayHandle> kept = client_.Keep(interval.run, result);
   if (!kept.ok()) return kept.status();
   const Held held(&client_, *kept);
-  return client_.GetValue(*kept);
+  return client_.store_.GetValue(*kept);
 }
 
 absl::Status RecoveredRun::TakeSteps(Interval* interval) {
@@ -473,7 +473,7 @@ absl::Status RecoveredRun::TakeSteps(Interval* interval) {
         continue;
       }
       const absl::StatusOr<ArrayHandle> put =
-          client_.PutValue(Whole(LastStepOf(**rows)));
+          client_.store_.Put(Whole(LastStepOf(**rows)));
       if (!put.ok()) return put.status();
       interval->carried[i] = Held(&client_, *put);
     }
@@ -515,7 +515,7 @@ absl::Status RecoveredRun::TakeResults(const Interval& interval) {
     absl::StatusOr<ArrayHandle> array;
     if (interface.results(r).stepped() && interval.steps < steps_) {
       const std::shared_ptr<SteppedResult>& all = stepped_[r];
-      array = client_.PutValue(std::make_shared<const ArrayValue>(
+      array = client_.store_.Put(std::make_shared<const ArrayValue>(
           BorrowedArray{all->rows.element, all->rows.shape,
                         all->rows.data.data(), all->rows.data.size(), [all] {}},
           all->contributions));
@@ -524,7 +524,7 @@ absl::Status RecoveredRun::TakeResults(const Interval& interval) {
     } else {
       const absl::StatusOr<SharedValue> copy = FetchValue(interval, r);
       if (!copy.ok()) return copy.status();
-      array = client_.PutValue(Whole(*copy));
+      array = client_.store_.Put(Whole(*copy));
     }
     if (!array.ok()) return array.status();
     taken.emplace_back(&client_, *array);
@@ -570,7 +570,7 @@ absl::Status RecoveredRun::CopyCheckpoint(
   report_.checkpoint_bytes = 0;
   for (size_t i = 0; i < handles.size(); ++i) {
     if (!plan_->argument(static_cast<int>(i)).carried()) continue;
-    absl::StatusOr<SharedValue> copy = client_.GetValue(handles[i]);
+    absl::StatusOr<SharedValue> copy = client_.store_.GetValue(handles[i]);
     if (!copy.ok()) return copy.status();
     report_.checkpoint_bytes += (*copy)->data().size();
     checkpoint->values[i] = *std::move(copy);
