@@ -32,6 +32,7 @@ Client::Client(ClientContext* context, ClientActor* actor, std::string name,
       gate_(&channel_, &owner_, context->runtime->world, &programs_),
       reports_(&channel_, context->runtime),
       array_reader_(&channel_, actor, context->runtime),
+      run_catalog_(context, &channel_, &owner_, &runs_, &arrays_, &holds_),
       store_(&channel_, &owner_, context->runtime, &array_reader_, &arrays_,
              &holds_),
       room_(static_cast<size_t>(options.run_ahead)),
@@ -129,15 +130,6 @@ absl::StatusOr<TraceSummary> Client::Summarize() {
 
 absl::StatusOr<proto::Profile> Client::Measure(const proto::Header& header) {
   return reports_.Measure(header);
-}
-
-absl::Status Client::WaitForRun(RunState& run) {
-  return WaitForRun(run, /*limit_ns=*/-1).status();
-}
-
-absl::StatusOr<bool> Client::WaitForRun(RunState& run, int64_t limit_ns) {
-  return channel_.WaitForLimit(run.done, limit_ns,
-                               [&] { return run.Describe(); });
 }
 
 absl::Status Client::AwaitResumed() {

@@ -49,6 +49,7 @@
 #include "runtime/client/program_loader.h"
 #include "runtime/client/rebind_gate.h"
 #include "runtime/client/recovered_run.h"
+#include "runtime/client/run_catalog.h"
 #include "runtime/client/run_table.h"
 #include "runtime/client/run_watchers.h"
 #include "runtime/client/slice_reservations.h"
@@ -370,9 +371,6 @@ class Client {
   // Handles the timer that InFlightLimiter requests, on the same worker.
   void OnTick();
 
-  absl::Status WaitForRun(RunState& run);
-  absl::StatusOr<bool> WaitForRun(RunState& run, int64_t limit_ns);
-
   // Launches (client_launches.cc).
   // Phases of a launch. Resolve looks up the arguments, and fetches values that
   // must move; TakeTurn finds out whether there is room, and AwaitTurn waits
@@ -392,11 +390,6 @@ class Client {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(channel_.mutex());
   void SendLaunch(Draft* draft);
 
-  // Values (client_values.cc).
-  absl::StatusOr<std::shared_ptr<RunState>> FindRun(RunHandle run);
-  // Returns the run once it has ended and the result is good. Waits.
-  absl::StatusOr<std::shared_ptr<RunState>> AwaitResult(RunHandle run,
-                                                        int64_t result);
   // Waits while the client is suspended.
   absl::Status AwaitResumed();
   // Rebinding (client_rebind.cc).
@@ -441,6 +434,7 @@ class Client {
   RebindGate gate_;
   ProcessReports reports_;
   ArrayReader array_reader_;
+  RunCatalog run_catalog_;
   ArrayStore store_;
   LoadedPrograms programs_ ABSL_GUARDED_BY(channel_.mutex());
   std::atomic<bool> has_drained_arrays_{false};  // the controller said so

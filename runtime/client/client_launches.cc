@@ -388,43 +388,19 @@ void Client::OnLaunchEnded(const proto::LaunchEnded& ended) {
   CallAll(context_.watchers.Take(owner_.number(), run->id), run->status);
 }
 
-absl::Status Client::NotifyEnd(RunHandle handle,
-                               RunWatchers::Callback callback) {
-  const absl::StatusOr<std::shared_ptr<RunState>> run = FindRun(handle);
-  if (!run.ok()) return run.status();
-  context_.watchers.Add(owner_.number(), handle.id, std::move(callback));
-  // The end may have come before the callback was there.
-  if ((*run)->done.load()) {
-    CallAll(context_.watchers.Take(owner_.number(), handle.id), (*run)->status);
-  } else if (channel_.stopping()) {
-    CallAll(context_.watchers.Take(owner_.number(), handle.id),
-            channel_.EndReason());
-  }
-  return absl::OkStatus();
+absl::Status Client::NotifyEnd(RunHandle run, RunWatchers::Callback callback) {
+  return run_catalog_.NotifyEnd(run, std::move(callback));
 }
 
-absl::Status Client::Cancel(RunHandle handle) {
-  WorldCall call(context_.runtime->world);
-  const absl::StatusOr<std::shared_ptr<RunState>> run = FindRun(handle);
-  if (!run.ok()) return run.status();
-  ControlRef control = channel_.NewControl();
-  control->mutable_cancel_request()->set_launch(handle.id);
-  MutexLock lock(&channel_.mutex());
-  channel_.Post(std::move(control));
-  return absl::OkStatus();
+absl::Status Client::Cancel(RunHandle run) { return run_catalog_.Cancel(run); }
+
+absl::Status Client::Await(RunHandle run) {
+  return AwaitFor(run, /*limit_ns=*/-1).status();
 }
 
-absl::Status Client::Await(RunHandle handle) {
-  return AwaitFor(handle, /*limit_ns=*/-1).status();
-}
-
-absl::StatusOr<bool> Client::AwaitFor(RunHandle handle, int64_t limit_ns) {
-  TracedCall traced(context_, actor_, TraceCall::kAwait, handle.id);
-  absl::StatusOr<std::shared_ptr<RunState>> run = FindRun(handle);
-  if (!run.ok()) return run.status();
-  absl::StatusOr<bool> ended = WaitForRun(**run, limit_ns);
-  if (!ended.ok() || !*ended || (*run)->status.ok()) return ended;
-  return (*run)->status;
+absl::StatusOr<bool> Client::AwaitFor(RunHandle run, int64_t limit_ns) {
+  TracedCall traced(context_, actor_, TraceCall::kAwait, run.id);
+  return run_catalog_.AwaitFor(run, limit_ns);
 }
 
 }  // namespace pathways

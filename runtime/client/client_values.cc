@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -22,82 +23,42 @@ std::string ArrayName(ArrayHandle array) {
 
 }  // namespace
 
-absl::StatusOr<std::shared_ptr<RunState>> Client::FindRun(RunHandle run) {
-  absl::Status owned = owner_.Check(run, "run");
-  if (!owned.ok()) return owned;
-  MutexLock lock(&channel_.mutex());
-  return runs_.Find(run.id);
-}
-
-absl::StatusOr<std::shared_ptr<RunState>> Client::AwaitResult(RunHandle handle,
-                                                              int64_t result) {
-  absl::StatusOr<std::shared_ptr<RunState>> run = FindRun(handle);
-  if (!run.ok()) return run;
-  absl::Status good = WaitForRun(**run);
-  if (good.ok() && !(*run)->completed) good = (*run)->status;
-  if (good.ok()) good = (*run)->CheckIndex(result);
-  if (good.ok()) good = (*run)->CheckResult(result);
-  if (!good.ok()) return good;
-  return run;
-}
-
 absl::StatusOr<HostArray> Client::Fetch(RunHandle handle, int64_t index) {
   TracedCall traced(context_, actor_, TraceCall::kFetch, handle.id);
-  absl::StatusOr<std::shared_ptr<RunState>> run = AwaitResult(handle, index);
+  absl::StatusOr<std::shared_ptr<RunState>> run =
+      run_catalog_.AwaitResult(handle, index);
   if (!run.ok()) return run.status();
   const RunState::Result& result = (*run)->results[index];
   return array_reader_.Get({result.type, nullptr, result.placed},
                            absl::StrCat("run ", handle.id));
 }
 
-absl::StatusOr<HostArray> Client::Fetch(RunHandle handle,
+absl::StatusOr<HostArray> Client::Fetch(RunHandle run,
                                         const std::string& result) {
-  absl::StatusOr<std::shared_ptr<RunState>> run = FindRun(handle);
-  if (!run.ok()) return run.status();
-  absl::StatusOr<int64_t> index = (*run)->IndexOf(result);
+  const absl::StatusOr<int64_t> index = run_catalog_.IndexOf(run, result);
   if (!index.ok()) return index.status();
-  return Fetch(handle, *index);
+  return Fetch(run, *index);
 }
 
-absl::StatusOr<ArrayHandle> Client::Keep(RunHandle handle, int64_t index) {
-  absl::Status owned = owner_.Check(handle, "run");
-  if (!owned.ok()) return owned;
-  {
-    MutexLock lock(&channel_.mutex());
-    absl::StatusOr<std::shared_ptr<RunState>> run = runs_.Find(handle.id);
-    if (!run.ok()) return run.status();
-    absl::Status good = (*run)->CheckIndex(index);
-    if (!good.ok()) return good;
-    if ((*run)->results[index].placed.object != 0) {
-      const uint64_t kept = arrays_.Keep(*run, index);
-      // The run still holds the object, if it did not fail.
-      holds_.Hold((*arrays_.Find(kept))->placed.object);
-      return owner_.Make<ArrayHandle>(kept);
-    }
-  }
-  absl::StatusOr<HostArray> array = Fetch(handle, index);  // no bytes
+absl::StatusOr<ArrayHandle> Client::Keep(RunHandle run, int64_t index) {
+  const absl::StatusOr<std::optional<ArrayHandle>> kept =
+      run_catalog_.Keep(run, index);
+  if (!kept.ok()) return kept.status();
+  if (kept->has_value()) return **kept;
+  absl::StatusOr<HostArray> array = Fetch(run, index);  // no bytes
   if (!array.ok()) return array.status();
   return Put(*std::move(array));
 }
 
-absl::StatusOr<ArrayHandle> Client::Keep(RunHandle handle,
+absl::StatusOr<ArrayHandle> Client::Keep(RunHandle run,
                                          const std::string& result) {
-  absl::StatusOr<std::shared_ptr<RunState>> run = FindRun(handle);
-  if (!run.ok()) return run.status();
-  absl::StatusOr<int64_t> index = (*run)->IndexOf(result);
+  const absl::StatusOr<int64_t> index = run_catalog_.IndexOf(run, result);
   if (!index.ok()) return index.status();
-  return Keep(handle, *index);
+  return Keep(run, *index);
 }
 
-absl::Status Client::ReleaseRun(RunHandle handle) {
-  WorldCall call(context_.runtime->world);
-  absl::Status owned = owner_.Check(handle, "run");
-  if (!owned.ok()) return owned;
-  MutexLock lock(&channel_.mutex());
-  ObjectList objects;
-  absl::Status released = runs_.Release(handle.id, &objects);
-  channel_.ReleaseObjects(holds_.Unhold(objects));
-  return released;
+absl::Status Client::ReleaseRun(RunHandle run) {
+  return run_catalog_.Release(run);
 }
 
 absl::StatusOr<ArrayHandle> Client::Put(HostArray array) {
@@ -127,10 +88,8 @@ absl::StatusOr<bool> Client::IsReady(ArrayHandle array) {
   return store_.IsReady(array);
 }
 
-absl::StatusOr<bool> Client::IsReady(RunHandle handle) {
-  absl::StatusOr<std::shared_ptr<RunState>> run = FindRun(handle);
-  if (!run.ok()) return run.status();
-  return (*run)->done.load();
+absl::StatusOr<bool> Client::IsReady(RunHandle run) {
+  return run_catalog_.IsReady(run);
 }
 
 absl::Status Client::AwaitArray(ArrayHandle array) {
