@@ -35,6 +35,8 @@ Client::Client(ClientContext* context, ClientActor* actor, std::string name,
       run_catalog_(context, &channel_, &owner_, &runs_, &arrays_, &holds_),
       store_(&channel_, &owner_, context->runtime, &array_reader_, &arrays_,
              &holds_),
+      relocator_(&channel_, context->runtime->topology, &catalog_, &gate_,
+                 &loader_, &drains_, &store_, &programs_),
       room_(static_cast<size_t>(options.run_ahead)),
       arrays_(owner_.client(), context->memory_bytes) {
   actor_.Listen([this](const proto::Control& control) { OnControl(control); },
@@ -81,7 +83,7 @@ void Client::OnControl(const proto::Control& control) {
     case proto::Control::kLoadWaits:
       return channel_.OnLoadWaits(control.load_waits());
     case proto::Control::kDrainSeen:
-      return OnDrainSeen(control.drain_seen());
+      return relocator_.OnDrainSeen(control.drain_seen());
     case proto::Control::kLongWorkSeen:
       if (context_.on_long_work) {
         context_.on_long_work(FromProto(control.long_work_seen()));
@@ -182,6 +184,24 @@ absl::StatusOr<std::shared_ptr<const PreparedPlan>> Client::PlanOf(
   absl::StatusOr<SharedProgram> program = catalog_.Find(handle);
   if (!program.ok()) return program.status();
   return std::shared_ptr<const PreparedPlan>(*program, &(*program)->plan());
+}
+
+absl::Status Client::Rebind(ProgramHandle program,
+                            const RebindOptions& options) {
+  return relocator_.Rebind(program, options);
+}
+
+absl::StatusOr<std::vector<bool>> Client::AwayDevices() {
+  return drains_.AwayDevices();
+}
+
+absl::Status Client::Drain(const std::vector<std::string>& names,
+                           int64_t wait_ns) {
+  return drains_.Drain(names, wait_ns, /*undo=*/false);
+}
+
+absl::Status Client::Undrain(const std::vector<std::string>& names) {
+  return drains_.Drain(names, /*wait_ns=*/-1, /*undo=*/true);
 }
 
 absl::Status Client::Discard(ProgramHandle program) {

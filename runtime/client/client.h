@@ -49,6 +49,7 @@
 #include "runtime/client/program_loader.h"
 #include "runtime/client/rebind_gate.h"
 #include "runtime/client/recovered_run.h"
+#include "runtime/client/relocator.h"
 #include "runtime/client/run_catalog.h"
 #include "runtime/client/run_table.h"
 #include "runtime/client/run_watchers.h"
@@ -366,7 +367,6 @@ class Client {
   // Handlers of messages (client.cc). They run on the worker of the actor.
   void OnControl(const proto::Control& control);
   void OnPlanRequest(const proto::PlanRequest& request);
-  void OnDrainSeen(const proto::DrainSeen& seen);
   void OnLaunchEnded(const proto::LaunchEnded& ended);
   // Handles the timer that InFlightLimiter requests, on the same worker.
   void OnTick();
@@ -392,19 +392,6 @@ class Client {
 
   // Waits while the client is suspended.
   absl::Status AwaitResumed();
-  // Rebinding (client_rebind.cc).
-  absl::Status Rebind(ProgramHandle program, const std::vector<bool>& avoid,
-                      const RebindOptions& options);
-  // Returns true if Rebind would move the program. Returns ResourceExhausted if
-  // Rebind would find too few devices.
-  absl::StatusOr<bool> Moves(ProgramHandle program,
-                             const std::vector<bool>& avoid,
-                             bool oversubscribe);
-  // Loads a lost program again, without the devices that `avoid` marks, or
-  // where it was if `avoid` is null. May be called again after it has failed.
-  // Waits.
-  absl::Status Restore(ProgramHandle program, const std::vector<bool>* avoid,
-                       const RebindOptions& options);
   // Suspending (client_suspend.cc).
   //
   // Begins to suspend or to resume; one call does so at a time. Returns
@@ -416,11 +403,6 @@ class Client {
   absl::Status ResumeAll(const RebindOptions& options);
   // Lets waiting calls continue.
   void EndSuspension();
-  // Called before a launch of an elastic client: moves the program and arrays
-  // off drained devices and hosts.
-  void MoveOffDrained(ProgramHandle program);
-  absl::Status RebindTo(ProgramHandle program, const SharedProgram& old,
-                        const PlanSlices& slices, const RebindOptions& options);
 
   ClientContext& context_;
   ClientActor& actor_;
@@ -436,8 +418,8 @@ class Client {
   ArrayReader array_reader_;
   RunCatalog run_catalog_;
   ArrayStore store_;
+  Relocator relocator_;
   LoadedPrograms programs_ ABSL_GUARDED_BY(channel_.mutex());
-  std::atomic<bool> has_drained_arrays_{false};  // the controller said so
   std::atomic<bool> suspended_{false};
   // State change in progress, "being suspended" or "being resumed"; null: none.
   const char* change_ ABSL_GUARDED_BY(channel_.mutex()) = nullptr;

@@ -80,7 +80,7 @@ absl::StatusOr<RunHandle> Client::Launch(ProgramHandle program,
                                          LaunchArguments arguments,
                                          int64_t steps,
                                          const LaunchOptions& options) {
-  if (options_.elastic) MoveOffDrained(program);
+  if (options_.elastic) relocator_.MoveOffDrained(program);
   WorldCall call(context_.runtime->world);
   TracedCall traced(context_, actor_, TraceCall::kLaunch);
   absl::StatusOr<SharedProgram> found = gate_.BeginCall(program);

@@ -559,7 +559,7 @@ absl::Status RecoveredRun::MakeCheckpoint(const Interval& interval) {
   away_ = *std::move(away);
   // Move reports what prevents a move.
   const absl::StatusOr<bool> moves =
-      client_.Moves(program_, *away_, options_.oversubscribe);
+      client_.relocator_.Moves(program_, *away_, options_.oversubscribe);
   moving_ = moving_ || !moves.ok() || *moves;
   return absl::OkStatus();
 }
@@ -673,7 +673,7 @@ absl::Status RecoveredRun::Move() {
   RebindOptions rebind;
   rebind.oversubscribe = options_.oversubscribe;
   rebind.load = options_.load;
-  absl::Status moved = client_.Rebind(program_, *away_, rebind);
+  absl::Status moved = client_.relocator_.Rebind(program_, *away_, rebind);
   if (moved.ok()) {
     ++report_.moves;
     Notify(absl::StrCat("moved at step ", NumberOf(done_)));
@@ -716,10 +716,11 @@ absl::Status RecoveredRun::Recover(const absl::Status& why) {
       if (!away.ok()) return away.status();
       away_ = *std::move(away);
     }
-    status = client_.Restore(program_, rebinds ? &*away_ : nullptr, rebind);
+    status = client_.relocator_.Restore(program_, rebinds ? &*away_ : nullptr,
+                                        rebind);
     if (rebinds && absl::IsResourceExhausted(status)) {
       // Too few devices are left, so it waits for offline ones to come back.
-      status = client_.Restore(program_, nullptr, rebind);
+      status = client_.relocator_.Restore(program_, nullptr, rebind);
     }
     const bool is_late =
         absl::IsDeadlineExceeded(status) && options_.load.wait_ns >= 0;
