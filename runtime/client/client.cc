@@ -37,6 +37,9 @@ Client::Client(ClientContext* context, ClientActor* actor, std::string name,
              &holds_),
       relocator_(&channel_, context->runtime->topology, &catalog_, &gate_,
                  &loader_, &drains_, &store_, &programs_),
+      suspension_(&channel_, &owner_, context->runtime->world,
+                  context->runtime->topology, &catalog_, &gate_, &loader_,
+                  &drains_, &store_, &programs_),
       room_(static_cast<size_t>(options.run_ahead)),
       arrays_(owner_.client(), context->memory_bytes) {
   actor_.Listen([this](const proto::Control& control) { OnControl(control); },
@@ -134,15 +137,6 @@ absl::StatusOr<proto::Profile> Client::Measure(const proto::Header& header) {
   return reports_.Measure(header);
 }
 
-absl::Status Client::AwaitResumed() {
-  if (!suspended_.load()) return absl::OkStatus();
-  return channel_.WaitUntil([&] { return !suspended_.load(); },
-                            [&] {
-                              return absl::StrCat("a load of client '", name(),
-                                                  "', which is suspended,");
-                            });
-}
-
 absl::StatusOr<ProgramHandle> Client::Load(PlanData plan,
                                            const LoadOptions& options) {
   std::vector<PlanData> plans;
@@ -154,14 +148,14 @@ absl::StatusOr<ProgramHandle> Client::Load(PlanData plan,
 
 absl::StatusOr<std::vector<ProgramHandle>> Client::Load(
     std::vector<PlanData> plans, const LoadOptions& options) {
-  absl::Status resumed = AwaitResumed();
+  absl::Status resumed = suspension_.AwaitResumed();
   if (!resumed.ok()) return resumed;
   return loader_.Load(std::move(plans), options);
 }
 
 absl::StatusOr<ProgramHandle> Client::Load(PlanData plan, SliceHandle slice,
                                            const LoadOptions& options) {
-  absl::Status resumed = AwaitResumed();
+  absl::Status resumed = suspension_.AwaitResumed();
   if (!resumed.ok()) return resumed;
   return loader_.Load(std::move(plan), slice, options);
 }
@@ -189,6 +183,14 @@ absl::StatusOr<std::shared_ptr<const PreparedPlan>> Client::PlanOf(
 absl::Status Client::Rebind(ProgramHandle program,
                             const RebindOptions& options) {
   return relocator_.Rebind(program, options);
+}
+
+absl::Status Client::Suspend(const std::string& folder) {
+  return suspension_.Suspend(folder);
+}
+
+absl::Status Client::Resume(const RebindOptions& options) {
+  return suspension_.Resume(options);
 }
 
 absl::StatusOr<std::vector<bool>> Client::AwayDevices() {

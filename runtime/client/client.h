@@ -9,7 +9,6 @@
 #ifndef RUNTIME_CLIENT_CLIENT_H_
 #define RUNTIME_CLIENT_CLIENT_H_
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -55,6 +54,7 @@
 #include "runtime/client/run_watchers.h"
 #include "runtime/client/slice_reservations.h"
 #include "runtime/client/spare_memory.h"
+#include "runtime/client/suspension.h"
 #include "runtime/plan/plan_file.h"
 #include "runtime/proto/profile.pb.h"
 #include "runtime/trace/summary.h"
@@ -390,20 +390,6 @@ class Client {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(channel_.mutex());
   void SendLaunch(Draft* draft);
 
-  // Waits while the client is suspended.
-  absl::Status AwaitResumed();
-  // Suspending (client_suspend.cc).
-  //
-  // Begins to suspend or to resume; one call does so at a time. Returns
-  // FailedPrecondition if one is in progress, or if the client is in that state
-  // already.
-  absl::Status BeginChange(bool suspends);
-  void EndChange();
-  absl::Status SuspendAll(const std::string& folder);
-  absl::Status ResumeAll(const RebindOptions& options);
-  // Lets waiting calls continue.
-  void EndSuspension();
-
   ClientContext& context_;
   ClientActor& actor_;
   const HandleOwner owner_;
@@ -419,13 +405,8 @@ class Client {
   RunCatalog run_catalog_;
   ArrayStore store_;
   Relocator relocator_;
+  Suspension suspension_;
   LoadedPrograms programs_ ABSL_GUARDED_BY(channel_.mutex());
-  std::atomic<bool> suspended_{false};
-  // State change in progress, "being suspended" or "being resumed"; null: none.
-  const char* change_ ABSL_GUARDED_BY(channel_.mutex()) = nullptr;
-  // Programs that wait for Resume; they count as being rebound.
-  std::vector<ProgramHandle> suspended_programs_
-      ABSL_GUARDED_BY(channel_.mutex());
   SpareMemory run_memory_;  // destroyed after the owners of runs
   RunTable runs_ ABSL_GUARDED_BY(channel_.mutex());
   InFlightLimiter room_;  // the lock guards it, except CanRetry

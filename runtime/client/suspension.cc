@@ -1,4 +1,4 @@
-//===- client_suspend.cc - Suspending and resuming a client ---------------===//
+//===- suspension.cc - Suspending and resuming a client -------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,35 +6,35 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/client/suspension.h"
+
 #include <utility>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "runtime/client/client.h"
 #include "runtime/client/rebind_plan.h"
 #include "runtime/topology/named_devices.h"
 
 namespace pathways {
 
-absl::Status Client::BeginChange(bool suspends) {
+absl::Status Suspension::BeginChange(bool suspends) {
   MutexLock lock(&channel_.mutex());
   const char* const is = change_ != nullptr ? change_
                          : suspends         ? "suspended already"
                                             : "not suspended";
   if (change_ != nullptr || suspended_.load() == suspends) {
     return absl::FailedPreconditionError(
-        absl::StrCat("client '", name(), "' is ", is));
+        absl::StrCat("client '", owner_.client(), "' is ", is));
   }
   change_ = suspends ? "being suspended" : "being resumed";
   return absl::OkStatus();
 }
 
-void Client::EndChange() {
+void Suspension::EndChange() {
   MutexLock lock(&channel_.mutex());
   change_ = nullptr;
 }
 
-absl::Status Client::Suspend(const std::string& folder) {
+absl::Status Suspension::Suspend(const std::string& folder) {
   absl::Status status = BeginChange(/*suspends=*/true);
   if (!status.ok()) return status;
   status = SuspendAll(folder);
@@ -42,7 +42,7 @@ absl::Status Client::Suspend(const std::string& folder) {
   return status;
 }
 
-absl::Status Client::SuspendAll(const std::string& folder) {
+absl::Status Suspension::SuspendAll(const std::string& folder) {
   std::vector<ProgramHandle> programs;
   {
     MutexLock lock(&channel_.mutex());
@@ -67,7 +67,7 @@ absl::Status Client::SuspendAll(const std::string& folder) {
     status = catalog_.AwaitLaunches(*begun.back());
     if (!status.ok()) break;
   }
-  const std::vector<bool> all(context_.runtime->topology->num_hosts(), true);
+  const std::vector<bool> all(topology_.num_hosts(), true);
   if (status.ok()) status = store_.FetchToClient(all, folder);
   if (!status.ok()) {
     EndSuspension();
@@ -80,7 +80,7 @@ absl::Status Client::SuspendAll(const std::string& folder) {
   return status;
 }
 
-void Client::EndSuspension() {
+void Suspension::EndSuspension() {
   std::vector<ProgramHandle> programs;
   {
     MutexLock lock(&channel_.mutex());
@@ -88,10 +88,10 @@ void Client::EndSuspension() {
     suspended_.store(false);
   }
   for (ProgramHandle handle : programs) gate_.EndRebind(handle);
-  context_.runtime->world->Notify();
+  world_.Notify();
 }
 
-absl::Status Client::Resume(const RebindOptions& options) {
+absl::Status Suspension::Resume(const RebindOptions& options) {
   absl::Status status = BeginChange(/*suspends=*/false);
   if (!status.ok()) return status;
   status = ResumeAll(options);
@@ -99,17 +99,16 @@ absl::Status Client::Resume(const RebindOptions& options) {
   return status;
 }
 
-absl::Status Client::ResumeAll(const RebindOptions& options) {
-  const Topology& topology = *context_.runtime->topology;
+absl::Status Suspension::ResumeAll(const RebindOptions& options) {
   const absl::StatusOr<std::vector<bool>> named =
-      NamedDevices(topology, options.avoid);
+      NamedDevices(topology_, options.avoid);
   if (!named.ok()) return named.status();
   std::vector<ProgramHandle> programs;
   {
     MutexLock lock(&channel_.mutex());
     programs = suspended_programs_;
   }
-  absl::StatusOr<std::vector<bool>> avoid = AwayDevices();
+  absl::StatusOr<std::vector<bool>> avoid = drains_.AwayDevices();
   if (!avoid.ok()) return avoid.status();
   for (size_t device = 0; device < avoid->size(); ++device) {
     (*avoid)[device] = (*avoid)[device] || (*named)[device];
@@ -123,7 +122,7 @@ absl::Status Client::ResumeAll(const RebindOptions& options) {
     }
     if (old != nullptr) {
       const absl::StatusOr<PlanSlices> slices = RebindPlan(
-          old->origin()->plan(), topology, *avoid, options.oversubscribe);
+          old->origin()->plan(), topology_, *avoid, options.oversubscribe);
       if (!slices.ok()) return slices.status();
       auto next = loader_.LoadBound(old->origin(), *slices, options.load);
       if (!next.ok()) return next.status();
@@ -138,6 +137,16 @@ absl::Status Client::ResumeAll(const RebindOptions& options) {
   }
   EndSuspension();
   return absl::OkStatus();
+}
+
+absl::Status Suspension::AwaitResumed() {
+  if (!suspended_.load()) return absl::OkStatus();
+  return channel_.WaitUntil([&] { return !suspended_.load(); },
+                            [&] {
+                              return absl::StrCat("a load of client '",
+                                                  owner_.client(),
+                                                  "', which is suspended,");
+                            });
 }
 
 }  // namespace pathways
