@@ -40,10 +40,13 @@ Client::Client(ClientContext* context, ClientActor* actor, std::string name,
       suspension_(&channel_, &owner_, context->runtime->world,
                   context->runtime->topology, &catalog_, &gate_, &loader_,
                   &drains_, &store_, &programs_),
-      room_(static_cast<size_t>(options.run_ahead)),
+      launcher_(
+          {context, actor, &channel_, &owner_, &gate_, &store_, &array_reader_,
+           &programs_, &runs_, &arrays_, &holds_, &run_memory_},
+          static_cast<size_t>(options.run_ahead)),
       arrays_(owner_.client(), context->memory_bytes) {
   actor_.Listen([this](const proto::Control& control) { OnControl(control); },
-                [this] { OnTick(); });
+                [this] { launcher_.OnTick(); });
   if (context_.runtime->world->simulated()) return;
   file_reader_ = std::make_unique<FileReader>(actor_.FileTeller());
   actor_.transfers().ReadWith(file_reader_.get());
@@ -78,7 +81,7 @@ void Client::OnControl(const proto::Control& control) {
     case proto::Control::kAnswer:
       return channel_.OnAnswer(control.answer());
     case proto::Control::kLaunchEnded:
-      return OnLaunchEnded(control.launch_ended());
+      return launcher_.OnLaunchEnded(control.launch_ended());
     case proto::Control::kCollected:
       return channel_.OnCollected(control.collected());
     case proto::Control::kPlanRequest:
@@ -191,6 +194,29 @@ absl::Status Client::Suspend(const std::string& folder) {
 
 absl::Status Client::Resume(const RebindOptions& options) {
   return suspension_.Resume(options);
+}
+
+absl::StatusOr<RunHandle> Client::Launch(ProgramHandle program,
+                                         LaunchArguments arguments,
+                                         int64_t steps,
+                                         const LaunchOptions& options) {
+  if (options_.elastic) relocator_.MoveOffDrained(program);
+  return launcher_.Launch(program, std::move(arguments), steps, options);
+}
+
+absl::Status Client::NotifyEnd(RunHandle run, RunWatchers::Callback callback) {
+  return run_catalog_.NotifyEnd(run, std::move(callback));
+}
+
+absl::Status Client::Cancel(RunHandle run) { return run_catalog_.Cancel(run); }
+
+absl::Status Client::Await(RunHandle run) {
+  return AwaitFor(run, /*limit_ns=*/-1).status();
+}
+
+absl::StatusOr<bool> Client::AwaitFor(RunHandle run, int64_t limit_ns) {
+  TracedCall traced(context_, actor_, TraceCall::kAwait, run.id);
+  return run_catalog_.AwaitFor(run, limit_ns);
 }
 
 absl::StatusOr<std::vector<bool>> Client::AwayDevices() {

@@ -40,7 +40,7 @@
 #include "runtime/client/file_reader.h"
 #include "runtime/client/handle_owner.h"
 #include "runtime/client/handles.h"
-#include "runtime/client/in_flight_limiter.h"
+#include "runtime/client/launcher.h"
 #include "runtime/client/loaded_programs.h"
 #include "runtime/client/object_holds.h"
 #include "runtime/client/process_reports.h"
@@ -355,7 +355,6 @@ class Client {
   friend class Cluster;
   friend class HostCheckpoints;
   friend class RecoveredRun;
-  struct Draft;
 
   // `context` and `actor`, which is attached, outlive the client.
   Client(ClientContext* context, ClientActor* actor, std::string name,
@@ -367,28 +366,6 @@ class Client {
   // Handlers of messages (client.cc). They run on the worker of the actor.
   void OnControl(const proto::Control& control);
   void OnPlanRequest(const proto::PlanRequest& request);
-  void OnLaunchEnded(const proto::LaunchEnded& ended);
-  // Handles the timer that InFlightLimiter requests, on the same worker.
-  void OnTick();
-
-  // Launches (client_launches.cc).
-  // Phases of a launch. Resolve looks up the arguments, and fetches values that
-  // must move; TakeTurn finds out whether there is room, and AwaitTurn waits
-  // for it; Place decides where arguments go and numbers the request;
-  // SendLaunch sends it.
-  absl::Status Resolve(LaunchArguments arguments, Draft* draft);
-  absl::Status ResolveArgument(int index, LaunchArgument argument, Draft* draft)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(channel_.mutex());
-  // Combines contributions that the program cannot take as they are: those of
-  // another mesh, and those of an argument whose layout is not partial.
-  absl::Status CombineArguments(Draft* draft);
-  absl::Status TakeTurn(Draft* draft);
-  absl::Status AwaitTurn(uint64_t turn);
-  absl::Status Place(Draft* draft)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(channel_.mutex());
-  absl::Status PlaceArgument(int index, Draft* draft)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(channel_.mutex());
-  void SendLaunch(Draft* draft);
 
   ClientContext& context_;
   ClientActor& actor_;
@@ -406,10 +383,10 @@ class Client {
   ArrayStore store_;
   Relocator relocator_;
   Suspension suspension_;
+  Launcher launcher_;
   LoadedPrograms programs_ ABSL_GUARDED_BY(channel_.mutex());
   SpareMemory run_memory_;  // destroyed after the owners of runs
   RunTable runs_ ABSL_GUARDED_BY(channel_.mutex());
-  InFlightLimiter room_;  // the lock guards it, except CanRetry
   ArrayTable arrays_ ABSL_GUARDED_BY(channel_.mutex());
   ObjectHolds holds_ ABSL_GUARDED_BY(channel_.mutex());
   std::unique_ptr<FileReader> file_reader_;  // null in a simulation

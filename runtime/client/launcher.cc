@@ -1,4 +1,4 @@
-//===- client_launches.cc - Launches of a client --------------------------===//
+//===- launcher.cc - Launches of a client ---------------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,18 +6,22 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/client/launcher.h"
+
+#include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
-#include "runtime/base/error_codes.h"
+#include "absl/strings/str_cat.h"
 #include "runtime/base/status_from_wire.h"
 #include "runtime/client/check_options.h"
-#include "runtime/client/client.h"
 #include "runtime/client/combine.h"
 #include "runtime/client/traced_call.h"
 #include "runtime/protocol/client_id.h"
+#include "runtime/trace/trace.h"
 
 namespace pathways {
 namespace {
@@ -36,7 +40,7 @@ void Refer(const PlacedObject& placed, proto::ObjectRef* ref) {
 
 // State of a launch from the call until it is sent. Inline capacities fit
 // common launches.
-struct Client::Draft {
+struct Launcher::Draft {
   struct Argument {
     uint64_t array = 0;  // 0: the argument is a value
     SharedValue value;   // null: hosts have it
@@ -76,11 +80,25 @@ struct Client::Draft {
   absl::InlinedVector<uint64_t, 4> coming;
 };
 
-absl::StatusOr<RunHandle> Client::Launch(ProgramHandle program,
-                                         LaunchArguments arguments,
-                                         int64_t steps,
-                                         const LaunchOptions& options) {
-  if (options_.elastic) relocator_.MoveOffDrained(program);
+Launcher::Launcher(const Parts& parts, size_t run_ahead)
+    : context_(*parts.context),
+      actor_(*parts.actor),
+      channel_(*parts.channel),
+      owner_(*parts.owner),
+      gate_(*parts.gate),
+      store_(*parts.store),
+      reader_(*parts.reader),
+      programs_(*parts.programs),
+      runs_(*parts.runs),
+      arrays_(*parts.arrays),
+      holds_(*parts.holds),
+      run_memory_(*parts.run_memory),
+      room_(run_ahead) {}
+
+absl::StatusOr<RunHandle> Launcher::Launch(ProgramHandle program,
+                                           LaunchArguments arguments,
+                                           int64_t steps,
+                                           const LaunchOptions& options) {
   WorldCall call(context_.runtime->world);
   TracedCall traced(context_, actor_, TraceCall::kLaunch);
   absl::StatusOr<SharedProgram> found = gate_.BeginCall(program);
@@ -111,7 +129,7 @@ absl::StatusOr<RunHandle> Client::Launch(ProgramHandle program,
   return owner_.Make<RunHandle>(draft.run->id);
 }
 
-absl::Status Client::TakeTurn(Draft* draft) {
+absl::Status Launcher::TakeTurn(Draft* draft) {
   draft->turn.reset();
   const bool simulated = context_.runtime->world->simulated();
   SendTracker::Sender sender(simulated ? &context_.sending : nullptr);
@@ -128,7 +146,7 @@ absl::Status Client::TakeTurn(Draft* draft) {
   return absl::OkStatus();
 }
 
-absl::Status Client::AwaitTurn(uint64_t turn) {
+absl::Status Launcher::AwaitTurn(uint64_t turn) {
   auto what = [&]() -> std::string {
     MutexLock lock(&channel_.mutex());
     const std::shared_ptr<RunState> run = runs_.Oldest();
@@ -137,7 +155,7 @@ absl::Status Client::AwaitTurn(uint64_t turn) {
   return channel_.WaitUntil([&] { return room_.CanRetry(turn); }, what);
 }
 
-void Client::OnTick() {
+void Launcher::OnTick() {
   InFlightLimiter::Next next;
   {
     MutexLock lock(&channel_.mutex());
@@ -146,7 +164,7 @@ void Client::OnTick() {
   if (next == InFlightLimiter::Next::kWake) context_.runtime->world->Notify();
 }
 
-absl::Status Client::Resolve(LaunchArguments arguments, Draft* draft) {
+absl::Status Launcher::Resolve(LaunchArguments arguments, Draft* draft) {
   draft->arguments.resize(arguments.size());
   size_t next = 0;
   while (true) {
@@ -166,14 +184,14 @@ absl::Status Client::Resolve(LaunchArguments arguments, Draft* draft) {
     if (!good.ok() && !store_.HasFailed(argument.array)) return good;
     if (!good.ok()) continue;  // it has no values to fetch
     absl::StatusOr<SharedValue> value =
-        array_reader_.GetValue({from.type, nullptr, from.placed},
-                               absl::StrCat("array ", argument.array));
+        reader_.GetValue({from.type, nullptr, from.placed},
+                         absl::StrCat("array ", argument.array));
     if (!value.ok()) return value.status();
     argument.value = *std::move(value);
   }
 }
 
-absl::Status Client::CombineArguments(Draft* draft) {
+absl::Status Launcher::CombineArguments(Draft* draft) {
   for (size_t i = 0; i < draft->arguments.size(); ++i) {
     Draft::Argument& argument = draft->arguments[i];
     if (argument.value == nullptr ||
@@ -196,8 +214,8 @@ absl::Status Client::CombineArguments(Draft* draft) {
   return absl::OkStatus();
 }
 
-absl::Status Client::ResolveArgument(int index, LaunchArgument argument,
-                                     Draft* draft) {
+absl::Status Launcher::ResolveArgument(int index, LaunchArgument argument,
+                                       Draft* draft) {
   Draft::Argument& to = draft->arguments[index];
   const auto* handle = std::get_if<ArrayHandle>(&argument);
   if (handle == nullptr) {
@@ -221,7 +239,7 @@ absl::Status Client::ResolveArgument(int index, LaunchArgument argument,
   return absl::OkStatus();
 }
 
-absl::Status Client::Place(Draft* draft) {
+absl::Status Launcher::Place(Draft* draft) {
   proto::LaunchRequest* request = draft->control->mutable_launch_request();
   for (size_t i = 0; i < draft->arguments.size(); ++i) {
     absl::Status placed = PlaceArgument(static_cast<int>(i), draft);
@@ -249,7 +267,7 @@ absl::Status Client::Place(Draft* draft) {
   return absl::OkStatus();
 }
 
-absl::Status Client::PlaceArgument(int index, Draft* draft) {
+absl::Status Launcher::PlaceArgument(int index, Draft* draft) {
   const LoadedProgram& program = *draft->program;
   Draft::Argument& argument = draft->arguments[index];
   const int64_t steps = static_cast<int64_t>(draft->run->steps);
@@ -325,7 +343,7 @@ absl::Status Client::PlaceArgument(int index, Draft* draft) {
   return absl::OkStatus();
 }
 
-void Client::SendLaunch(Draft* draft) {
+void Launcher::SendLaunch(Draft* draft) {
   const RunState& run = *draft->run;
   const bool has_values = context_.runtime->backends->has_values();
   for (Draft::Fresh& one : draft->fresh) {
@@ -346,7 +364,7 @@ void Client::SendLaunch(Draft* draft) {
   channel_.Send(std::move(draft->control));
 }
 
-void Client::OnLaunchEnded(const proto::LaunchEnded& ended) {
+void Launcher::OnLaunchEnded(const proto::LaunchEnded& ended) {
   RuntimeContext& runtime = *context_.runtime;
   RunEnd end;
   end.status = end.told = StatusFromWire(ended.code(), ended.message());
@@ -386,21 +404,6 @@ void Client::OnLaunchEnded(const proto::LaunchEnded& ended) {
   if (is_awaited || next == InFlightLimiter::Next::kWake)
     runtime.world->Notify();
   CallAll(context_.watchers.Take(owner_.number(), run->id), run->status);
-}
-
-absl::Status Client::NotifyEnd(RunHandle run, RunWatchers::Callback callback) {
-  return run_catalog_.NotifyEnd(run, std::move(callback));
-}
-
-absl::Status Client::Cancel(RunHandle run) { return run_catalog_.Cancel(run); }
-
-absl::Status Client::Await(RunHandle run) {
-  return AwaitFor(run, /*limit_ns=*/-1).status();
-}
-
-absl::StatusOr<bool> Client::AwaitFor(RunHandle run, int64_t limit_ns) {
-  TracedCall traced(context_, actor_, TraceCall::kAwait, run.id);
-  return run_catalog_.AwaitFor(run, limit_ns);
 }
 
 }  // namespace pathways
