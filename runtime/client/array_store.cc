@@ -12,11 +12,20 @@
 
 #include "absl/strings/str_cat.h"
 #include "runtime/checkpoint/array_index.h"
+#include "runtime/checkpoint/file_status.h"
 #include "runtime/checkpoint/saved_array.h"
 #include "runtime/client/loaded_program.h"
 #include "runtime/client/save_array.h"
 
 namespace pathways {
+namespace {
+
+// Returns the name of an array in errors.
+std::string ArrayName(ArrayHandle array) {
+  return absl::StrCat("array ", array.id);
+}
+
+}  // namespace
 
 absl::StatusOr<ArrayHandle> ArrayStore::Put(SharedValue value) {
   const ArrayType& type = value->type();
@@ -117,10 +126,36 @@ bool ArrayStore::HasFailed(uint64_t id) {
   return array.ok() && (*array)->HasFailed();
 }
 
+absl::StatusOr<HostArray> ArrayStore::Get(ArrayHandle handle) {
+  const absl::StatusOr<ArrayLocation> array = Locate(handle);
+  if (!array.ok()) return array.status();
+  return reader_.Get(*array, ArrayName(handle));
+}
+
+absl::Status ArrayStore::GetInto(ArrayHandle handle, char* into,
+                                 uint64_t bytes) {
+  const absl::StatusOr<ArrayLocation> array = Locate(handle);
+  if (!array.ok()) return array.status();
+  return reader_.GetInto(*array, into, bytes, ArrayName(handle));
+}
+
+absl::StatusOr<ValueView> ArrayStore::View(ArrayHandle handle) {
+  absl::StatusOr<ArrayLocation> array = Locate(handle);
+  if (!array.ok()) return array.status();
+  return reader_.View(*std::move(array), ArrayName(handle));
+}
+
+absl::StatusOr<HostArray> ArrayStore::GetShard(ArrayHandle handle,
+                                               int64_t shard) {
+  const absl::StatusOr<ArrayLocation> array = Locate(handle);
+  if (!array.ok()) return array.status();
+  return reader_.GetShard(*array, shard, ArrayName(handle));
+}
+
 absl::StatusOr<SharedValue> ArrayStore::GetValue(ArrayHandle handle) {
   const absl::StatusOr<ArrayLocation> array = Locate(handle);
   if (!array.ok()) return array.status();
-  return reader_.GetValue(*array, absl::StrCat("array ", handle.id));
+  return reader_.GetValue(*array, ArrayName(handle));
 }
 
 absl::Status ArrayStore::Save(ArrayHandle handle, SaveFolder* folder,
@@ -132,8 +167,67 @@ absl::Status ArrayStore::Save(ArrayHandle handle, SaveFolder* folder,
         absl::StrCat("array ", handle.id,
                      " has no values to save: the simulation computes none"));
   }
-  return SaveArray(*array, absl::StrCat("array ", handle.id), &reader_, folder,
-                   name);
+  return SaveArray(*array, ArrayName(handle), &reader_, folder, name);
+}
+
+absl::Status ArrayStore::Save(ArrayHandle array, const std::string& path) {
+  absl::StatusOr<std::unique_ptr<SaveFolder>> folder = SaveFolder::Create(path);
+  if (!folder.ok()) return folder.status();
+  absl::Status saved = Save(array, folder->get(), /*name=*/"");
+  if (saved.ok()) saved = (*folder)->Commit();
+  return saved;
+}
+
+absl::Status ArrayStore::Save(const std::map<std::string, ArrayHandle>& arrays,
+                              const std::string& path) {
+  std::vector<std::string> names;
+  for (const auto& [name, array] : arrays) {
+    absl::Status good = CheckArrayName(name);
+    if (!good.ok()) return good;
+    names.push_back(name);
+  }
+  absl::StatusOr<std::unique_ptr<SaveFolder>> folder = SaveFolder::Create(path);
+  if (!folder.ok()) return folder.status();
+  for (const auto& [name, array] : arrays) {
+    absl::Status saved = Save(array, folder->get(), name);
+    if (!saved.ok()) return saved;
+  }
+  absl::Status indexed = (*folder)->AddFile(kIndexFile, {PrintSetIndex(names)});
+  if (indexed.ok()) indexed = (*folder)->Commit();
+  return indexed;
+}
+
+absl::StatusOr<ArrayHandle> ArrayStore::Load(const std::string& folder) {
+  absl::StatusOr<std::shared_ptr<const SavedArray>> saved =
+      SavedArray::Open(folder);
+  if (!saved.ok()) return saved.status();
+  return Put(std::make_shared<const ArrayValue>(*std::move(saved)));
+}
+
+absl::StatusOr<std::vector<std::string>> ArrayStore::SavedNames(
+    const std::string& folder) {
+  absl::StatusOr<std::string> text = ReadIndexText(folder);
+  if (!text.ok()) return text.status();
+  absl::StatusOr<std::vector<std::string>> names = ParseSetIndex(*text);
+  if (!names.ok()) return InIndex(folder, names.status());
+  return names;
+}
+
+absl::StatusOr<std::map<std::string, ArrayHandle>> ArrayStore::LoadAll(
+    const std::string& folder) {
+  const absl::StatusOr<std::vector<std::string>> names = SavedNames(folder);
+  if (!names.ok()) return names.status();
+  std::map<std::string, ArrayHandle> arrays;
+  for (const std::string& name : *names) {
+    absl::StatusOr<ArrayHandle> array =
+        Load(absl::StrCat(WithoutSlash(folder), "/", name));
+    if (!array.ok()) {
+      for (const auto& [other, loaded] : arrays) (void)Release(loaded);
+      return array.status();
+    }
+    arrays[name] = *array;
+  }
+  return arrays;
 }
 
 absl::Status ArrayStore::FetchToClient(const std::vector<bool>& hosts,

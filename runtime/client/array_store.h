@@ -10,6 +10,7 @@
 #define RUNTIME_CLIENT_ARRAY_STORE_H_
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -69,6 +70,11 @@ class ArrayStore {
   bool HasFailed(uint64_t array);
   // Awaits the array and returns where its values are.
   absl::StatusOr<ArrayLocation> Locate(ArrayHandle array);
+  // The next four await the array and read it (ArrayReader).
+  absl::StatusOr<HostArray> Get(ArrayHandle array);
+  absl::Status GetInto(ArrayHandle array, char* into, uint64_t bytes);
+  absl::StatusOr<ValueView> View(ArrayHandle array);
+  absl::StatusOr<HostArray> GetShard(ArrayHandle array, int64_t shard);
   // Awaits the array and returns its values as they are, to be sent out again:
   // a partial array keeps its contributions. Returns errors of ArrayReader.
   absl::StatusOr<SharedValue> GetValue(ArrayHandle array);
@@ -76,6 +82,19 @@ class ArrayStore {
   // FailedPrecondition if a simulation without kernels has no values.
   absl::Status Save(ArrayHandle array, SaveFolder* folder,
                     const std::string& name);
+  // These write one array, and several by name, to a new folder.
+  absl::Status Save(ArrayHandle array, const std::string& folder);
+  absl::Status Save(const std::map<std::string, ArrayHandle>& arrays,
+                    const std::string& folder);
+  // Returns the names of the arrays in a folder that has several.
+  static absl::StatusOr<std::vector<std::string>> SavedNames(
+      const std::string& folder);
+  // Adds a saved array. Waits for files alone. Returns errors of
+  // SavedArray::Open and Put.
+  absl::StatusOr<ArrayHandle> Load(const std::string& folder);
+  // Does so with all arrays of a folder that has several, or none of them.
+  absl::StatusOr<std::map<std::string, ArrayHandle>> LoadAll(
+      const std::string& folder);
   // Moves arrays from hosts that `hosts` marks to this process or, if `folder`
   // is not empty, to files in that new folder. Arrays that were lost, or are
   // results of failed launches, stay. Waits. Returns ResourceExhausted if there

@@ -11,10 +11,9 @@
 #include <optional>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "runtime/binding/plan_messages.h"
-#include "runtime/binding/prepared_plan.h"
 #include "runtime/client/traced_call.h"
-#include "runtime/plan/verify.h"
 
 namespace pathways {
 
@@ -25,26 +24,35 @@ Client::Client(ClientContext* context, ClientActor* actor, std::string name,
       owner_(std::move(name)),
       options_(options),
       channel_(context, actor, owner_.client()),
+      arrays_(owner_.client(), context->memory_bytes),
       catalog_(&channel_, &owner_, &programs_, &runs_),
       slices_(&channel_, &owner_, context->runtime->topology, &catalog_),
       drains_(&channel_, context->runtime->topology),
       loader_(context, actor, &channel_, &catalog_, &slices_, &drains_),
       gate_(&channel_, &owner_, context->runtime->world, &programs_),
-      reports_(&channel_, context->runtime),
       array_reader_(&channel_, actor, context->runtime),
-      run_catalog_(context, &channel_, &owner_, &runs_, &arrays_, &holds_),
       store_(&channel_, &owner_, context->runtime, &array_reader_, &arrays_,
              &holds_),
+      run_catalog_(context, &channel_, &owner_, &runs_, &arrays_, &holds_),
+      launcher_({.context = context,
+                 .actor = actor,
+                 .channel = &channel_,
+                 .owner = &owner_,
+                 .gate = &gate_,
+                 .store = &store_,
+                 .reader = &array_reader_,
+                 .programs = &programs_,
+                 .runs = &runs_,
+                 .arrays = &arrays_,
+                 .holds = &holds_,
+                 .run_memory = &run_memory_},
+                static_cast<size_t>(options.run_ahead)),
       relocator_(&channel_, context->runtime->topology, &catalog_, &gate_,
                  &loader_, &drains_, &store_, &programs_),
       suspension_(&channel_, &owner_, context->runtime->world,
                   context->runtime->topology, &catalog_, &gate_, &loader_,
                   &drains_, &store_, &programs_),
-      launcher_(
-          {context, actor, &channel_, &owner_, &gate_, &store_, &array_reader_,
-           &programs_, &runs_, &arrays_, &holds_, &run_memory_},
-          static_cast<size_t>(options.run_ahead)),
-      arrays_(owner_.client(), context->memory_bytes) {
+      reports_(&channel_, context->runtime) {
   actor_.Listen([this](const proto::Control& control) { OnControl(control); },
                 [this] { launcher_.OnTick(); });
   if (context_.runtime->world->simulated()) return;
@@ -54,8 +62,8 @@ Client::Client(ClientContext* context, ClientActor* actor, std::string name,
 
 Client::~Client() {
   Close();
-  if (file_reader_ != nullptr)
-    actor_.transfers().StopReading(file_reader_.get());
+  if (file_reader_ == nullptr) return;
+  actor_.transfers().StopReading(file_reader_.get());
 }
 
 void Client::Close() {
@@ -111,11 +119,6 @@ void Client::OnPlanRequest(const proto::PlanRequest& request) {
 
 absl::Status Client::Connect() { return channel_.Connect(options_); }
 
-absl::Status Client::WaitUntil(absl::FunctionRef<bool()> done,
-                               absl::FunctionRef<std::string()> what) {
-  return channel_.WaitUntil(done, what);
-}
-
 absl::StatusOr<ClusterStats> Client::Stats() {
   const TimeNs now = context_.runtime->world->Now();
   absl::Status released = catalog_.AwaitReleases();
@@ -126,18 +129,6 @@ absl::StatusOr<ClusterStats> Client::Stats() {
   MutexLock lock(&channel_.mutex());
   stats->object_bytes += arrays_.bytes_used();
   return stats;
-}
-
-absl::Status Client::WriteTrace(std::ostream* out) {
-  return reports_.WriteTrace(out);
-}
-
-absl::StatusOr<TraceSummary> Client::Summarize() {
-  return reports_.Summarize();
-}
-
-absl::StatusOr<proto::Profile> Client::Measure(const proto::Header& header) {
-  return reports_.Measure(header);
 }
 
 absl::StatusOr<ProgramHandle> Client::Load(PlanData plan,
@@ -163,19 +154,6 @@ absl::StatusOr<ProgramHandle> Client::Load(PlanData plan, SliceHandle slice,
   return loader_.Load(std::move(plan), slice, options);
 }
 
-absl::StatusOr<SliceHandle> Client::ReserveSlice(
-    const SliceOptions& options, const std::vector<SliceHandle>& apart_from) {
-  return slices_.Reserve(options, apart_from);
-}
-
-absl::StatusOr<std::vector<std::string>> Client::DevicesOf(SliceHandle slice) {
-  return slices_.DevicesOf(slice);
-}
-
-absl::Status Client::ReleaseSlice(SliceHandle slice) {
-  return slices_.Release(slice);
-}
-
 absl::StatusOr<std::shared_ptr<const PreparedPlan>> Client::PlanOf(
     ProgramHandle handle) {
   absl::StatusOr<SharedProgram> program = catalog_.Find(handle);
@@ -183,17 +161,10 @@ absl::StatusOr<std::shared_ptr<const PreparedPlan>> Client::PlanOf(
   return std::shared_ptr<const PreparedPlan>(*program, &(*program)->plan());
 }
 
-absl::Status Client::Rebind(ProgramHandle program,
-                            const RebindOptions& options) {
-  return relocator_.Rebind(program, options);
-}
-
-absl::Status Client::Suspend(const std::string& folder) {
-  return suspension_.Suspend(folder);
-}
-
-absl::Status Client::Resume(const RebindOptions& options) {
-  return suspension_.Resume(options);
+absl::Status Client::Unload(ProgramHandle program) {
+  absl::Status unloaded = catalog_.Unload(program);
+  if (unloaded.ok()) context_.runtime->plans.Trim();
+  return unloaded;
 }
 
 absl::StatusOr<RunHandle> Client::Launch(ProgramHandle program,
@@ -204,42 +175,43 @@ absl::StatusOr<RunHandle> Client::Launch(ProgramHandle program,
   return launcher_.Launch(program, std::move(arguments), steps, options);
 }
 
-absl::Status Client::NotifyEnd(RunHandle run, RunWatchers::Callback callback) {
-  return run_catalog_.NotifyEnd(run, std::move(callback));
-}
-
-absl::Status Client::Cancel(RunHandle run) { return run_catalog_.Cancel(run); }
-
-absl::Status Client::Await(RunHandle run) {
-  return AwaitFor(run, /*limit_ns=*/-1).status();
-}
-
 absl::StatusOr<bool> Client::AwaitFor(RunHandle run, int64_t limit_ns) {
   TracedCall traced(context_, actor_, TraceCall::kAwait, run.id);
   return run_catalog_.AwaitFor(run, limit_ns);
 }
 
-absl::StatusOr<std::vector<bool>> Client::AwayDevices() {
-  return drains_.AwayDevices();
+absl::StatusOr<HostArray> Client::Fetch(RunHandle handle, int64_t index) {
+  TracedCall traced(context_, actor_, TraceCall::kFetch, handle.id);
+  absl::StatusOr<std::shared_ptr<RunState>> run =
+      run_catalog_.AwaitResult(handle, index);
+  if (!run.ok()) return run.status();
+  const RunState::Result& result = (*run)->results[index];
+  return array_reader_.Get({result.type, nullptr, result.placed},
+                           absl::StrCat("run ", handle.id));
 }
 
-absl::Status Client::Drain(const std::vector<std::string>& names,
-                           int64_t wait_ns) {
-  return drains_.Drain(names, wait_ns, /*undo=*/false);
+absl::StatusOr<HostArray> Client::Fetch(RunHandle run,
+                                        const std::string& result) {
+  const absl::StatusOr<int64_t> index = run_catalog_.IndexOf(run, result);
+  if (!index.ok()) return index.status();
+  return Fetch(run, *index);
 }
 
-absl::Status Client::Undrain(const std::vector<std::string>& names) {
-  return drains_.Drain(names, /*wait_ns=*/-1, /*undo=*/true);
+absl::StatusOr<ArrayHandle> Client::Keep(RunHandle run, int64_t index) {
+  const absl::StatusOr<std::optional<ArrayHandle>> kept =
+      run_catalog_.Keep(run, index);
+  if (!kept.ok()) return kept.status();
+  if (kept->has_value()) return **kept;
+  absl::StatusOr<HostArray> array = Fetch(run, index);  // no bytes
+  if (!array.ok()) return array.status();
+  return Put(*std::move(array));
 }
 
-absl::Status Client::Discard(ProgramHandle program) {
-  return catalog_.Discard(program);
-}
-
-absl::Status Client::Unload(ProgramHandle program) {
-  absl::Status unloaded = catalog_.Unload(program);
-  if (unloaded.ok()) context_.runtime->plans.Trim();
-  return unloaded;
+absl::StatusOr<ArrayHandle> Client::Keep(RunHandle run,
+                                         const std::string& result) {
+  const absl::StatusOr<int64_t> index = run_catalog_.IndexOf(run, result);
+  if (!index.ok()) return index.status();
+  return Keep(run, *index);
 }
 
 }  // namespace pathways

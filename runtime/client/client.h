@@ -10,7 +10,6 @@
 #define RUNTIME_CLIENT_CLIENT_H_
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <ostream>
@@ -22,11 +21,8 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/str_cat.h"
 #include "pathways/HostArray.h"
 #include "pathways/Options.h"
-#include "runtime/base/error_codes.h"
-#include "runtime/base/mutex.h"
 #include "runtime/checkpoint/save_folder.h"
 #include "runtime/checkpoint/saved_array.h"
 #include "runtime/client/array_reader.h"
@@ -70,6 +66,9 @@ namespace pathways {
 // which the client's tables changed; (2) a handle of another client is an
 // error; (3) the destructor gives up everything that the client holds, even
 // while launches are in flight.
+//
+// Each call is handed to the object that does it. The client owns these objects
+// and the tables that they share, and hands them the messages of its actor.
 class Client {
  public:
   // Calls Close. No other call may be in progress.
@@ -113,12 +112,18 @@ class Client {
   // device has.
   absl::StatusOr<SliceHandle> ReserveSlice(
       const SliceOptions& options,
-      const std::vector<SliceHandle>& apart_from = {});
+      const std::vector<SliceHandle>& apart_from = {}) {
+    return slices_.Reserve(options, apart_from);
+  }
   // Returns the names of the devices, row-major by the slice's shape.
-  absl::StatusOr<std::vector<std::string>> DevicesOf(SliceHandle slice);
+  absl::StatusOr<std::vector<std::string>> DevicesOf(SliceHandle slice) {
+    return slices_.DevicesOf(slice);
+  }
   // Releases the slice. Programs that are loaded on it stay until they are
   // unloaded. Does not wait.
-  absl::Status ReleaseSlice(SliceHandle slice);
+  absl::Status ReleaseSlice(SliceHandle slice) {
+    return slices_.Release(slice);
+  }
   // Returns the plan, bound to the devices that the program is on now.
   absl::StatusOr<std::shared_ptr<const PreparedPlan>> PlanOf(
       ProgramHandle program);
@@ -128,7 +133,9 @@ class Client {
   // Gives up a program: it is unloaded once its launches so far have ended.
   // Does not wait; later calls of Load and Stats wait for unloads that have
   // begun.
-  absl::Status Discard(ProgramHandle program);
+  absl::Status Discard(ProgramHandle program) {
+    return catalog_.Discard(program);
+  }
 
   // Moves a program to other devices: those to avoid, of the devices for which
   // it was first loaded, are replaced; with nothing to avoid, it returns there.
@@ -142,12 +149,17 @@ class Client {
   // ResourceExhausted if there are too few devices; errors of Load. If neither
   // place takes the program, it is no longer loaded, and the message says so;
   // launches fail with that reason until another Rebind loads it.
-  absl::Status Rebind(ProgramHandle program, const RebindOptions& options = {});
+  absl::Status Rebind(ProgramHandle program,
+                      const RebindOptions& options = {}) {
+    return relocator_.Rebind(program, options);
+  }
 
   // Returns which devices, by number over the cluster, cannot take programs
   // now: those of hosts that are gone, those of lost workers, and drained ones.
   // Waits.
-  absl::StatusOr<std::vector<bool>> AwayDevices();
+  absl::StatusOr<std::vector<bool>> AwayDevices() {
+    return drains_.AwayDevices();
+  }
   // Drains islands, hosts or devices, by name: no more programs are loaded
   // there until Undrain, and loaded programs continue. Waits until no program
   // is left there, and no array on hosts whose devices are all drained; their
@@ -156,8 +168,12 @@ class Client {
   // negative, and leaves the devices drained; InvalidArgument if there is no
   // such part; Cancelled if the devices are undrained meanwhile.
   absl::Status Drain(const std::vector<std::string>& names,
-                     int64_t wait_ns = -1);
-  absl::Status Undrain(const std::vector<std::string>& names);
+                     int64_t wait_ns = -1) {
+    return drains_.Drain(names, wait_ns, /*undo=*/false);
+  }
+  absl::Status Undrain(const std::vector<std::string>& names) {
+    return drains_.Drain(names, /*wait_ns=*/-1, /*undo=*/true);
+  }
 
   // Suspends the client to free devices and hosts for others: waits for its
   // launches, moves its arrays from hosts to this process, or to files in a new
@@ -166,14 +182,18 @@ class Client {
   // FailedPrecondition if the client is suspended, or being suspended or
   // resumed; ResourceExhausted if this process has no memory for an array;
   // errors of Save. After an error the client continues as before.
-  absl::Status Suspend(const std::string& folder = "");
+  absl::Status Suspend(const std::string& folder = "") {
+    return suspension_.Suspend(folder);
+  }
   // Loads the programs again, each where Rebind would move it, without devices
   // that cannot take programs. Arrays go to hosts with the launches that use
   // them; a folder must not change until then. Returns FailedPrecondition if
   // the client is not suspended, or is being suspended or resumed; or errors of
   // Rebind: then that program and those after it stay suspended, and Resume may
   // be called again.
-  absl::Status Resume(const RebindOptions& options = {});
+  absl::Status Resume(const RebindOptions& options = {}) {
+    return suspension_.Resume(options);
+  }
 
   // Runs `steps` steps to their end, in launches of checkpoint_every steps.
   // After each the carried state is checkpointed, while the next ones run, and
@@ -213,13 +233,15 @@ class Client {
   // Cancels a run: firings that devices were granted run, the rest never start,
   // and the run ends with Cancelled, unless it was practically over. Its
   // results are not valid then. Later launches continue. Does not wait.
-  absl::Status Cancel(RunHandle run);
+  absl::Status Cancel(RunHandle run) { return run_catalog_.Cancel(run); }
   // Waits for the end. Returns the first cause if an action failed (smallest
   // step, position, shard); ResourceExhausted if a host had no memory for its
   // part of the values (nothing has run then); the failure of an earlier run if
   // an argument was its result; DeadlineExceeded if the run stalled. May be
   // called again, and by several threads.
-  absl::Status Await(RunHandle run);
+  absl::Status Await(RunHandle run) {
+    return AwaitFor(run, /*limit_ns=*/-1).status();
+  }
   // Does what Await does, but waits for at most `limit_ns` nanoseconds if that
   // is not negative, and returns false if the run has not ended by then. A
   // simulation takes no account of the limit.
@@ -240,16 +262,20 @@ class Client {
   // the client was closed, or when the cluster has ended. It runs on the
   // caller's thread if that is so already; otherwise on a thread of the cluster
   // that others wait for, so it must not call the client, nor take long.
-  absl::Status NotifyEnd(RunHandle run, RunWatchers::Callback callback);
+  absl::Status NotifyEnd(RunHandle run, RunWatchers::Callback callback) {
+    return run_catalog_.NotifyEnd(run, std::move(callback));
+  }
   // Waits until `done`, which a callback of NotifyEnd makes true, returns true.
   // A simulation goes on meanwhile. Returns DeadlineExceeded if that can never
   // happen (in a simulation); Cancelled if the client was closed; the reason if
   // the cluster has ended. `what` is called for its name only after an error.
   absl::Status WaitUntil(absl::FunctionRef<bool()> done,
-                         absl::FunctionRef<std::string()> what);
+                         absl::FunctionRef<std::string()> what) {
+    return channel_.WaitUntil(done, what);
+  }
   // Drops a run, and those of its results that were not kept, on all hosts,
   // once it has ended. Does not wait.
-  absl::Status ReleaseRun(RunHandle run);
+  absl::Status ReleaseRun(RunHandle run) { return run_catalog_.Release(run); }
 
   // Adds an array. Its values stay in the client's memory until its first
   // launch has ended; from then on the hosts of that launch hold it in blocks,
@@ -257,45 +283,62 @@ class Client {
   // ResourceExhausted if the client's memory is full, which is bounded by that
   // of all hosts together; InvalidArgument if the data do not have the size of
   // the type.
-  absl::StatusOr<ArrayHandle> Put(HostArray array);
+  absl::StatusOr<ArrayHandle> Put(HostArray array) {
+    return store_.Put(std::make_shared<const ArrayValue>(std::move(array)));
+  }
   // Adds a partial array. The data of `array` are the `contributions`, one
   // dense array of its shape per rank, in order.
   absl::StatusOr<ArrayHandle> Put(HostArray array,
-                                  layout::Contributions contributions);
+                                  layout::Contributions contributions) {
+    return store_.Put(std::make_shared<const ArrayValue>(
+        std::move(array), std::move(contributions)));
+  }
   // Adds an array without a copy and without a bound. The caller must keep the
   // values in place until `done` is called. That happens once hosts hold them,
   // the array is released before that, or the client is destroyed, and if this
   // call fails.
-  absl::StatusOr<ArrayHandle> Put(BorrowedArray array);
+  absl::StatusOr<ArrayHandle> Put(BorrowedArray array) {
+    return store_.Put(std::make_shared<const ArrayValue>(std::move(array)));
+  }
   // Adds a saved array. It stays in its files, which must not change until the
   // first launch with it has ended; hosts are sent the parts that they need,
   // however the array was cut. That launch ends with DataLoss if a file has
   // changed meanwhile.
-  absl::StatusOr<ArrayHandle> Put(std::shared_ptr<const SavedArray> array);
+  absl::StatusOr<ArrayHandle> Put(std::shared_ptr<const SavedArray> array) {
+    return store_.Put(std::make_shared<const ArrayValue>(std::move(array)));
+  }
   // Awaits the array and returns its values. Returns ResourceExhausted for a
   // good array if this process has no memory for a copy.
-  absl::StatusOr<HostArray> Get(ArrayHandle array);
+  absl::StatusOr<HostArray> Get(ArrayHandle array) { return store_.Get(array); }
   // Does what Get does, but writes the values to `into`, which has `bytes`
   // bytes: each is copied once, unless contributions are combined. Nothing
   // writes there after the call. Returns InvalidArgument if the array has
   // another size; FailedPrecondition if a simulation without kernels has no
   // values. After an error the contents are undefined.
-  absl::Status GetInto(ArrayHandle array, char* into, uint64_t bytes);
+  absl::Status GetInto(ArrayHandle array, char* into, uint64_t bytes) {
+    return store_.GetInto(array, into, bytes);
+  }
   using ArrayView = ValueView;
   // Awaits the array and returns its values without a copy. Returns
   // FailedPrecondition, with the reason, unless they are dense in one block of
   // memory of this process.
-  absl::StatusOr<ArrayView> View(ArrayHandle array);
+  absl::StatusOr<ArrayView> View(ArrayHandle array) {
+    return store_.View(array);
+  }
   // Returns where hosts hold the array; null if this process or files hold the
   // values, or if there are none. Does not wait.
   absl::StatusOr<std::shared_ptr<const ArrayPlacement>> PlacementOf(
-      ArrayHandle array);
+      ArrayHandle array) {
+    return store_.PlacementOf(array);
+  }
   // Awaits the array and returns what shard `shard` of its placement holds: the
   // shard's own contribution if the array is partial. Returns errors of Get;
   // InvalidArgument if there is no such shard.
-  absl::StatusOr<HostArray> GetShard(ArrayHandle array, int64_t shard);
+  absl::StatusOr<HostArray> GetShard(ArrayHandle array, int64_t shard) {
+    return store_.GetShard(array, shard);
+  }
   // Releases an array. Does not wait.
-  absl::Status Release(ArrayHandle array);
+  absl::Status Release(ArrayHandle array) { return store_.Release(array); }
 
   // Awaits the array and writes it to a new folder (docs/checkpoints.md): each
   // block of its shards once, with one block at a time in this process. The
@@ -303,33 +346,55 @@ class Client {
   // error. Returns errors of AwaitArray, SaveFolder and CheckSavable;
   // ResourceExhausted also if there is no memory for a block;
   // FailedPrecondition if a simulation without kernels has no values.
-  absl::Status Save(ArrayHandle array, const std::string& folder);
+  absl::Status Save(ArrayHandle array, const std::string& folder) {
+    return store_.Save(array, folder);
+  }
   // Writes several arrays, by name (CheckArrayName), to one folder.
   absl::Status Save(const std::map<std::string, ArrayHandle>& arrays,
-                    const std::string& folder);
+                    const std::string& folder) {
+    return store_.Save(arrays, folder);
+  }
   // Writes one array, as `folder` itself or, with a name, as a folder in it.
   absl::Status Save(ArrayHandle array, SaveFolder* folder,
-                    const std::string& name = "");
+                    const std::string& name = "") {
+    return store_.Save(array, folder, name);
+  }
   // Returns the names of the arrays in a folder that Save has written for
   // several arrays. Returns errors of LoadArrays.
   static absl::StatusOr<std::vector<std::string>> SavedNames(
-      const std::string& folder);
+      const std::string& folder) {
+    return ArrayStore::SavedNames(folder);
+  }
   // Both check what was saved (SavedArray::Open) and put it. They wait for
   // files alone.
-  absl::StatusOr<ArrayHandle> LoadArray(const std::string& folder);
+  absl::StatusOr<ArrayHandle> LoadArray(const std::string& folder) {
+    return store_.Load(folder);
+  }
   absl::StatusOr<std::map<std::string, ArrayHandle>> LoadArrays(
-      const std::string& folder);
+      const std::string& folder) {
+    return store_.LoadAll(folder);
+  }
 
   // The next three do not wait. IsReady returns true if a call that waits for
   // the array or the run would return at once, with it or with an error.
-  absl::StatusOr<ArrayType> TypeOf(ArrayHandle array);
-  absl::StatusOr<bool> IsReady(ArrayHandle array);
-  absl::StatusOr<bool> IsReady(RunHandle run);
+  absl::StatusOr<ArrayType> TypeOf(ArrayHandle array) {
+    return store_.TypeOf(array);
+  }
+  absl::StatusOr<bool> IsReady(ArrayHandle array) {
+    return store_.IsReady(array);
+  }
+  absl::StatusOr<bool> IsReady(RunHandle run) {
+    return run_catalog_.IsReady(run);
+  }
   // Waits until the array is good. Returns the error of the run that should
   // have produced it.
-  absl::Status AwaitArray(ArrayHandle array);
+  absl::Status AwaitArray(ArrayHandle array) {
+    return store_.AwaitFor(array, /*limit_ns=*/-1).status();
+  }
   // Does what AwaitArray does, with a limit as in AwaitFor.
-  absl::StatusOr<bool> AwaitArrayFor(ArrayHandle array, int64_t limit_ns);
+  absl::StatusOr<bool> AwaitArrayFor(ArrayHandle array, int64_t limit_ns) {
+    return store_.AwaitFor(array, limit_ns);
+  }
 
   // Returns the counts of all processes, after memory released before was given
   // back. Waits.
@@ -339,12 +404,16 @@ class Client {
   // cluster's options have no trace_events.
   //
   // Writes the trace as JSON that Perfetto opens (docs/tracing.md).
-  absl::Status WriteTrace(std::ostream* out);
-  absl::StatusOr<TraceSummary> Summarize();
+  absl::Status WriteTrace(std::ostream* out) {
+    return reports_.WriteTrace(out);
+  }
+  absl::StatusOr<TraceSummary> Summarize() { return reports_.Summarize(); }
   // Returns the costs of the program whose plans have that header. Returns
   // InvalidArgument in a simulation, whose time is made of costs. See also
   // MeasureProfile().
-  absl::StatusOr<proto::Profile> Measure(const proto::Header& header);
+  absl::StatusOr<proto::Profile> Measure(const proto::Header& header) {
+    return reports_.Measure(header);
+  }
 
   // Gives up everything that the client holds: running launches end, programs
   // are unloaded, arrays and runs are released; then the name is free. Does not
@@ -372,23 +441,27 @@ class Client {
   const HandleOwner owner_;
   const ClientOptions options_;
   ControlChannel channel_;
-  ProgramCatalog catalog_;
-  SliceReservations slices_;
-  DeviceDrains drains_;
-  ProgramLoader loader_;
-  RebindGate gate_;
-  ProcessReports reports_;
-  ArrayReader array_reader_;
-  RunCatalog run_catalog_;
-  ArrayStore store_;
-  Relocator relocator_;
-  Suspension suspension_;
-  Launcher launcher_;
+  // The tables. Objects below are given those that they need.
   LoadedPrograms programs_ ABSL_GUARDED_BY(channel_.mutex());
   SpareMemory run_memory_;  // destroyed after the owners of runs
   RunTable runs_ ABSL_GUARDED_BY(channel_.mutex());
   ArrayTable arrays_ ABSL_GUARDED_BY(channel_.mutex());
   ObjectHolds holds_ ABSL_GUARDED_BY(channel_.mutex());
+  // Programs and devices.
+  ProgramCatalog catalog_;
+  SliceReservations slices_;
+  DeviceDrains drains_;
+  ProgramLoader loader_;
+  RebindGate gate_;
+  // Arrays and runs.
+  ArrayReader array_reader_;
+  ArrayStore store_;
+  RunCatalog run_catalog_;
+  Launcher launcher_;
+  // The client as a whole.
+  Relocator relocator_;
+  Suspension suspension_;
+  ProcessReports reports_;
   std::unique_ptr<FileReader> file_reader_;  // null in a simulation
 };
 
