@@ -422,8 +422,6 @@ class Client {
 
  private:
   friend class Cluster;
-  friend class HostCheckpoints;
-  friend class RecoveredRun;
 
   // `context` and `actor`, which is attached, outlive the client.
   Client(ClientContext* context, ClientActor* actor, std::string name,

@@ -21,8 +21,7 @@ absl::Status HostCheckpoints::Prepare(const LoadOptions& load) {
   if (!plan.ok()) return plan.status();
   const absl::StatusOr<std::vector<bool>> away = client_.AwayDevices();
   if (!away.ok()) return away.status();
-  absl::StatusOr<PlanData> copies =
-      MakeCopyPlan(**plan, *client_.context_.runtime->topology, *away);
+  absl::StatusOr<PlanData> copies = MakeCopyPlan(**plan, topology_, *away);
   if (!copies.ok()) return copies.status();
   const absl::StatusOr<ProgramHandle> loaded =
       client_.Load(*std::move(copies), load);
@@ -45,7 +44,7 @@ absl::StatusOr<std::vector<ArrayHandle>> HostCheckpoints::Copy(
     if (!prepared.ok()) return prepared;
   }
   auto copied = CopyOnce(arrays);
-  if (copied.ok() || is_new || client_.channel_.stopping()) return copied;
+  if (copied.ok() || is_new || stopping_()) return copied;
   // A host of the copies may be gone, so the copy program is loaded anew.
   absl::Status prepared = Prepare(at_once);
   return prepared.ok() ? CopyOnce(arrays) : prepared;

@@ -9,14 +9,17 @@
 #ifndef RUNTIME_CLIENT_HOST_CHECKPOINTS_H_
 #define RUNTIME_CLIENT_HOST_CHECKPOINTS_H_
 
+#include <functional>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "pathways/Options.h"
 #include "runtime/client/handles.h"
+#include "runtime/topology/topology.h"
 
 namespace pathways {
 
@@ -30,8 +33,13 @@ class PreparedPlan;
 // copies is gone. One thread calls it; the client and the program outlive it.
 class HostCheckpoints {
  public:
-  HostCheckpoints(Client* client, ProgramHandle program)
-      : client_(*client), program_(program) {}
+  // `stopping` returns true once calls of the client that wait get no answer.
+  HostCheckpoints(Client* client, const Topology* topology,
+                  std::function<bool()> stopping, ProgramHandle program)
+      : client_(*client),
+        topology_(*topology),
+        stopping_(std::move(stopping)),
+        program_(program) {}
   ~HostCheckpoints() { Drop(); }
   HostCheckpoints(const HostCheckpoints&) = delete;
   HostCheckpoints& operator=(const HostCheckpoints&) = delete;
@@ -54,6 +62,8 @@ class HostCheckpoints {
       const std::vector<ArrayHandle>& arrays);
 
   Client& client_;
+  const Topology& topology_;
+  const std::function<bool()> stopping_;
   const ProgramHandle program_;
   std::optional<ProgramHandle> copies_;
   std::shared_ptr<const PreparedPlan> source_;  // plan that `copies_` is for

@@ -114,10 +114,10 @@ RecoveredRun::Interval::~Interval() {
 
 absl::StatusOr<RecoveredResults> RecoveredRun::Run(LaunchArguments arguments,
                                                    int64_t steps) {
-  World& world = *client_.context_.runtime->world;
+  World& world = *parts_.runtime->world;
   begin_ = world.Now();
   const absl::StatusOr<std::shared_ptr<const LoadedProgram>> program =
-      client_.catalog_.Find(program_);
+      parts_.catalog->Find(program_);
   if (!program.ok()) return program.status();
   plan_ = *program;
   steps_ = steps;
@@ -170,7 +170,7 @@ absl::Status RecoveredRun::CheckOptions() const {
                      "folder, got folder '",
                      options_.checkpoint_dir, "'"));
   }
-  if (client_.context_.runtime->backends->has_values()) {
+  if (parts_.runtime->backends->has_values()) {
     return absl::OkStatus();
   }
   return absl::FailedPreconditionError(
@@ -248,11 +248,11 @@ absl::Status RecoveredRun::KeepArgument(LaunchArgument* argument, bool in_files,
     return absl::OkStatus();
   }
   const ArrayHandle handle = std::get<ArrayHandle>(*argument);
-  absl::StatusOr<ArrayLocation> array = client_.store_.Locate(handle);
+  absl::StatusOr<ArrayLocation> array = parts_.store->Locate(handle);
   if (!array.ok()) return array.status();
   *value = array->dense;
   if (*value != nullptr || in_files) return absl::OkStatus();
-  absl::StatusOr<SharedValue> copy = client_.store_.GetValue(handle);
+  absl::StatusOr<SharedValue> copy = parts_.store->GetValue(handle);
   if (!copy.ok()) return copy.status();
   *value = *std::move(copy);
   return absl::OkStatus();
@@ -271,7 +271,7 @@ absl::Status RecoveredRun::SaveBeginning(const LaunchArguments& arguments) {
   for (size_t i = 0; i < arguments.size(); ++i) {
     if (checkpoint_.values[i] != nullptr) {
       absl::StatusOr<ArrayHandle> array =
-          client_.store_.Put(Whole(checkpoint_.values[i]));
+          parts_.store->Put(Whole(checkpoint_.values[i]));
       if (!array.ok()) return array.status();
       put.emplace_back(&client_, *array);
       handles[i] = *array;
@@ -307,7 +307,7 @@ absl::Status RecoveredRun::RunFromCheckpoint() {
         !combined.empty()) {
       Notify(combined);
     }
-    absl::StatusOr<ArrayHandle> put = client_.store_.Put(Whole(value));
+    absl::StatusOr<ArrayHandle> put = parts_.store->Put(Whole(value));
     if (!put.ok()) return put.status();
     (argument.carried() ? carried_ : constants_)[i] = Held(&client_, *put);
     // The carried array is the last row of a stepped result, which is extracted
@@ -374,7 +374,7 @@ absl::StatusOr<RecoveredRun::Held> RecoveredRun::PutSteps(int argument,
     }
     value = std::make_shared<const ArrayValue>(std::move(rows), contributions);
   }
-  const absl::StatusOr<ArrayHandle> put = client_.store_.Put(std::move(value));
+  const absl::StatusOr<ArrayHandle> put = parts_.store->Put(std::move(value));
   if (!put.ok()) return put.status();
   return Held(&client_, *put);
 }
@@ -384,7 +384,7 @@ LaunchOptions RecoveredRun::LaunchOptionsAfter(int64_t steps) const {
   options.first_step += steps;
   if (options.deadline_ns > 0) {
     // A deadline that has passed is the most urgent; 0 would mean none.
-    const TimeNs passed = client_.context_.runtime->world->Now() - begin_;
+    const TimeNs passed = parts_.runtime->world->Now() - begin_;
     options.deadline_ns = std::max<int64_t>(options.deadline_ns - passed, 1);
   }
   return options;
@@ -453,7 +453,7 @@ absl::StatusOr<SharedValue> RecoveredRun::FetchValue(const Interval& interval,
   const absl::StatusOr<ArrayHandle> kept = client_.Keep(interval.run, result);
   if (!kept.ok()) return kept.status();
   const Held held(&client_, *kept);
-  return client_.store_.GetValue(*kept);
+  return parts_.store->GetValue(*kept);
 }
 
 absl::Status RecoveredRun::TakeSteps(Interval* interval) {
@@ -473,7 +473,7 @@ absl::Status RecoveredRun::TakeSteps(Interval* interval) {
         continue;
       }
       const absl::StatusOr<ArrayHandle> put =
-          client_.store_.Put(Whole(LastStepOf(**rows)));
+          parts_.store->Put(Whole(LastStepOf(**rows)));
       if (!put.ok()) return put.status();
       interval->carried[i] = Held(&client_, *put);
     }
@@ -515,7 +515,7 @@ absl::Status RecoveredRun::TakeResults(const Interval& interval) {
     absl::StatusOr<ArrayHandle> array;
     if (interface.results(r).stepped() && interval.steps < steps_) {
       const std::shared_ptr<SteppedResult>& all = stepped_[r];
-      array = client_.store_.Put(std::make_shared<const ArrayValue>(
+      array = parts_.store->Put(std::make_shared<const ArrayValue>(
           BorrowedArray{all->rows.element, all->rows.shape,
                         all->rows.data.data(), all->rows.data.size(), [all] {}},
           all->contributions));
@@ -524,7 +524,7 @@ absl::Status RecoveredRun::TakeResults(const Interval& interval) {
     } else {
       const absl::StatusOr<SharedValue> copy = FetchValue(interval, r);
       if (!copy.ok()) return copy.status();
-      array = client_.store_.Put(Whole(*copy));
+      array = parts_.store->Put(Whole(*copy));
     }
     if (!array.ok()) return array.status();
     taken.emplace_back(&client_, *array);
@@ -534,7 +534,7 @@ absl::Status RecoveredRun::TakeResults(const Interval& interval) {
 }
 
 absl::Status RecoveredRun::MakeCheckpoint(const Interval& interval) {
-  World& world = *client_.context_.runtime->world;
+  World& world = *parts_.runtime->world;
   const TimeNs begin = world.Now();
   Checkpoint checkpoint;
   checkpoint.steps = interval.first + interval.steps;
@@ -559,7 +559,7 @@ absl::Status RecoveredRun::MakeCheckpoint(const Interval& interval) {
   away_ = *std::move(away);
   // Move reports what prevents a move.
   const absl::StatusOr<bool> moves =
-      client_.relocator_.Moves(program_, *away_, options_.oversubscribe);
+      parts_.relocator->Moves(program_, *away_, options_.oversubscribe);
   moving_ = moving_ || !moves.ok() || *moves;
   return absl::OkStatus();
 }
@@ -570,7 +570,7 @@ absl::Status RecoveredRun::CopyCheckpoint(
   report_.checkpoint_bytes = 0;
   for (size_t i = 0; i < handles.size(); ++i) {
     if (!plan_->argument(static_cast<int>(i)).carried()) continue;
-    absl::StatusOr<SharedValue> copy = client_.store_.GetValue(handles[i]);
+    absl::StatusOr<SharedValue> copy = parts_.store->GetValue(handles[i]);
     if (!copy.ok()) return copy.status();
     report_.checkpoint_bytes += (*copy)->data().size();
     checkpoint->values[i] = *std::move(copy);
@@ -673,7 +673,7 @@ absl::Status RecoveredRun::Move() {
   RebindOptions rebind;
   rebind.oversubscribe = options_.oversubscribe;
   rebind.load = options_.load;
-  absl::Status moved = client_.relocator_.Rebind(program_, *away_, rebind);
+  absl::Status moved = parts_.relocator->Rebind(program_, *away_, rebind);
   if (moved.ok()) {
     ++report_.moves;
     Notify(absl::StrCat("moved at step ", NumberOf(done_)));
@@ -687,7 +687,7 @@ absl::Status RecoveredRun::Move() {
 
 absl::Status RecoveredRun::Recover(const absl::Status& why) {
   if (options_.mode == RecoveryOptions::kFail || !IsLoss(why) ||
-      client_.channel_.stopping()) {
+      parts_.channel->stopping()) {
     return why;
   }
   moving_ = false;
@@ -710,17 +710,17 @@ absl::Status RecoveredRun::Recover(const absl::Status& why) {
     ++report_.losses;
     Notify(absl::StrCat("lost: ", WithoutTag(status.message()),
                         "; resumes from step ", NumberOf(checkpoint_.steps)));
-    away_.emplace(client_.context_.runtime->topology->num_devices());
+    away_.emplace(parts_.runtime->topology->num_devices());
     if (rebinds) {
       absl::StatusOr<std::vector<bool>> away = client_.AwayDevices();
       if (!away.ok()) return away.status();
       away_ = *std::move(away);
     }
-    status = client_.relocator_.Restore(program_, rebinds ? &*away_ : nullptr,
-                                        rebind);
+    status = parts_.relocator->Restore(program_, rebinds ? &*away_ : nullptr,
+                                       rebind);
     if (rebinds && absl::IsResourceExhausted(status)) {
       // Too few devices are left, so it waits for offline ones to come back.
-      status = client_.relocator_.Restore(program_, nullptr, rebind);
+      status = parts_.relocator->Restore(program_, nullptr, rebind);
     }
     const bool is_late =
         absl::IsDeadlineExceeded(status) && options_.load.wait_ns >= 0;
@@ -736,7 +736,12 @@ void RecoveredRun::Notify(const std::string& what) const {
 absl::StatusOr<RecoveredResults> Client::RunToEnd(
     ProgramHandle program, LaunchArguments arguments, int64_t steps,
     const RecoveryOptions& options, const LaunchOptions& launch) {
-  return RecoveredRun(this, program, options, launch)
+  const RecoveredRun::Parts parts{.runtime = context_.runtime,
+                                  .channel = &channel_,
+                                  .catalog = &catalog_,
+                                  .store = &store_,
+                                  .relocator = &relocator_};
+  return RecoveredRun(this, parts, program, options, launch)
       .Run(std::move(arguments), steps);
 }
 

@@ -21,10 +21,15 @@
 #include "absl/status/statusor.h"
 #include "pathways/HostArray.h"
 #include "pathways/Options.h"
+#include "runtime/client/array_store.h"
 #include "runtime/client/array_value.h"
+#include "runtime/client/control_channel.h"
 #include "runtime/client/handles.h"
 #include "runtime/client/host_checkpoints.h"
 #include "runtime/client/input_digests.h"
+#include "runtime/client/program_catalog.h"
+#include "runtime/client/relocator.h"
+#include "runtime/executor/runtime_context.h"
 #include "runtime/layout/contributions.h"
 #include "runtime/world/world.h"
 
@@ -58,14 +63,25 @@ bool IsOfSteps(const absl::Status& status);
 // it stays except the results. One thread calls it, once.
 class RecoveredRun {
  public:
+  // Parts of the client for what its interface does not offer.
+  struct Parts {
+    const RuntimeContext* runtime;
+    ControlChannel* channel;
+    ProgramCatalog* catalog;
+    ArrayStore* store;
+    Relocator* relocator;
+  };
   // All arguments outlive it.
-  RecoveredRun(Client* client, ProgramHandle program,
+  RecoveredRun(Client* client, const Parts& parts, ProgramHandle program,
                const RecoveryOptions& options, const LaunchOptions& launch)
       : client_(*client),
+        parts_(parts),
         program_(program),
         options_(options),
         launch_(launch),
-        host_checkpoints_(client, program) {}
+        host_checkpoints_(
+            client, parts.runtime->topology,
+            [this] { return parts_.channel->stopping(); }, program) {}
 
   absl::StatusOr<RecoveredResults> Run(LaunchArguments arguments,
                                        int64_t steps);
@@ -180,6 +196,7 @@ class RecoveredRun {
   void Notify(const std::string& what) const;
 
   Client& client_;
+  const Parts parts_;
   const ProgramHandle program_;
   const RecoveryOptions& options_;
   const LaunchOptions& launch_;

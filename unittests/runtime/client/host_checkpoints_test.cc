@@ -74,7 +74,9 @@ TEST_P(HostCheckpointsTest, CopiesAreOnOtherHosts) {
     const ProgramHandle program = LoadPlan(*runtime, RecurrencePlan("p"));
     const ArrayHandle w = Advance(*runtime, program);
     {
-      HostCheckpoints checkpoints(&*runtime, program);
+      const Topology devices = *Topology::Create(MakeCluster(topology));
+      HostCheckpoints checkpoints(
+          &*runtime, &devices, [] { return false; }, program);
       ASSERT_EQ(checkpoints.Prepare({}), absl::OkStatus());
       // Arguments that are not carried are not looked at.
       const auto copies = checkpoints.Copy({w, {}, {}});
