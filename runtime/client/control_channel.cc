@@ -162,7 +162,7 @@ absl::StatusOr<bool> ControlChannel::WaitUninterrupted(
     was_done = was_done || done();
     return was_done || stopping();
   };
-  for (int diagnoses = 0; !world.RunUntilLimit(over, limit_ns); ++diagnoses) {
+  for (int diagnoses = 0; !world.RunUntil(over, limit_ns); ++diagnoses) {
     if (stopping() || !world.simulated()) break;
     // The awaited event may depend on a launch that another thread has numbered
     // and not sent yet.

@@ -80,7 +80,7 @@ class LentPayloads {
   struct Peer {
     uint64_t last_token = 0;
     SequenceWindow offered;  // tokens of offers from the peer
-    // By token, so that a peer that goes gives them back in one order.
+    // Sorted by token, so that a peer that goes gives them back in one order.
     std::map<uint64_t, Lent> lent;
     std::map<uint64_t, Awaited> awaited;
   };
