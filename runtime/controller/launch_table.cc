@@ -190,6 +190,12 @@ void LaunchTable::Add(const LaunchSpec& spec, LaunchEffects* effects) {
   absl::Status missing =
       objects_.FirstFailure(launch.arguments, /*missing_only=*/true);
   if (!missing.ok()) {
+    // No host hears of the launch, so none will pull its fresh arguments.
+    for (const LaunchSpec::Array& argument : spec.arguments) {
+      if (argument.fresh && argument.failure.ok()) {
+        objects_.Settle(argument.object, missing, /*missing=*/true);
+      }
+    }
     endings_.push_back({launch.id, std::move(missing), /*completed=*/false});
     return EndAll(effects);
   }

@@ -333,6 +333,26 @@ TEST_F(LaunchTableTest, AHostThatIsNotHeardRefusesWhatWaitsForIt) {
   EXPECT_THAT(Grant(), ElementsAre(3, 4));
 }
 
+// No host hears of a launch whose argument is lost, so its fresh arguments
+// never come, and a launch that uses one of them must not wait for it.
+TEST_F(LaunchTableTest, FreshArgumentsOfALaunchThatEndsAtOnceAreMissing) {
+  Launch(1, kP, {}, {1000});
+  Stage(1);
+  EXPECT_THAT(Grant(), ElementsAre(1));
+  Done(1);
+  EXPECT_THAT(Ended(), ElementsAre("1: "));
+  objects_.HostGone(1, absl::UnavailableError("host1 is gone"));
+  LaunchSpec spec = Spec(2, kP, {1000, 10}, {});
+  spec.arguments[1].keep = true;
+  table_.Add(spec, &effects_);
+  EXPECT_THAT(Ended(), ElementsAre("2! host1 is gone"));
+  spec = Spec(3, kP, {10}, {1001});
+  spec.arguments[0].fresh = false;
+  table_.Add(spec, &effects_);
+  EXPECT_THAT(Ended(), ElementsAre("3! host1 is gone"));
+  EXPECT_EQ(table_.size(), 0u);
+}
+
 TEST_F(LaunchTableTest, AnArrayThatIsNotHereIsRefused) {
   Launch(1, kP, {500}, {1000});
   EXPECT_THAT(Ended(),
