@@ -102,8 +102,6 @@ class Controller final : public ControlActor {
     news.is_up ? OnPeerUp(news.host, news.epoch)
                : OnPeerDown(news.host, news.epoch);
   }
-  void OnPeerDown(int32_t host, uint32_t epoch);
-  void OnPeerUp(int32_t host, uint32_t epoch);
 
   // May be called from any thread.
   uint64_t messages_received() const { return counters_.received.get(); }
@@ -124,6 +122,8 @@ class Controller final : public ControlActor {
   void HandleClient(proto::Control* control);
   void HandleHost(ActorId from, const proto::Control& control);
 
+  void OnPeerDown(int32_t host, uint32_t epoch);
+  void OnPeerUp(int32_t host, uint32_t epoch);
   // Answers a StatusQuery.
   void OnDescribe(const LocalMessage& message);
   // A deadline of a load or drain has passed.

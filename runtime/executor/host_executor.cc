@@ -99,14 +99,6 @@ void HostExecutor::Advance(int32_t host, uint32_t epoch) {
 
 // Work that the host left unfinished ends with its programs, which the
 // controller stops.
-void HostExecutor::OnPeerDown(int32_t host, uint32_t epoch) {
-  Advance(host, epoch + 1);
-}
-
-void HostExecutor::OnPeerUp(int32_t host, uint32_t epoch) {
-  Advance(host, epoch);
-}
-
 void HostExecutor::OnWire(ActorId from, const WireMessage& message,
                           Payload payload) {
   const int64_t client = context_.directory.ClientOf(from);

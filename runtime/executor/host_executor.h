@@ -69,11 +69,9 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
                         uint64_t bytes) override;
   void OnLocal(const LocalMessage& message) override;
   void OnPeer(const PeerNews& news) override {
-    news.is_up ? OnPeerUp(news.host, news.epoch)
-               : OnPeerDown(news.host, news.epoch);
+    // A host that is gone comes back in the next epoch.
+    Advance(news.host, news.is_up ? news.epoch : news.epoch + 1);
   }
-  void OnPeerDown(int32_t host, uint32_t epoch);
-  void OnPeerUp(int32_t host, uint32_t epoch);
 
   // Must be called before the world starts. `ring` belongs to the executor's
   // worker.

@@ -51,13 +51,6 @@ class ClientServiceTest : public TablesTest {
     }
   }
 
-  Fetches fetches_service_{2,
-                           {.objects = objects_,
-                            .table = fetches_,
-                            .stores = messages_,
-                            .outbox = outbox_,
-                            .clock = clock_,
-                            .timer = answers_}};
   LoadRequests requests_{{.plans = context_.plans,
                           .awaited = plans_,
                           .admission = programs_.admission(),
@@ -65,15 +58,6 @@ class ClientServiceTest : public TablesTest {
                           .outbox = outbox_,
                           .clock = clock_,
                           .timer = answers_}};
-  ProgramEnds ends_{{.topology = topology_,
-                     .clients = clients_,
-                     .open = open_,
-                     .programs = programs_,
-                     .launches = launch_service_,
-                     .loads = load_service_,
-                     .outbox = outbox_,
-                     .clock = clock_,
-                     .timer = answers_}};
   ClientService service_{{.objects = objects_,
                           .clients = clients_,
                           .grants = grants_,
@@ -81,7 +65,7 @@ class ClientServiceTest : public TablesTest {
                           .requests = requests_,
                           .loads = load_service_,
                           .drains = drains_,
-                          .fetches = fetches_service_,
+                          .fetches = fetch_service_,
                           .programs = ends_,
                           .stores = messages_,
                           .outbox = outbox_}};
@@ -142,7 +126,7 @@ TEST_F(ClientServiceTest, TheWaitsOfAClientThatLeavesAreDropped) {
   fetch.set_request(4);
   fetch.set_object(array);
   fetch.add_sources()->set_host(0);
-  fetches_service_.Begin(1, fetch);
+  fetch_service_.Begin(1, fetch);
   Sent();
   Disconnect(1);
   EXPECT_THAT(Sent(), ElementsAre("drop_objects to host0", "client1 9: "));

@@ -21,7 +21,7 @@ TEST_F(ControllerTest, CallsThatWaitForAHostThatIsGoneEnd) {
   control.mutable_settle_request()->set_request(2);
   FromClient(1, control);
   Sent();
-  controller_->OnPeerDown(1, 1);
+  controller_->OnPeer({1, 1, /*is_up=*/false});
   // Nothing is said to who is gone.
   EXPECT_THAT(Sent(),
               ElementsAre("stop to host0", "drop to host0",
@@ -37,8 +37,8 @@ TEST_F(ControllerTest, CallsThatWaitForAHostThatIsGoneEnd) {
   reply.mutable_free_reply()->set_incarnation(static_cast<uint32_t>(p));
   FromHost(0, reply);
   EXPECT_THAT(Sent(), ElementsAre("client1 3: "));
-  controller_->OnPeerDown(-1, 1);
-  controller_->OnPeerDown(7, 1);
+  controller_->OnPeer({-1, 1, /*is_up=*/false});
+  controller_->OnPeer({7, 1, /*is_up=*/false});
 }
 
 // No event is left, and the stop may be what another program waits for. Ticks
@@ -71,7 +71,7 @@ TEST_F(ControllerTest, ALostStopIsSentAgainBeforeAStallIsLookedFor) {
 TEST_F(ControllerTest, AHostThatLivesAgainBeginsAnew) {
   const uint64_t p = LoadAll(1, /*placed=*/false);
   Launch(1, 1, p, /*fresh=*/false);
-  controller_->OnPeerDown(1, 1);
+  controller_->OnPeer({1, 1, /*is_up=*/false});
   Sent();
   Launch(1, 2, p, /*fresh=*/false);
   EXPECT_THAT(Sent(),
@@ -82,9 +82,9 @@ TEST_F(ControllerTest, AHostThatLivesAgainBeginsAnew) {
   --loaded_;
   EXPECT_THAT(Sent(), ElementsAre("client1 1: program 'p' needs host1, which "
                                   "is gone (epoch 1) [PW4101]"));
-  controller_->OnPeerUp(1, 2);
-  controller_->OnPeerUp(1, 2);
-  controller_->OnPeerDown(1, 1);  // late
+  controller_->OnPeer({1, 2, /*is_up=*/true});
+  controller_->OnPeer({1, 2, /*is_up=*/true});
+  controller_->OnPeer({1, 1, /*is_up=*/false});  // late
   // The program is number 1, since number 0 has not been unloaded.
   const uint64_t q = Load(1, /*placed=*/false);
   std::vector<uint32_t> replaced;
@@ -124,7 +124,7 @@ TEST_F(ControllerTest, AHostThatLivesAgainBeginsAnew) {
   EXPECT_THAT(numbers, ElementsAre(1));
   EXPECT_THAT(stores, ElementsAre(3, 1));
   // It is lost again, and with it what needs it.
-  controller_->OnPeerUp(1, 3);
+  controller_->OnPeer({1, 3, /*is_up=*/true});
   EXPECT_THAT(Sent(),
               ::testing::Contains("client1 ended 3: program 'p' cannot go on: "
                                   "host1 is gone (epoch 2) [PW4101]"));
@@ -155,12 +155,12 @@ TEST_F(ControllerTest, ProcessesThatAreGoneAreNotAskedNorWaitedFor) {
     return texts;
   };
   EXPECT_THAT(counts(), ElementsAre("5: 3"));
-  controller_->OnPeerDown(1, 1);
+  controller_->OnPeer({1, 1, /*is_up=*/false});
   EXPECT_THAT(counts(), ElementsAre("5: process 2 gone"));
   collect.mutable_collect_request()->set_request(6);
   FromClient(1, collect);
   EXPECT_THAT(counts(), ElementsAre("6: 2"));
-  controller_->OnPeerUp(1, 2);
+  controller_->OnPeer({1, 2, /*is_up=*/true});
   collect.mutable_collect_request()->set_request(7);
   FromClient(1, collect);
   EXPECT_THAT(counts(), ElementsAre("7: 3"));
@@ -180,8 +180,8 @@ TEST_F(ControllerTest, ArraysAreLostWithTheHostsThatHoldThem) {
   for (uint32_t host : {0, 1}) argument->add_hosts(host);
   launch->add_results();
   FromClient(1, control);
-  controller_->OnPeerDown(1, 1);
-  controller_->OnPeerUp(1, 2);
+  controller_->OnPeer({1, 1, /*is_up=*/false});
+  controller_->OnPeer({1, 2, /*is_up=*/true});
   replaced_[1] = 1;
   Sent();
   const uint64_t q = LoadAll(1);
@@ -247,8 +247,8 @@ class LeavingClientTest : public ControllerTest {
  protected:
   void LoseItsHosts() {
     LoadAll(1);
-    controller_->OnPeerDown(0, 1);
-    controller_->OnPeerDown(1, 1);
+    controller_->OnPeer({0, 1, /*is_up=*/false});
+    controller_->OnPeer({1, 1, /*is_up=*/false});
     Sent();
     for (const uint32_t client : {1, 0}) {
       proto::Control control;
@@ -262,8 +262,8 @@ class LeavingClientTest : public ControllerTest {
     }
   }
   void OtherIsServed() {
-    controller_->OnPeerUp(0, 2);
-    controller_->OnPeerUp(1, 2);
+    controller_->OnPeer({0, 2, /*is_up=*/true});
+    controller_->OnPeer({1, 2, /*is_up=*/true});
     EXPECT_THAT(Sent(),
                 ::testing::IsSupersetOf({"load to host0", "load to host1"}));
   }

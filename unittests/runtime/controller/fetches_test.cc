@@ -24,22 +24,14 @@ class FetchesTest : public TablesTest {
     fetch.set_request(request);
     fetch.set_object(object);
     for (uint32_t host : hosts) fetch.add_sources()->set_host(host);
-    service_.Begin(1, fetch);
+    fetch_service_.Begin(1, fetch);
   }
   void End(uint64_t request, bool keeps = false) {
     proto::FetchEnd end;
     end.set_request(request);
     end.set_keeps(keeps);
-    service_.Take(1, end);
+    fetch_service_.Take(1, end);
   }
-
-  Fetches service_{2,
-                   {.objects = objects_,
-                    .table = fetches_,
-                    .stores = messages_,
-                    .outbox = outbox_,
-                    .clock = clock_,
-                    .timer = answers_}};
 };
 
 TEST_F(FetchesTest, AnObjectIsKeptUntilItsFetchIsOver) {
@@ -78,7 +70,7 @@ TEST_F(FetchesTest, ABadFetchIsRefused) {
 TEST_F(FetchesTest, AFetchEndsWithItsHost) {
   Begin(7, AddArray(1, 1));
   Sent();
-  service_.HostGone(1, absl::UnavailableError("host1 is gone"));
+  fetch_service_.HostGone(1, absl::UnavailableError("host1 is gone"));
   EXPECT_THAT(Sent(), ElementsAre("client1 7: host1 is gone"));
 }
 
@@ -86,16 +78,16 @@ TEST_F(FetchesTest, AHostThatSendsNothingIsAskedAgain) {
   Begin(7, AddArray(1, 1));
   Sent();
   world_.Advance(kTimeout / 4);
-  service_.Tick(WaitSet());
+  fetch_service_.Tick(WaitSet());
   EXPECT_THAT(Sent(),
               ElementsAre("fetch_begin to host0", "fetch_begin to host1"));
   proto::FetchReport report;
   report.set_request(7);
   report.set_host(0);
   report.set_pieces(1);
-  service_.Take(1, report);
+  fetch_service_.Take(1, report);
   world_.Advance(kTimeout);
-  service_.Tick(WaitSet());
+  fetch_service_.Tick(WaitSet());
   EXPECT_THAT(Sent(), ElementsAre("client1 7: values were not fetched: no "
                                   "answer from host1 [PW4105]"));
 }
@@ -105,9 +97,9 @@ TEST_F(FetchesTest, TheFetchesOfAClientThatLeavesEnd) {
   Begin(7, object);
   messages_.ReleaseHeld({object});
   Sent();
-  service_.Leave(2);
+  fetch_service_.Leave(2);
   EXPECT_THAT(Sent(), IsEmpty());
-  service_.Leave(1);
+  fetch_service_.Leave(1);
   EXPECT_EQ(objects_.Find(object), nullptr);
 }
 

@@ -36,16 +36,6 @@ class ProgramEndsTest : public TablesTest {
     }
     Sent();
   }
-
-  ProgramEnds ends_{{.topology = topology_,
-                     .clients = clients_,
-                     .open = open_,
-                     .programs = programs_,
-                     .launches = launch_service_,
-                     .loads = load_service_,
-                     .outbox = outbox_,
-                     .clock = clock_,
-                     .timer = answers_}};
 };
 
 TEST_F(ProgramEndsTest, AProgramWithoutLaunchesIsUnloaded) {

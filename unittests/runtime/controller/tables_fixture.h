@@ -22,6 +22,7 @@
 #include "runtime/controller/awaited_plans.h"
 #include "runtime/controller/drains.h"
 #include "runtime/controller/fetch_table.h"
+#include "runtime/controller/fetches.h"
 #include "runtime/controller/grant_sender.h"
 #include "runtime/controller/handler_clock.h"
 #include "runtime/controller/launch_reader.h"
@@ -30,6 +31,7 @@
 #include "runtime/controller/load_service.h"
 #include "runtime/controller/open_launches.h"
 #include "runtime/controller/outbox.h"
+#include "runtime/controller/program_ends.h"
 #include "runtime/controller/program_rounds.h"
 #include "runtime/controller/program_table.h"
 #include "runtime/controller/quotas.h"
@@ -228,6 +230,13 @@ class TablesTest : public ::testing::Test {
                            .outbox = outbox_,
                            .clock = clock_,
                            .timer = answers_}};
+  Fetches fetch_service_{2,
+                         {.objects = objects_,
+                          .table = fetches_,
+                          .stores = messages_,
+                          .outbox = outbox_,
+                          .clock = clock_,
+                          .timer = answers_}};
   Quotas quotas_{topology_, clients_, objects_, programs_.admission()};
   LaunchReader reader_{{.clients = clients_,
                         .programs = programs_,
@@ -279,6 +288,15 @@ class TablesTest : public ::testing::Test {
                              .clock = clock_,
                              .timer = answers_,
                              .deadlines = deadlines_}};
+  ProgramEnds ends_{{.topology = topology_,
+                     .clients = clients_,
+                     .open = open_,
+                     .programs = programs_,
+                     .launches = launch_service_,
+                     .loads = load_service_,
+                     .outbox = outbox_,
+                     .clock = clock_,
+                     .timer = answers_}};
 };
 
 }  // namespace pathways::testing

@@ -79,12 +79,12 @@ TEST(HostExecutorTest, TakesOnlyWhatIsOfTheLifeOfTheOtherHost) {
   };
   EXPECT_TRUE(comes(1, 1));
   EXPECT_FALSE(comes(2, 1));  // not announced
-  host.executor->OnPeerDown(1, 1);
+  host.executor->OnPeer({1, 1, /*is_up=*/false});
   EXPECT_FALSE(comes(1, 2));
-  host.executor->OnPeerUp(1, 2);
+  host.executor->OnPeer({1, 2, /*is_up=*/true});
   EXPECT_TRUE(comes(2, 1));
   EXPECT_FALSE(comes(1, 3));
-  host.executor->OnPeerDown(1, 1);  // late
+  host.executor->OnPeer({1, 1, /*is_up=*/false});  // late
   EXPECT_TRUE(comes(2, 2));
   EXPECT_EQ(counters.duplicates.get(), 0u);
   // A load may say so first, whatever comes of it.
@@ -97,11 +97,11 @@ TEST(HostExecutorTest, TakesOnlyWhatIsOfTheLifeOfTheOtherHost) {
   host.NotifyFromController(load);
   EXPECT_FALSE(comes(2, 3));
   EXPECT_TRUE(comes(3, 1));
-  host.executor->OnPeerUp(1, 3);
+  host.executor->OnPeer({1, 3, /*is_up=*/true});
   EXPECT_TRUE(comes(3, 2));
   // Hosts that there are not.
-  host.executor->OnPeerDown(2, 1);
-  host.executor->OnPeerUp(-1, 1);
+  host.executor->OnPeer({2, 1, /*is_up=*/false});
+  host.executor->OnPeer({-1, 1, /*is_up=*/true});
 }
 
 // The controller or the scheduler sent these messages to the epoch before.
