@@ -39,24 +39,26 @@ absl::StatusOr<Arena::Segment> ArrayTable::Charge(const ArrayValue& value) {
                    shapeString(value.type().element, value.type().shape)));
 }
 
+ArrayState* ArrayTable::Lookup(uint64_t id) {
+  const auto found = arrays_.find(id);
+  return found == arrays_.end() ? nullptr : &found->second;
+}
+
 absl::StatusOr<uint64_t> ArrayTable::Put(SharedValue value) {
   absl::StatusOr<Arena::Segment> charge = Charge(*value);
   if (!charge.ok()) return charge.status();
-  ArrayState array;
+  ArrayState& array = Add();
   array.charge = *std::move(charge);
-  array.id = ++last_;
   array.type = std::make_shared<const ArrayType>(value->type());
   array.bytes = value->bytes();
   array.dense = std::move(value);
-  arrays_.Add(last_) = std::move(array);
   return last_;
 }
 
 uint64_t ArrayTable::Keep(const std::shared_ptr<RunState>& run,
                           int64_t result) {
   const RunState::Result& from = run->results[result];
-  ArrayState& array = arrays_.Add(++last_);
-  array.id = last_;
+  ArrayState& array = Add();
   array.type = from.type;
   array.bytes = from.bytes;
   array.producer = run;
@@ -68,7 +70,7 @@ uint64_t ArrayTable::Keep(const std::shared_ptr<RunState>& run,
 }
 
 absl::StatusOr<ArrayState*> ArrayTable::Find(uint64_t id) {
-  ArrayState* const array = arrays_.Find(id);
+  ArrayState* const array = Lookup(id);
   if (array == nullptr) return NoArray(id);
   return array;
 }
@@ -83,7 +85,7 @@ void ArrayTable::Place(ArrayState* array, const PlacedObject& placed,
 void ArrayTable::Settle(const RunState& run, ObjectList* objects,
                         SharedValues* values) {
   for (uint64_t id : run.placing) {
-    ArrayState* const array = arrays_.Find(id);
+    ArrayState* const array = Lookup(id);
     if (array == nullptr || array->placing != run.id) continue;
     array->placing = 0;
     if (run.completed) {
@@ -99,7 +101,7 @@ void ArrayTable::Settle(const RunState& run, ObjectList* objects,
 std::vector<uint64_t> ArrayTable::OnHosts(
     const std::vector<bool>& hosts) const {
   std::vector<uint64_t> ids;
-  for (const auto& [id, array] : arrays_.values()) {
+  for (const auto& [id, array] : arrays_) {
     if (array.dense != nullptr || array.placed.object == 0) continue;
     const std::vector<ArrayPlacement::Host>& of = array.placed.placement->hosts;
     if (std::any_of(of.begin(), of.end(),
@@ -112,7 +114,7 @@ std::vector<uint64_t> ArrayTable::OnHosts(
 
 absl::Status ArrayTable::FetchToClient(uint64_t id, SharedValue value,
                                        ObjectList* objects) {
-  ArrayState* const array = arrays_.Find(id);
+  ArrayState* const array = Lookup(id);
   if (array == nullptr) return NoArray(id);
   absl::StatusOr<Arena::Segment> charge = Charge(*value);
   if (!charge.ok()) return charge.status();
@@ -126,11 +128,11 @@ absl::Status ArrayTable::FetchToClient(uint64_t id, SharedValue value,
 
 absl::Status ArrayTable::Release(uint64_t id, ObjectList* objects,
                                  SharedValues* values) {
-  ArrayState* const array = arrays_.Find(id);
+  ArrayState* const array = Lookup(id);
   if (array == nullptr) return NoArray(id);
   objects->push_back(array->placed.object);
   values->push_back(std::move(array->dense));
-  arrays_.Erase(id);
+  arrays_.erase(id);
   return absl::OkStatus();
 }
 

@@ -10,14 +10,17 @@
 #define RUNTIME_CLIENT_ARRAY_TABLE_H_
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "runtime/base/free_list.h"
 #include "runtime/client/array_value.h"
 #include "runtime/client/handles.h"
-#include "runtime/client/numbered_map.h"
 #include "runtime/client/object_holds.h"
 #include "runtime/client/run_table.h"
 #include "runtime/store/store.h"
@@ -88,6 +91,18 @@ class ArrayTable {
   size_t size() const { return arrays_.size(); }
 
  private:
+  using Arrays =
+      std::map<uint64_t, ArrayState, std::less<>,
+               FreeListAllocator<std::pair<const uint64_t, ArrayState>>>;
+
+  // Returns null if there is no such array.
+  ArrayState* Lookup(uint64_t id);
+  // Adds an array with the next number.
+  ArrayState& Add() {
+    return arrays_
+        .emplace_hint(arrays_.end(), ++last_, ArrayState{.id = last_})
+        ->second;
+  }
   // Charges the values to the client's memory. Borrowed values and values in
   // files are free.
   absl::StatusOr<Arena::Segment> Charge(const ArrayValue& value);
@@ -95,7 +110,9 @@ class ArrayTable {
   const std::string client_;
   Arena memory_;
   uint64_t last_ = 0;
-  NumberedMap<ArrayState> arrays_;  // destroyed first: charged to memory_
+  FreeList nodes_;  // of arrays_
+  // Destroyed first: charged to memory_.
+  Arrays arrays_{Arrays::allocator_type(&nodes_)};
 };
 
 }  // namespace pathways

@@ -23,6 +23,7 @@
 #include "absl/status/statusor.h"
 #include "pathways/HostArray.h"
 #include "pathways/Options.h"
+#include "runtime/base/free_list.h"
 #include "runtime/checkpoint/save_folder.h"
 #include "runtime/checkpoint/saved_array.h"
 #include "runtime/client/array_reader.h"
@@ -49,7 +50,6 @@
 #include "runtime/client/run_table.h"
 #include "runtime/client/run_watchers.h"
 #include "runtime/client/slice_reservations.h"
-#include "runtime/client/spare_memory.h"
 #include "runtime/client/suspension.h"
 #include "runtime/plan/plan_file.h"
 #include "runtime/proto/profile.pb.h"
@@ -441,7 +441,7 @@ class Client {
   ControlChannel channel_;
   // The tables. Objects below are given those that they need.
   LoadedPrograms programs_ ABSL_GUARDED_BY(channel_.mutex());
-  SpareMemory run_memory_;  // destroyed after the owners of runs
+  FreeList run_memory_;  // destroyed after the owners of runs
   RunTable runs_ ABSL_GUARDED_BY(channel_.mutex());
   ArrayTable arrays_ ABSL_GUARDED_BY(channel_.mutex());
   ObjectHolds holds_ ABSL_GUARDED_BY(channel_.mutex());

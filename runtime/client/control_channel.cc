@@ -105,11 +105,16 @@ std::shared_ptr<Request> ControlChannel::AskLocked(Fill fill, ActorId from) {
   return request;
 }
 
+std::shared_ptr<Request> ControlChannel::Find(uint64_t request) const {
+  const auto found = requests_.find(request);
+  return found == requests_.end() ? nullptr : found->second;
+}
+
 void ControlChannel::PostRequest(ControlRef control, Fill fill,
                                  std::shared_ptr<Request> request,
                                  ActorId from) {
   const uint64_t id = ++actor_.numbers.request;
-  requests_.Add(id, std::move(request));
+  requests_.emplace(id, std::move(request));
   fill(id, &*control);
   Post(std::move(control), from);
 }
@@ -201,13 +206,13 @@ void ControlChannel::OnAnswer(const proto::Answer& answer) {
   std::shared_ptr<Request> request;
   {
     MutexLock lock(&mutex_);
-    request = requests_.Find(answer.request());
+    request = Find(answer.request());
     if (request == nullptr || request->done.load()) return;
     if (request->reports.has_value() && answer.code() == 0) {
       request->reports->Expect(answer.processes(), answer.asked_ns());
       if (!request->reports->complete()) return;
     }
-    requests_.Take(answer.request());
+    requests_.erase(answer.request());
   }
   request->status = StatusFromWire(answer.code(), answer.message());
   request->program = answer.program();
@@ -227,11 +232,11 @@ void ControlChannel::OnCollected(const proto::Collected& collected) {
   std::shared_ptr<Request> request;
   {
     MutexLock lock(&mutex_);
-    request = requests_.Find(collected.request());
+    request = Find(collected.request());
     if (request == nullptr || !request->reports.has_value()) return;
     request->reports->Add(collected, now);
     if (!request->reports->complete()) return;
-    requests_.Take(collected.request());
+    requests_.erase(collected.request());
   }
   if (request->done.Set()) context_.runtime->world->Notify();
 }
@@ -240,7 +245,7 @@ void ControlChannel::OnLoadWaits(const proto::LoadWaits& waits) {
   std::shared_ptr<Request> request;
   {
     MutexLock lock(&mutex_);
-    request = requests_.Find(waits.request());
+    request = Find(waits.request());
   }
   if (request != nullptr && request->on_waiting) {
     request->on_waiting(waits.why());

@@ -16,6 +16,7 @@
 #include <string>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -25,7 +26,7 @@
 #include "runtime/client/client_actor.h"
 #include "runtime/client/client_context.h"
 #include "runtime/client/completion.h"
-#include "runtime/client/request_table.h"
+#include "runtime/client/request.h"
 #include "runtime/proto/control.pb.h"
 #include "runtime/world/control_actor.h"
 
@@ -90,7 +91,7 @@ class ControlChannel {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Ignores the answer to a request that nothing waits for any more.
   void Forget(uint64_t request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    requests_.Take(request);
+    requests_.erase(request);
   }
 
   // Waits until `done` returns true. Returns DeadlineExceeded if that can never
@@ -123,6 +124,9 @@ class ControlChannel {
   absl::StatusOr<bool> WaitUninterrupted(absl::FunctionRef<bool()> done,
                                          int64_t limit_ns,
                                          absl::FunctionRef<std::string()> what);
+  // Returns null if the request has ended.
+  std::shared_ptr<Request> Find(uint64_t request) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void PostRequest(ControlRef control, Fill fill,
                    std::shared_ptr<Request> request, ActorId from)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -132,7 +136,9 @@ class ControlChannel {
   const std::string client_;
   std::atomic<bool> closed_{false};
   Mutex mutex_;
-  RequestTable requests_ ABSL_GUARDED_BY(mutex_);
+  // Requests without an answer yet, by number.
+  absl::flat_hash_map<uint64_t, std::shared_ptr<Request>> requests_
+      ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace pathways

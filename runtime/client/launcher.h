@@ -16,6 +16,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "pathways/Options.h"
+#include "runtime/base/free_list.h"
 #include "runtime/client/array_reader.h"
 #include "runtime/client/array_store.h"
 #include "runtime/client/array_table.h"
@@ -29,7 +30,6 @@
 #include "runtime/client/object_holds.h"
 #include "runtime/client/rebind_gate.h"
 #include "runtime/client/run_table.h"
-#include "runtime/client/spare_memory.h"
 #include "runtime/proto/control.pb.h"
 
 namespace pathways {
@@ -54,7 +54,7 @@ class Launcher {
     RunTable* runs;
     ArrayTable* arrays;
     ObjectHolds* holds;
-    SpareMemory* run_memory;  // for runs
+    FreeList* run_memory;  // for runs
   };
   // `run_ahead`: the most launches that have not ended.
   Launcher(const Parts& parts, size_t run_ahead);
@@ -99,7 +99,7 @@ class Launcher {
   RunTable& runs_ ABSL_GUARDED_BY(channel_.mutex());
   ArrayTable& arrays_ ABSL_GUARDED_BY(channel_.mutex());
   ObjectHolds& holds_ ABSL_GUARDED_BY(channel_.mutex());
-  SpareMemory& run_memory_;
+  FreeList& run_memory_;
   InFlightLimiter room_;  // the lock guards it, except CanRetry
 };
 

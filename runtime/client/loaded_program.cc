@@ -171,8 +171,9 @@ absl::Status LoadedProgram::CheckArgument(int index, const ArrayType& got,
 }
 
 absl::StatusOr<std::shared_ptr<RunState>> LoadedProgram::MakeRun(
-    int64_t steps, SpareMemory* memory) const {
-  auto run = std::allocate_shared<RunState>(SpareAllocator<RunState>(memory));
+    int64_t steps, FreeList* memory) const {
+  auto run =
+      std::allocate_shared<RunState>(FreeListAllocator<RunState>(memory));
   run->names = names_;
   run->program_handle = handle_;
   run->steps = static_cast<uint64_t>(steps);

@@ -18,11 +18,11 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "pathways/HostArray.h"
+#include "runtime/base/free_list.h"
 #include "runtime/binding/parts.h"
 #include "runtime/binding/prepared_plan.h"
 #include "runtime/client/handles.h"
 #include "runtime/client/run_table.h"
-#include "runtime/client/spare_memory.h"
 
 namespace pathways {
 
@@ -76,7 +76,7 @@ class LoadedProgram {
   // no objects yet. Returns ResourceExhausted if a result is larger than any
   // memory.
   absl::StatusOr<std::shared_ptr<RunState>> MakeRun(int64_t steps,
-                                                    SpareMemory* memory) const;
+                                                    FreeList* memory) const;
 
  private:
   // An argument or a result of a launch of one step.

@@ -20,7 +20,7 @@
 #include "absl/status/statusor.h"
 #include "runtime/client/control_channel.h"
 #include "runtime/client/loaded_program.h"
-#include "runtime/client/request_table.h"
+#include "runtime/client/request.h"
 #include "runtime/client/run_table.h"
 
 namespace pathways {

@@ -55,22 +55,22 @@ absl::Status RunState::CheckResult(int64_t index) const {
 }
 
 void RunTable::Add(const std::shared_ptr<RunState>& run) {
-  runs_.Add(run->id) = run;
+  runs_.emplace_hint(runs_.end(), run->id, run);
   unended_.push_back(run->id);
 }
 
 absl::StatusOr<std::shared_ptr<RunState>> RunTable::Find(uint64_t id) const {
-  const std::shared_ptr<RunState>* const found = runs_.Find(id);
-  if (found == nullptr || (*found)->released) return NoRun(id);
-  return *found;
+  const auto found = runs_.find(id);
+  if (found == runs_.end() || found->second->released) return NoRun(id);
+  return found->second;
 }
 
 std::shared_ptr<RunState> RunTable::End(uint64_t id, RunEnd end,
                                         ObjectList* objects) {
-  const std::shared_ptr<RunState>* const found = runs_.Find(id);
-  if (found == nullptr || (*found)->ended) return nullptr;
+  const auto found = runs_.find(id);
+  if (found == runs_.end() || found->second->ended) return nullptr;
   unended_.erase(std::lower_bound(unended_.begin(), unended_.end(), id));
-  std::shared_ptr<RunState> run = *found;
+  std::shared_ptr<RunState> run = found->second;
   run->ended = true;
   run->status = std::move(end.status);
   run->told = std::move(end.told);
@@ -80,28 +80,30 @@ std::shared_ptr<RunState> RunTable::End(uint64_t id, RunEnd end,
     if (result < run->results.size()) run->results[result].poisoned = true;
   }
   if (!run->completed || run->released) TakeResults(run.get(), objects);
-  if (run->released) runs_.Erase(id);
+  if (run->released) runs_.erase(found);
   return run;
 }
 
 absl::Status RunTable::Release(uint64_t id, ObjectList* objects) {
-  const std::shared_ptr<RunState>* const found = runs_.Find(id);
-  if (found == nullptr || (*found)->released) return NoRun(id);
-  (*found)->released = true;
+  const auto found = runs_.find(id);
+  if (found == runs_.end() || found->second->released) return NoRun(id);
+  RunState& run = *found->second;
+  run.released = true;
   // The run is erased when it ends.
-  if (!(*found)->ended) return absl::OkStatus();
-  TakeResults(found->get(), objects);
-  runs_.Erase(id);
+  if (!run.ended) return absl::OkStatus();
+  TakeResults(&run, objects);
+  runs_.erase(found);
   return absl::OkStatus();
 }
 
 std::shared_ptr<RunState> RunTable::Oldest() const {
-  return unended_.empty() ? nullptr : *runs_.Find(unended_.front());
+  // A run that has not ended is in the table, even if it was released.
+  return unended_.empty() ? nullptr : runs_.find(unended_.front())->second;
 }
 
 std::shared_ptr<RunState> RunTable::OldestOf(uint64_t program_handle) const {
   for (uint64_t id : unended_) {
-    const std::shared_ptr<RunState>& run = *runs_.Find(id);
+    const std::shared_ptr<RunState>& run = runs_.find(id)->second;
     if (run->program_handle == program_handle) return run;
   }
   return nullptr;

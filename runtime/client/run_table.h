@@ -10,17 +10,20 @@
 #define RUNTIME_CLIENT_RUN_TABLE_H_
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "runtime/base/free_list.h"
 #include "runtime/client/completion.h"
 #include "runtime/client/handles.h"
-#include "runtime/client/numbered_map.h"
 #include "runtime/client/object_holds.h"
 
 namespace pathways {
@@ -97,9 +100,14 @@ class RunTable {
   size_t size() const { return runs_.size(); }
 
  private:
+  using Runs = std::map<
+      uint64_t, std::shared_ptr<RunState>, std::less<>,
+      FreeListAllocator<std::pair<const uint64_t, std::shared_ptr<RunState>>>>;
+
   static void TakeResults(RunState* run, ObjectList* objects);
 
-  NumberedMap<std::shared_ptr<RunState>> runs_;
+  FreeList nodes_;  // of runs_
+  Runs runs_{Runs::allocator_type(&nodes_)};
   std::vector<uint64_t> unended_;  // ascending
 };
 

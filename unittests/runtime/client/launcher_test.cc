@@ -52,7 +52,7 @@ class LauncherTest : public ::testing::Test {
     launcher_.OnLaunchEnded(ended);
   }
 
-  SpareMemory run_memory_;
+  FreeList run_memory_;
   ClientParts parts_;
   Launcher launcher_{
       {&parts_.it.context, &parts_.it.actor, &parts_.it.channel, &parts_.owner,

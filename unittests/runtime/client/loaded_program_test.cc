@@ -40,7 +40,7 @@ class LoadedProgramTest : public ::testing::Test {
     return std::make_unique<LoadedProgram>(7, *prepared, *prepared, has_values);
   }
 
-  SpareMemory memory_;
+  FreeList memory_;
   const Topology topology_ = *Topology::Create(MakeCluster("1x2x1"));
 };
 

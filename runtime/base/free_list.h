@@ -1,4 +1,4 @@
-//===- spare_memory.h - Memory for objects that come and go -----*- C++ -*-===//
+//===- free_list.h - Reused blocks of one size ------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef RUNTIME_CLIENT_SPARE_MEMORY_H_
-#define RUNTIME_CLIENT_SPARE_MEMORY_H_
+#ifndef RUNTIME_BASE_FREE_LIST_H_
+#define RUNTIME_BASE_FREE_LIST_H_
 
 #include <cstddef>
 #include <new>
@@ -20,21 +20,21 @@ namespace pathways {
 
 // Blocks of one size, that of the first block given back. Some free blocks are
 // kept for reuse. Any thread may call it; it outlives its blocks.
-class SpareMemory {
+class FreeList {
  public:
   // Most free blocks.
   static constexpr size_t kMaxSpare = 256;
 
-  SpareMemory() = default;
-  ~SpareMemory() {
+  FreeList() = default;
+  ~FreeList() {
     while (first_ != nullptr) {
       Spare* const next = first_->next;
       ::operator delete(first_);
       first_ = next;
     }
   }
-  SpareMemory(const SpareMemory&) = delete;
-  SpareMemory& operator=(const SpareMemory&) = delete;
+  FreeList(const FreeList&) = delete;
+  FreeList& operator=(const FreeList&) = delete;
 
   // Returns a block aligned as by operator new. `bytes`: at least the size of a
   // pointer.
@@ -72,36 +72,39 @@ class SpareMemory {
   size_t spare_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
-// Allocator for std::allocate_shared: one block holds the object and its count.
+// Allocator for std::allocate_shared (one block holds the object and its count)
+// and for containers with nodes, such as std::map. Does not own the list.
 template <typename T>
-class SpareAllocator {
+class FreeListAllocator {
  public:
   using value_type = T;
 
-  explicit SpareAllocator(SpareMemory* pool) : pool_(pool) {}
+  explicit FreeListAllocator(FreeList* list) : list_(list) {}
   template <typename U>
-  SpareAllocator(const SpareAllocator<U>& other) : pool_(other.pool()) {}
+  FreeListAllocator(const FreeListAllocator<U>& other) : list_(other.list()) {}
 
   T* allocate(size_t count) {
     static_assert(alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
-    return static_cast<T*>(pool_->Take(count * sizeof(T)));
+    return static_cast<T*>(list_->Take(count * sizeof(T)));
   }
   void deallocate(T* block, size_t count) {
-    pool_->Give(block, count * sizeof(T));
+    list_->Give(block, count * sizeof(T));
   }
-  SpareMemory* pool() const { return pool_; }
+  FreeList* list() const { return list_; }
 
-  friend bool operator==(const SpareAllocator& a, const SpareAllocator& b) {
-    return a.pool_ == b.pool_;
+  friend bool operator==(const FreeListAllocator& a,
+                         const FreeListAllocator& b) {
+    return a.list_ == b.list_;
   }
-  friend bool operator!=(const SpareAllocator& a, const SpareAllocator& b) {
-    return a.pool_ != b.pool_;
+  friend bool operator!=(const FreeListAllocator& a,
+                         const FreeListAllocator& b) {
+    return a.list_ != b.list_;
   }
 
  private:
-  SpareMemory* pool_;
+  FreeList* list_;
 };
 
 }  // namespace pathways
 
-#endif  // RUNTIME_CLIENT_SPARE_MEMORY_H_
+#endif  // RUNTIME_BASE_FREE_LIST_H_

@@ -1,4 +1,4 @@
-//===- request_table.h - Requests of a client in flight ---------*- C++ -*-===//
+//===- request.h - Request to the controller --------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,13 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef RUNTIME_CLIENT_REQUEST_TABLE_H_
-#define RUNTIME_CLIENT_REQUEST_TABLE_H_
+#ifndef RUNTIME_CLIENT_REQUEST_H_
+#define RUNTIME_CLIENT_REQUEST_H_
 
 #include <cstdint>
 #include <functional>
-#include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -44,32 +42,6 @@ struct Request {
   absl::Status TakeStatus() { return std::move(status); }
 };
 
-// Requests of one client without an answer yet. Each ends once. One owner calls
-// it.
-class RequestTable {
- public:
-  void Add(uint64_t id, std::shared_ptr<Request> request) {
-    requests_[id] = std::move(request);
-  }
-  // Returns null if it has ended.
-  std::shared_ptr<Request> Find(uint64_t id) const {
-    auto found = requests_.find(id);
-    return found == requests_.end() ? nullptr : found->second;
-  }
-  // Ends a request and returns it; null if it has ended before.
-  std::shared_ptr<Request> Take(uint64_t id) {
-    auto found = requests_.find(id);
-    if (found == requests_.end()) return nullptr;
-    std::shared_ptr<Request> request = std::move(found->second);
-    requests_.erase(found);
-    return request;
-  }
-  size_t size() const { return requests_.size(); }
-
- private:
-  std::map<uint64_t, std::shared_ptr<Request>> requests_;
-};
-
 }  // namespace pathways
 
-#endif  // RUNTIME_CLIENT_REQUEST_TABLE_H_
+#endif  // RUNTIME_CLIENT_REQUEST_H_

@@ -1,4 +1,4 @@
-//===- spare_memory_test.cc - Memory for objects that come and go ---------===//
+//===- free_list_test.cc - Reused blocks of one size ----------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/client/spare_memory.h"
+#include "runtime/base/free_list.h"
 
 #include <gtest/gtest.h>
 
@@ -17,8 +17,8 @@
 namespace pathways {
 namespace {
 
-TEST(SpareMemoryTest, WhatWasGivenBackIsTakenAgain) {
-  SpareMemory pool;
+TEST(FreeListTest, WhatWasGivenBackIsTakenAgain) {
+  FreeList pool;
   void* const block = pool.Take(48);
   pool.Give(block, 48);
   void* const other = pool.Take(64);  // of another size
@@ -28,10 +28,10 @@ TEST(SpareMemoryTest, WhatWasGivenBackIsTakenAgain) {
   pool.Give(block, 48);
 }
 
-TEST(SpareMemoryTest, MoreThanItKeepsMayGo) {
-  SpareMemory pool;
+TEST(FreeListTest, MoreThanItKeepsMayGo) {
+  FreeList pool;
   std::vector<void*> blocks;
-  for (size_t i = 0; i < SpareMemory::kMaxSpare + 10; ++i) {
+  for (size_t i = 0; i < FreeList::kMaxSpare + 10; ++i) {
     blocks.push_back(pool.Take(16));
   }
   for (void* block : blocks) pool.Give(block, 16);
@@ -42,15 +42,15 @@ struct Number {
   int value;
 };
 
-TEST(SpareMemoryTest, ObjectsAreMadeAndEndedOnAnyThread) {
-  SpareMemory pool;
+TEST(FreeListTest, ObjectsAreMadeAndEndedOnAnyThread) {
+  FreeList pool;
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&pool, t] {
       std::vector<std::shared_ptr<Number>> kept;
       for (int i = 0; i < 1000; ++i) {
         kept.push_back(
-            std::allocate_shared<Number>(SpareAllocator<Number>(&pool), t));
+            std::allocate_shared<Number>(FreeListAllocator<Number>(&pool), t));
         EXPECT_EQ(kept.back()->value, t);
         if (i % 3 == 0) kept.erase(kept.begin());
       }
