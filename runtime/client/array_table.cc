@@ -44,6 +44,13 @@ ArrayState* ArrayTable::Lookup(uint64_t id) {
   return found == arrays_.end() ? nullptr : &found->second;
 }
 
+ArrayState& ArrayTable::Add() {
+  ArrayState& array =
+      arrays_.emplace_hint(arrays_.end(), ++last_, ArrayState())->second;
+  array.id = last_;
+  return array;
+}
+
 absl::StatusOr<uint64_t> ArrayTable::Put(SharedValue value) {
   absl::StatusOr<Arena::Segment> charge = Charge(*value);
   if (!charge.ok()) return charge.status();

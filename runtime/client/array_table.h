@@ -98,11 +98,7 @@ class ArrayTable {
   // Returns null if there is no such array.
   ArrayState* Lookup(uint64_t id);
   // Adds an array with the next number.
-  ArrayState& Add() {
-    return arrays_
-        .emplace_hint(arrays_.end(), ++last_, ArrayState{.id = last_})
-        ->second;
-  }
+  ArrayState& Add();
   // Charges the values to the client's memory. Borrowed values and values in
   // files are free.
   absl::StatusOr<Arena::Segment> Charge(const ArrayValue& value);

@@ -120,6 +120,12 @@ const proto::Argument& LoadedProgram::argument(int index) const {
   return plan_->plan().interface().arguments(index);
 }
 
+layout::Contributions LoadedProgram::ContributionsOf(int argument) const {
+  const ArrayPlacement* const blocks = placement(argument).get();
+  if (blocks == nullptr) return {};
+  return layout::ContributionsOf(blocks->layout, blocks->mesh);
+}
+
 std::string LoadedProgram::Describe(int index) const {
   return absl::StrCat("argument '", argument(index).name(), "' of program '",
                       name(), "'");

@@ -23,6 +23,7 @@
 #include "runtime/binding/prepared_plan.h"
 #include "runtime/client/handles.h"
 #include "runtime/client/run_table.h"
+#include "runtime/layout/contributions.h"
 
 namespace pathways {
 
@@ -61,6 +62,9 @@ class LoadedProgram {
   const std::shared_ptr<const ArrayPlacement>& placement(int argument) const {
     return arguments_[argument].placement;
   }
+  // Returns the contributions to an argument in the program's layout; none
+  // without kernels.
+  layout::Contributions ContributionsOf(int argument) const;
   // "argument 'x' of program 'p'"
   std::string Describe(int argument) const;
 

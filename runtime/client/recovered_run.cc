@@ -15,11 +15,10 @@
 #include "absl/strings/str_cat.h"
 #include "runtime/base/error_codes.h"
 #include "runtime/base/memory.h"
-#include "runtime/checkpoint/array_index.h"
-#include "runtime/checkpoint/checkpoint_folder.h"
 #include "runtime/client/check_options.h"
 #include "runtime/client/client.h"
 #include "runtime/client/combine.h"
+#include "runtime/client/value_views.h"
 
 namespace pathways {
 namespace {
@@ -43,64 +42,10 @@ absl::Status OfSteps(absl::Status failed) {
   return failed;
 }
 
-// Returns `bytes` of a value in memory, from `offset` on, as an array of these
-// contributions.
-SharedValue Borrow(const SharedValue& value, std::vector<int64_t> shape,
-                   uint64_t offset, uint64_t bytes,
-                   layout::Contributions contributions = {}) {
-  BorrowedArray array;
-  array.element = value->type().element;
-  array.shape = std::move(shape);
-  array.data = value->data().data() + offset;
-  array.bytes = bytes;
-  array.done = [value] {};
-  return std::make_shared<const ArrayValue>(std::move(array),
-                                            std::move(contributions));
-}
-
-// Returns the value for a put that is not charged to the client's memory; it
-// can be put any number of times.
-SharedValue Whole(const SharedValue& value) {
-  if (value->saved() != nullptr) return value;
-  return Borrow(value, value->type().shape, 0, value->data().size(),
-                value->contributions());
-}
-
-// Returns the bytes of one step of each contribution.
-uint64_t BytesOfStep(const ArrayValue& stepped) {
-  const int64_t steps = stepped.type().shape[0];
-  return steps == 0 ? 0 : stepped.bytes() / static_cast<uint64_t>(steps);
-}
-
-std::vector<int64_t> WithSteps(std::vector<int64_t> shape, int64_t steps) {
-  shape[0] = steps;
-  return shape;
-}
-
-// Returns the last step of a stepped array, with its contributions.
-SharedValue LastStepOf(const ArrayValue& rows) {
-  HostArray last{rows.type().element, rows.type().shape, {}};
-  last.shape.erase(last.shape.begin());
-  const uint64_t of_step = BytesOfStep(rows);
-  const auto ranks = static_cast<uint64_t>(rows.contributions().count());
-  last.data.resize(ranks * of_step);
-  for (uint64_t rank = 0; rank < ranks && of_step > 0; ++rank) {
-    std::memcpy(last.data.data() + rank * of_step,
-                rows.data().data() + (rank + 1) * rows.bytes() - of_step,
-                of_step);
-  }
-  return std::make_shared<const ArrayValue>(std::move(last),
-                                            rows.contributions());
-}
-
 }  // namespace
 
 bool IsOfSteps(const absl::Status& status) {
   return status.GetPayload(kOfSteps).has_value();
-}
-
-RecoveredRun::Held::~Held() {
-  if (client_ != nullptr) (void)client_->Release(handle_);
 }
 
 RecoveredRun::Interval::~Interval() {
@@ -126,17 +71,16 @@ absl::StatusOr<RecoveredResults> RecoveredRun::Run(LaunchArguments arguments,
   if (status.ok()) {
     status = plan_->CheckLaunch(launch_.first_step, steps, arguments.size());
   }
-  if (status.ok()) status = OpenFolder();
+  if (status.ok()) status = checkpoints_.Open(plan_, steps);
   if (status.ok()) status = KeepArguments(std::move(arguments));
   if (!status.ok()) return status;
   interval_steps_ =
       options_.checkpoint_every > 0 ? options_.checkpoint_every : steps;
-  if (options_.checkpoints_on_hosts && interval_steps_ < steps) {
-    beginning_ = checkpoint_.values;
-    status = host_checkpoints_.Prepare(options_.load);
+  if (interval_steps_ < steps) {
+    status = checkpoints_.PrepareHosts();
     if (!status.ok()) return status;
   }
-  report_.resumed_at = checkpoint_.steps;
+  report_.resumed_at = checkpoints_.steps();
   while (true) {
     status = RunFromCheckpoint();
     open_.clear();
@@ -150,7 +94,7 @@ absl::StatusOr<RecoveredResults> RecoveredRun::Run(LaunchArguments arguments,
   report_.run_ns = world.Now() - begin_;
   RecoveredResults results;
   results.report = report_;
-  for (Held& array : results_) results.arrays.push_back(array.Take());
+  for (HeldArray& array : results_) results.arrays.push_back(array.Take());
   return results;
 }
 
@@ -178,67 +122,40 @@ absl::Status RecoveredRun::CheckOptions() const {
                    "' has no values to save: the simulation computes none"));
 }
 
-absl::Status RecoveredRun::OpenFolder() {
-  if (options_.checkpoint_dir.empty()) return absl::OkStatus();
-  const absl::StatusOr<std::string> last =
-      OpenCheckpointFolder(options_.checkpoint_dir);
-  if (!last.ok()) return last.status();
-  if (last->empty()) return absl::OkStatus();
-  if (!options_.resume) {
-    return absl::AlreadyExistsError(
-        absl::StrCat("'", *last,
-                     "' was saved by an earlier run; resume that "
-                     "run, or use another folder",
-                     Tag(ErrorId::kCheckpointOfAnotherRun)));
-  }
-  const proto::Header& header = plan_->plan().plan().header();
-  const absl::StatusOr<CheckpointFacts> facts = ReadCheckpoint(
-      *last, header.program(), header.fingerprint(), launch_.first_step);
-  if (!facts.ok()) return facts.status();
-  if (facts->steps >= steps_) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "'", *last, "' is a checkpoint after ", facts->steps,
-        " steps, expected fewer than the ", steps_, " steps of this run",
-        Tag(ErrorId::kCheckpointOfAnotherRun)));
-  }
-  checkpoint_.steps = facts->steps;
-  checkpoint_.folder = *last;
-  resumed_ = *facts;
-  return absl::OkStatus();
-}
-
 absl::Status RecoveredRun::KeepArguments(LaunchArguments arguments) {
   const int count = plan_->num_arguments();
   arguments_.resize(count);
-  checkpoint_.values.resize(count);
   bool any_on_hosts = false;
   for (int i = 0; i < count; ++i) {
     const bool carried = plan_->argument(i).carried();
-    if (carried && !checkpoint_.folder.empty()) {  // the folder has it
+    if (carried && checkpoints_.is_in_files()) {
       SharedValue given;
       absl::Status noted =
           KeepArgument(&arguments[i], /*in_files=*/true, &given);
-      if (noted.ok()) noted = NoteInput(i, given);
+      if (noted.ok()) noted = checkpoints_.NoteInput(i, given);
       if (!noted.ok()) return noted;
       continue;
     }
-    SharedValue& value = carried ? checkpoint_.values[i] : arguments_[i];
-    absl::Status kept = KeepArgument(
-        &arguments[i],
-        /*in_files=*/carried && !options_.checkpoint_dir.empty(), &value);
+    SharedValue value;
+    absl::Status kept =
+        KeepArgument(&arguments[i],
+                     /*in_files=*/carried && checkpoints_.has_folder(), &value);
     if (kept.ok() && value != nullptr) {
       kept = plan_->CheckArgument(i, value->type(), value->bytes(),
                                   plan_->argument(i).stepped() ? steps_ : 1);
     }
-    if (kept.ok()) kept = NoteInput(i, value);
+    if (kept.ok()) kept = checkpoints_.NoteInput(i, value);
     if (!kept.ok()) return kept;
     any_on_hosts |= value == nullptr;
+    if (carried) {
+      checkpoints_.SetBeginning(i, std::move(value));
+    } else {
+      arguments_[i] = std::move(value);
+    }
   }
-  if (resumed_.has_value()) {
-    absl::Status same = inputs_.Check(checkpoint_.folder, *resumed_);
-    if (!same.ok()) return same;
-  }
-  return any_on_hosts ? SaveBeginning(arguments) : absl::OkStatus();
+  absl::Status same = checkpoints_.CheckInputs();
+  if (!same.ok() || !any_on_hosts) return same;
+  return checkpoints_.SaveBeginning(arguments);
 }
 
 absl::Status RecoveredRun::KeepArgument(LaunchArgument* argument, bool in_files,
@@ -258,33 +175,6 @@ absl::Status RecoveredRun::KeepArgument(LaunchArgument* argument, bool in_files,
   return absl::OkStatus();
 }
 
-absl::Status RecoveredRun::NoteInput(int argument, const SharedValue& value) {
-  if (options_.checkpoint_dir.empty() || value == nullptr)
-    return absl::OkStatus();
-  return inputs_.Add(plan_->argument(argument).name(), value,
-                     plan_->argument(argument).stepped());
-}
-
-absl::Status RecoveredRun::SaveBeginning(const LaunchArguments& arguments) {
-  std::vector<ArrayHandle> handles(arguments.size());
-  std::vector<Held> put;
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    if (checkpoint_.values[i] != nullptr) {
-      absl::StatusOr<ArrayHandle> array =
-          parts_.store->Put(Whole(checkpoint_.values[i]));
-      if (!array.ok()) return array.status();
-      put.emplace_back(&client_, *array);
-      handles[i] = *array;
-    } else if (plan_->argument(static_cast<int>(i)).carried()) {
-      handles[i] = std::get<ArrayHandle>(arguments[i]);
-    }
-  }
-  Checkpoint checkpoint;
-  absl::Status saved = SaveCheckpoint(handles, &checkpoint);
-  if (saved.ok()) checkpoint_ = std::move(checkpoint);
-  return saved;
-}
-
 absl::Status RecoveredRun::RunFromCheckpoint() {
   const int count = plan_->num_arguments();
   constants_.resize(count);
@@ -293,28 +183,24 @@ absl::Status RecoveredRun::RunFromCheckpoint() {
   for (int i = 0; i < count; ++i) {
     const proto::Argument& argument = plan_->argument(i);
     if (argument.stepped()) continue;
-    SharedValue value =
-        argument.carried() ? checkpoint_.values[i] : arguments_[i];
-    if (value == nullptr) {
-      absl::StatusOr<std::shared_ptr<const SavedArray>> saved =
-          SavedArray::Open(
-              absl::StrCat(checkpoint_.folder, "/", argument.name()));
-      if (!saved.ok()) return saved.status();
-      value = std::make_shared<const ArrayValue>(*std::move(saved));
-    }
-    if (const std::string combined = CombinedText(
-            plan_->Describe(i), value->contributions(), ContributionsOf(i));
+    absl::StatusOr<SharedValue> value = arguments_[i];
+    if (argument.carried()) value = checkpoints_.ValueOf(i);
+    if (!value.ok()) return value.status();
+    if (const std::string combined =
+            CombinedText(plan_->Describe(i), (*value)->contributions(),
+                         plan_->ContributionsOf(i));
         !combined.empty()) {
       Notify(combined);
     }
-    absl::StatusOr<ArrayHandle> put = parts_.store->Put(Whole(value));
+    absl::StatusOr<ArrayHandle> put = parts_.store->Put(Whole(*value));
     if (!put.ok()) return put.status();
-    (argument.carried() ? carried_ : constants_)[i] = Held(&client_, *put);
+    (argument.carried() ? carried_ : constants_)[i] =
+        HeldArray(parts_.store, *put);
     // The carried array is the last row of a stepped result, which is extracted
     // in this process.
     if (argument.carried() && IsStepped(argument.from())) most = 1;
   }
-  done_ = launched_ = checkpoint_.steps;
+  done_ = launched_ = checkpoints_.steps();
   while (done_ < steps_) {
     while (!moving_ && launched_ < steps_ && open_.size() < most) {
       absl::StatusOr<Interval> interval = Launch(launched_);
@@ -343,9 +229,8 @@ bool RecoveredRun::IsStepped(int64_t result) const {
       .stepped();
 }
 
-absl::StatusOr<RecoveredRun::Held> RecoveredRun::PutSteps(int argument,
-                                                          int64_t first,
-                                                          int64_t steps) {
+absl::StatusOr<HeldArray> RecoveredRun::PutSteps(int argument, int64_t first,
+                                                 int64_t steps) {
   const SharedValue& all = arguments_[argument];
   const uint64_t of_step = BytesOfStep(*all);
   const uint64_t offset = of_step * static_cast<uint64_t>(first);
@@ -376,7 +261,7 @@ absl::StatusOr<RecoveredRun::Held> RecoveredRun::PutSteps(int argument,
   }
   const absl::StatusOr<ArrayHandle> put = parts_.store->Put(std::move(value));
   if (!put.ok()) return put.status();
-  return Held(&client_, *put);
+  return HeldArray(parts_.store, *put);
 }
 
 LaunchOptions RecoveredRun::LaunchOptionsAfter(int64_t steps) const {
@@ -394,14 +279,14 @@ absl::StatusOr<RecoveredRun::Interval> RecoveredRun::Launch(int64_t first) {
   Interval interval;
   interval.first = first;
   interval.steps = std::min(interval_steps_, steps_ - first);
-  const std::vector<Held>& carried =
+  const std::vector<HeldArray>& carried =
       open_.empty() ? carried_ : open_.back().carried;
   LaunchArguments arguments;
-  std::vector<Held> stepped;  // released once launched
+  std::vector<HeldArray> stepped;  // released once launched
   for (int i = 0; i < plan_->num_arguments(); ++i) {
     const proto::Argument& argument = plan_->argument(i);
     if (argument.stepped()) {
-      absl::StatusOr<Held> put = PutSteps(i, first, interval.steps);
+      absl::StatusOr<HeldArray> put = PutSteps(i, first, interval.steps);
       if (!put.ok()) return put.status();
       arguments.emplace_back(put->handle());
       stepped.push_back(*std::move(put));
@@ -425,7 +310,7 @@ absl::StatusOr<RecoveredRun::Interval> RecoveredRun::Launch(int64_t first) {
     // An array without elements has no object on devices, so that Keep waits
     // for the run.
     if (!next.ok()) return OfSteps(next.status());
-    interval.carried[i] = Held(&client_, *next);
+    interval.carried[i] = HeldArray(parts_.store, *next);
   }
   return interval;
 }
@@ -438,7 +323,7 @@ absl::Status RecoveredRun::FinishInterval() {
   const bool is_last = open_.front().first + open_.front().steps == steps_;
   absl::Status next;
   if (is_last) next = TakeResults(open_.front());
-  if (next.ok() && (!is_last || !options_.checkpoint_dir.empty())) {
+  if (next.ok() && (!is_last || checkpoints_.has_folder())) {
     next = MakeCheckpoint(open_.front());
   }
   if (!next.ok()) return next;
@@ -452,7 +337,7 @@ absl::StatusOr<SharedValue> RecoveredRun::FetchValue(const Interval& interval,
                                                      int result) {
   const absl::StatusOr<ArrayHandle> kept = client_.Keep(interval.run, result);
   if (!kept.ok()) return kept.status();
-  const Held held(&client_, *kept);
+  const HeldArray held(parts_.store, *kept);
   return parts_.store->GetValue(*kept);
 }
 
@@ -475,7 +360,7 @@ absl::Status RecoveredRun::TakeSteps(Interval* interval) {
       const absl::StatusOr<ArrayHandle> put =
           parts_.store->Put(Whole(LastStepOf(**rows)));
       if (!put.ok()) return put.status();
-      interval->carried[i] = Held(&client_, *put);
+      interval->carried[i] = HeldArray(parts_.store, *put);
     }
   }
   return absl::OkStatus();
@@ -510,7 +395,7 @@ absl::Status RecoveredRun::TakeRows(const Interval& interval, int result,
 
 absl::Status RecoveredRun::TakeResults(const Interval& interval) {
   const proto::Interface& interface = plan_->plan().plan().interface();
-  std::vector<Held> taken;
+  std::vector<HeldArray> taken;
   for (int r = 0; r < interface.results_size(); ++r) {
     absl::StatusOr<ArrayHandle> array;
     if (interface.results(r).stepped() && interval.steps < steps_) {
@@ -527,7 +412,7 @@ absl::Status RecoveredRun::TakeResults(const Interval& interval) {
       array = parts_.store->Put(Whole(*copy));
     }
     if (!array.ok()) return array.status();
-    taken.emplace_back(&client_, *array);
+    taken.emplace_back(parts_.store, *array);
   }
   results_ = std::move(taken);
   return absl::OkStatus();
@@ -536,19 +421,12 @@ absl::Status RecoveredRun::TakeResults(const Interval& interval) {
 absl::Status RecoveredRun::MakeCheckpoint(const Interval& interval) {
   World& world = *parts_.runtime->world;
   const TimeNs begin = world.Now();
-  Checkpoint checkpoint;
-  checkpoint.steps = interval.first + interval.steps;
-  std::vector<ArrayHandle> handles;
-  for (const Held& held : interval.carried) handles.push_back(held.handle());
-  absl::Status made = options_.checkpoints_on_hosts
-                          ? KeepCheckpointOnHosts(handles, &checkpoint)
-                      : options_.checkpoint_dir.empty()
-                          ? CopyCheckpoint(handles, &checkpoint)
-                          : SaveCheckpoint(handles, &checkpoint);
+  std::vector<ArrayHandle> arrays;
+  for (const HeldArray& held : interval.carried)
+    arrays.push_back(held.handle());
+  absl::Status made =
+      checkpoints_.Make(interval.first + interval.steps, arrays);
   if (!made.ok()) return made;
-  std::swap(checkpoint_, checkpoint);
-  if (!checkpoint_.folder.empty())
-    RemoveCheckpointsBefore(options_.checkpoint_dir, checkpoint_.steps);
   losses_ = 0;
   ++report_.checkpoints;
   report_.checkpoint_ns += world.Now() - begin;
@@ -562,108 +440,6 @@ absl::Status RecoveredRun::MakeCheckpoint(const Interval& interval) {
       parts_.relocator->Moves(program_, *away_, options_.oversubscribe);
   moving_ = moving_ || !moves.ok() || *moves;
   return absl::OkStatus();
-}
-
-absl::Status RecoveredRun::CopyCheckpoint(
-    const std::vector<ArrayHandle>& handles, Checkpoint* checkpoint) {
-  checkpoint->values.resize(handles.size());
-  report_.checkpoint_bytes = 0;
-  for (size_t i = 0; i < handles.size(); ++i) {
-    if (!plan_->argument(static_cast<int>(i)).carried()) continue;
-    absl::StatusOr<SharedValue> copy = parts_.store->GetValue(handles[i]);
-    if (!copy.ok()) return copy.status();
-    report_.checkpoint_bytes += (*copy)->data().size();
-    checkpoint->values[i] = *std::move(copy);
-  }
-  return absl::OkStatus();
-}
-
-uint64_t RecoveredRun::BytesOf(int argument, ArrayHandle array) const {
-  const absl::StatusOr<ArrayType> type = client_.TypeOf(array);
-  if (!type.ok()) return 0;
-  return BytesOfArray(type->element, type->shape).value_or(0) *
-         static_cast<uint64_t>(ContributionsOf(argument).count());
-}
-
-layout::Contributions RecoveredRun::ContributionsOf(int argument) const {
-  const ArrayPlacement* placement = plan_->placement(argument).get();
-  if (placement == nullptr) return {};
-  return layout::ContributionsOf(placement->layout, placement->mesh);
-}
-
-absl::Status RecoveredRun::KeepCheckpointOnHosts(
-    const std::vector<ArrayHandle>& handles, Checkpoint* checkpoint) {
-  const auto copies = host_checkpoints_.Copy(handles);
-  if (!copies.ok()) {
-    absl::Status copied = CopyCheckpoint(handles, checkpoint);
-    if (!copied.ok()) return copied;
-    Notify(absl::StrCat(
-        "the checkpoint after step ", NumberOf(checkpoint->steps),
-        " is kept in the client: ", WithoutTag(copies.status().message())));
-    return copied;
-  }
-  checkpoint->values.resize(handles.size());
-  report_.checkpoint_bytes = 0;
-  for (size_t i = 0; i < copies->size(); ++i) {
-    const ArrayHandle copy = (*copies)[i];
-    if (copy.id == 0) {
-      checkpoint->arrays.emplace_back();
-      continue;
-    }
-    checkpoint->arrays.emplace_back(&client_, copy);
-    report_.checkpoint_bytes += BytesOf(static_cast<int>(i), copy);
-  }
-  return absl::OkStatus();
-}
-
-void RecoveredRun::FetchCheckpoint() {
-  if (checkpoint_.arrays.empty()) return;
-  std::vector<ArrayHandle> handles;
-  for (const Held& held : checkpoint_.arrays) handles.push_back(held.handle());
-  absl::Status copied = CopyCheckpoint(handles, &checkpoint_);
-  if (!copied.ok()) {
-    Notify(absl::StrCat("the checkpoint after step ",
-                        NumberOf(checkpoint_.steps),
-                        " is lost: ", WithoutTag(copied.message())));
-    checkpoint_.steps = 0;
-    checkpoint_.values = beginning_;
-  }
-  checkpoint_.arrays.clear();
-}
-
-absl::Status RecoveredRun::SaveCheckpoint(
-    const std::vector<ArrayHandle>& handles, Checkpoint* checkpoint) {
-  checkpoint->values.resize(handles.size());
-  const std::string path =
-      CheckpointPath(options_.checkpoint_dir, checkpoint->steps);
-  absl::StatusOr<std::unique_ptr<SaveFolder>> folder = SaveFolder::Create(path);
-  if (!folder.ok()) return folder.status();
-  report_.checkpoint_bytes = 0;
-  std::vector<std::string> names;
-  for (size_t i = 0; i < handles.size(); ++i) {
-    const proto::Argument& argument = plan_->argument(static_cast<int>(i));
-    if (!argument.carried()) continue;
-    absl::Status good = CheckArrayName(argument.name());
-    if (good.ok()) {
-      good = client_.Save(handles[i], folder->get(), argument.name());
-    }
-    if (!good.ok()) return good;
-    names.push_back(argument.name());
-    report_.checkpoint_bytes += BytesOf(static_cast<int>(i), handles[i]);
-  }
-  std::sort(names.begin(), names.end());
-  const proto::Header& header = plan_->plan().plan().header();
-  absl::StatusOr<std::vector<CheckpointInput>> inputs =
-      inputs_.After(checkpoint->steps);
-  if (!inputs.ok()) return inputs.status();
-  const CheckpointFacts facts{header.program(), header.fingerprint(),
-                              checkpoint->steps, launch_.first_step,
-                              *std::move(inputs)};
-  absl::Status written =
-      (*folder)->AddFile(kIndexFile, {PrintSetIndex(names, &facts)});
-  if (written.ok()) written = (*folder)->Commit();
-  checkpoint->folder = path;
-  return written;
 }
 
 absl::Status RecoveredRun::Move() {
@@ -691,9 +467,9 @@ absl::Status RecoveredRun::Recover(const absl::Status& why) {
     return why;
   }
   moving_ = false;
-  FetchCheckpoint();
+  checkpoints_.FetchFromHosts();
   host_checkpoints_.Drop();
-  report_.repeated_steps += launched_ - checkpoint_.steps;
+  report_.repeated_steps += launched_ - checkpoints_.steps();
   RebindOptions rebind;
   rebind.oversubscribe = options_.oversubscribe;
   rebind.load = options_.load;
@@ -703,13 +479,14 @@ absl::Status RecoveredRun::Recover(const absl::Status& why) {
   while (IsLoss(status)) {
     if (++losses_ > options_.max_losses) {
       return OfSteps(absl::Status(
-          status.code(),
-          absl::StrCat(losses_, " losses after step ",
-                       NumberOf(checkpoint_.steps), ": ", status.message())));
+          status.code(), absl::StrCat(losses_, " losses after step ",
+                                      NumberOf(checkpoints_.steps()), ": ",
+                                      status.message())));
     }
     ++report_.losses;
     Notify(absl::StrCat("lost: ", WithoutTag(status.message()),
-                        "; resumes from step ", NumberOf(checkpoint_.steps)));
+                        "; resumes from step ",
+                        NumberOf(checkpoints_.steps())));
     away_.emplace(parts_.runtime->topology->num_devices());
     if (rebinds) {
       absl::StatusOr<std::vector<bool>> away = client_.AwayDevices();

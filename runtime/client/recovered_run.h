@@ -25,10 +25,11 @@
 #include "runtime/client/array_value.h"
 #include "runtime/client/control_channel.h"
 #include "runtime/client/handles.h"
+#include "runtime/client/held_array.h"
 #include "runtime/client/host_checkpoints.h"
-#include "runtime/client/input_digests.h"
 #include "runtime/client/program_catalog.h"
 #include "runtime/client/relocator.h"
+#include "runtime/client/run_checkpoints.h"
 #include "runtime/executor/runtime_context.h"
 #include "runtime/layout/contributions.h"
 #include "runtime/world/world.h"
@@ -81,36 +82,14 @@ class RecoveredRun {
         launch_(launch),
         host_checkpoints_(
             client, parts.runtime->topology,
-            [this] { return parts_.channel->stopping(); }, program) {}
+            [this] { return parts_.channel->stopping(); }, program),
+        checkpoints_(parts.store, &host_checkpoints_, options,
+                     launch.first_step, &report_) {}
 
   absl::StatusOr<RecoveredResults> Run(LaunchArguments arguments,
                                        int64_t steps);
 
  private:
-  // An array that is released with this handle.
-  class Held {
-   public:
-    Held() = default;
-    Held(Client* client, ArrayHandle handle)
-        : client_(client), handle_(handle) {}
-    Held(Held&& other) noexcept { *this = std::move(other); }
-    Held& operator=(Held&& other) noexcept {
-      std::swap(client_, other.client_);
-      std::swap(handle_, other.handle_);
-      return *this;
-    }
-    ~Held();
-    ArrayHandle handle() const { return handle_; }
-    // Passes the array to the caller, who releases it.
-    ArrayHandle Take() {
-      client_ = nullptr;
-      return handle_;
-    }
-
-   private:
-    Client* client_ = nullptr;
-    ArrayHandle handle_;
-  };
   // An open launch. The destructor cancels and releases it.
   struct Interval {
     Interval() = default;
@@ -124,14 +103,7 @@ class RecoveredRun {
     Client* client = nullptr;  // null if nothing was launched
     RunHandle run;
     int64_t first = 0, steps = 0;
-    std::vector<Held> carried;  // by argument
-  };
-  // State that a run begins with, after `steps` steps.
-  struct Checkpoint {
-    int64_t steps = 0;
-    std::vector<SharedValue> values;  // index: argument; carried ones only
-    std::string folder;               // has the values instead, if not empty
-    std::vector<Held> arrays;         // have the values instead, if not empty
+    std::vector<HeldArray> carried;  // by argument
   };
 
   absl::Status CheckOptions() const;
@@ -142,14 +114,6 @@ class RecoveredRun {
   // hosts are not fetched, and `*value` is null.
   absl::Status KeepArgument(LaunchArgument* argument, bool in_files,
                             SharedValue* value);
-  // Adds an input to inputs_, if the run has a folder, for its checkpoints and
-  // for the comparison with the run to resume. `value`: null if it is not in
-  // this process; it is not added then.
-  absl::Status NoteInput(int argument, const SharedValue& value);
-  // Saves the beginning as a checkpoint.
-  absl::Status SaveBeginning(const LaunchArguments& arguments);
-  // Looks for a checkpoint to resume from.
-  absl::Status OpenFolder();
 
   // Runs from the checkpoint to the end. Moves the program when it should move
   // and no interval is open.
@@ -160,7 +124,8 @@ class RecoveredRun {
   LaunchOptions LaunchOptionsAfter(int64_t steps) const;
   absl::StatusOr<Interval> Launch(int64_t first);
   // Puts the rows of a stepped argument that an interval needs.
-  absl::StatusOr<Held> PutSteps(int argument, int64_t first, int64_t steps);
+  absl::StatusOr<HeldArray> PutSteps(int argument, int64_t first,
+                                     int64_t steps);
   // Waits for the oldest interval, takes its results and makes the next
   // checkpoint.
   absl::Status FinishInterval();
@@ -171,21 +136,9 @@ class RecoveredRun {
   // Returns a result of an interval as it is, with its contributions.
   absl::StatusOr<SharedValue> FetchValue(const Interval& interval, int result);
   absl::Status TakeResults(const Interval& interval);
+  // Makes the checkpoint after an interval, and looks whether the program
+  // should move.
   absl::Status MakeCheckpoint(const Interval& interval);
-  // The next three checkpoint the carried ones of `handles`, which are by
-  // argument.
-  absl::Status CopyCheckpoint(const std::vector<ArrayHandle>& handles,
-                              Checkpoint* checkpoint);
-  absl::Status SaveCheckpoint(const std::vector<ArrayHandle>& handles,
-                              Checkpoint* checkpoint);
-  absl::Status KeepCheckpointOnHosts(const std::vector<ArrayHandle>& handles,
-                                     Checkpoint* checkpoint);
-  uint64_t BytesOf(int argument, ArrayHandle array) const;
-  // Returns the contributions to an argument in the program's layout.
-  layout::Contributions ContributionsOf(int argument) const;
-  // Copies a checkpoint on hosts to this process. If it was lost with them, the
-  // beginning becomes the checkpoint.
-  void FetchCheckpoint();
 
   // Recovers from a loss, so that RunFromCheckpoint may be called again.
   // Otherwise returns the error that ends the run.
@@ -204,20 +157,17 @@ class RecoveredRun {
   TimeNs begin_ = 0;  // when Run began, in the world's time
   int64_t steps_ = 0, interval_steps_ = 0;  // steps of the run; of an interval
   std::vector<SharedValue> arguments_;      // null for carried ones
-  Checkpoint checkpoint_;
-  std::vector<SharedValue>
-      beginning_;  // carried values, if checkpoints are on hosts
-  std::optional<CheckpointFacts>
-      resumed_;  // facts of the checkpoint to begin with
-  InputDigests inputs_;
+  RecoveryReport report_;
   HostCheckpoints host_checkpoints_;
+  RunCheckpoints checkpoints_;
   int64_t done_ = 0, launched_ = 0;  // steps ended; steps launched
   int losses_ = 0;                   // since the last checkpoint
   // Devices that are offline, as far as known; nullopt: not asked yet.
   std::optional<std::vector<bool>> away_;
-  bool moving_ = false;          // once all open intervals have ended
-  std::vector<Held> constants_;  // not carried, not stepped; index: argument
-  std::vector<Held> carried_;    // into the oldest open interval
+  bool moving_ = false;  // once all open intervals have ended
+  std::vector<HeldArray>
+      constants_;                   // not carried, not stepped; index: argument
+  std::vector<HeldArray> carried_;  // into the oldest open interval
   std::deque<Interval> open_;
   // Rows of all intervals, which are put as one array.
   struct SteppedResult {
@@ -226,8 +176,7 @@ class RecoveredRun {
   };
   // Index: result; null if not stepped.
   std::vector<std::shared_ptr<SteppedResult>> stepped_;
-  std::vector<Held> results_;
-  RecoveryReport report_;
+  std::vector<HeldArray> results_;
 };
 
 }  // namespace pathways
