@@ -40,7 +40,7 @@ void HostExecutor::Work() {
   while (!work_.busy() && !work_.empty()) {
     if (cost == 0) {
       const HostWork::Piece piece = work_.Take();
-      Enqueue(Find(piece.program, piece.incarnation), piece.item);
+      Enqueue(programs_.Find(piece.program, piece.incarnation), piece.item);
       continue;
     }
     const HostWork::Turn turn = work_.Begin(cost);
@@ -73,13 +73,13 @@ void HostExecutor::Work() {
 
 void HostExecutor::OnHostWorkDone(const LocalMessage& message) {
   work_.End();
-  Enqueue(Find(message.program, message.incarnation), message.target);
+  Enqueue(programs_.Find(message.program, message.incarnation), message.target);
   Work();
 }
 
 HostProgram* HostExecutor::FindHostWork(const LocalMessage& message,
                                         WorkLocation* where) {
-  HostProgram* program = Find(message.program, message.incarnation);
+  HostProgram* program = programs_.Find(message.program, message.incarnation);
   if (!work_.IsIn(message.extra) || program == nullptr) {
     return nullptr;
   }
@@ -122,7 +122,8 @@ void HostExecutor::OnHostWorkLimit(const LocalMessage& message) {
 }
 
 void HostExecutor::OnLongKernel(const LocalMessage& message) {
-  const HostProgram* program = Find(message.program, message.incarnation);
+  const HostProgram* program =
+      programs_.Find(message.program, message.incarnation);
   if (program == nullptr || !context_.limits.on_long) return;
   LongWork work = DescribeKernel(*program->plan, *context_.topology,
                                  {message.target, message.shard, message.step},

@@ -46,15 +46,6 @@ HostExecutor::HostExecutor(RuntimeContext* context, const HostActors* actors,
   }
 }
 
-HostProgram* HostExecutor::Find(uint32_t program, uint32_t incarnation) const {
-  if (program >= programs_.size() || programs_[program] == nullptr ||
-      programs_[program]->incarnation != incarnation ||
-      programs_[program]->stopping) {
-    return nullptr;
-  }
-  return programs_[program].get();
-}
-
 void HostExecutor::Send(LocalId to, const LocalMessage& message) {
   counters_.sent[message.kind].Add();
   world_->SendLocal(local_id(), to, message);
@@ -130,7 +121,7 @@ HostProgram* HostExecutor::AcceptWire(ActorId from,
       counters_.stale.Add();
       return nullptr;
   }
-  HostProgram* program = Find(message.program, message.incarnation);
+  HostProgram* program = programs_.Find(message.program, message.incarnation);
   if (program == nullptr) counters_.stale.Add();
   return program;
 }
@@ -194,7 +185,7 @@ void HostExecutor::OnLocal(const LocalMessage& message) {
     default:
       break;
   }
-  HostProgram* program = Find(message.program, message.incarnation);
+  HostProgram* program = programs_.Find(message.program, message.incarnation);
   if (program == nullptr) return;
   switch (message.kind) {
     case kForwardToken:

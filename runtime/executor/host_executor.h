@@ -35,6 +35,7 @@
 #include "runtime/device/device_report.h"
 #include "runtime/device/long_work.h"
 #include "runtime/executor/grant_sequencer.h"
+#include "runtime/executor/host_programs.h"
 #include "runtime/executor/io_thread.h"
 #include "runtime/executor/lost_devices.h"
 #include "runtime/executor/runtime_context.h"
@@ -99,7 +100,6 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
     std::vector<std::unique_ptr<DeviceReport>> reports;  // by device
   };
 
-  HostProgram* Find(uint32_t program, uint32_t incarnation) const;
   void Send(LocalId to, const LocalMessage& message);
   void SendToDevice(uint32_t device, const LocalMessage& message) {
     Send(actors_.devices[device], message);
@@ -206,9 +206,6 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
   // the load needs no further attempt.
   uint64_t Load(const proto::LoadProgram& load, bool is_last);
   void OnPlanArrived(const proto::PlanArrived& arrived);
-  // Refuses this and earlier incarnations from now on, so that duplicates of a
-  // load that has ended have no effect.
-  void RefuseLoads(uint32_t program, uint32_t incarnation);
   void OnAttached(const LocalMessage& message);
   void ReplyLoaded(uint32_t program, uint32_t incarnation,
                    const absl::Status& status, uint64_t lacking = 0);
@@ -319,14 +316,12 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
   LaunchStaging staging_;
   // Fields that each message reads come first. Programs are destroyed before
   // the arenas and arrays in which they live.
-  std::vector<std::unique_ptr<HostProgram>> programs_;
+  HostPrograms programs_;
   absl::flat_hash_map<int, PeerLink> links_;  // by host
   Batches<TokenBatch> arrived_;
   // Batches of the current record, by cohort.
   std::vector<TokenBatch*> arriving_;
   HostCounters counters_;
-  // Last incarnation that was stopped, by program.
-  std::vector<uint32_t> ended_;
   HostWork work_;
   GrantSequencer grants_;
   UnfilledLaunches unfilled_;

@@ -57,7 +57,8 @@ HostLaunch* HostExecutor::LaunchOf(HostProgram* program,
 }
 
 void HostExecutor::ApplyGrant(const proto::Grant& message) {
-  HostProgram* program = Find(message.program(), message.incarnation());
+  HostProgram* program =
+      programs_.Find(message.program(), message.incarnation());
   if (program == nullptr || message.skip()) return;
   HostLaunch* launch = LaunchOf(program, message);
   if (launch == nullptr || message.steps() == 0 ||

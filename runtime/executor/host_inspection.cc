@@ -50,7 +50,7 @@ void HostExecutor::OnInspected(const LocalMessage& message) {
 void HostExecutor::FinishInspection(uint32_t id) {
   auto found = inspections_.find(id);
   Inspection& inspection = found->second;
-  HostProgram* program = Find(id, inspection.incarnation);
+  HostProgram* program = programs_.Find(id, inspection.incarnation);
   ControlRef control = NewControl();
   proto::Report* report = control->mutable_report();
   report->set_round(inspection.round);

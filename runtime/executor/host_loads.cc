@@ -22,8 +22,6 @@ namespace {
 // Upper bound on messages in flight to an actor beyond those that a plan
 // accounts for.
 constexpr int64_t kControlReserve = 64;
-// Numbers of programs are dense, so this many are never loaded.
-constexpr uint32_t kMaxPrograms = 1 << 20;
 
 }  // namespace
 
@@ -37,7 +35,7 @@ void HostExecutor::ReplyLoaded(uint32_t program, uint32_t incarnation,
   reply->set_code(static_cast<int>(status.code()));
   reply->set_message(std::string(status.message()));
   reply->set_memory_bytes(lacking);
-  if (const HostProgram* loaded = Find(program, incarnation)) {
+  if (const HostProgram* loaded = programs_.Find(program, incarnation)) {
     reply->set_memory_bytes(loaded->host_memory.bytes());
   }
   SendControl(context_.directory.controller(), std::move(control));
@@ -57,22 +55,21 @@ void HostExecutor::OnLoad(const proto::LoadProgram& load) {
 
 uint64_t HostExecutor::Load(const proto::LoadProgram& load, bool is_last) {
   const uint32_t id = load.program();
-  if (id >= kMaxPrograms) {
-    ReplyLoaded(
-        id, load.incarnation(),
-        absl::InvalidArgumentError(absl::StrCat(
-            "program ", id, " was loaded, expected below ", kMaxPrograms)));
+  if (id >= HostPrograms::kMaxPrograms) {
+    ReplyLoaded(id, load.incarnation(),
+                absl::InvalidArgumentError(
+                    absl::StrCat("program ", id, " was loaded, expected below ",
+                                 HostPrograms::kMaxPrograms)));
     return 0;
   }
-  if (id < programs_.size() && programs_[id] != nullptr) {
-    HostProgram* old = programs_[id].get();
+  if (const HostProgram* old = programs_.At(id)) {
     if (old->incarnation == load.incarnation() && old->waiting.empty() &&
         !old->stopping) {
       ReplyLoaded(id, load.incarnation(), CheckLosses(*old));
     }
     return 0;
   }
-  if (id < ended_.size() && load.incarnation() <= ended_[id]) return 0;
+  if (programs_.Refuses(id, load.incarnation())) return 0;
   // Record the epochs before the first message of the program to or from any of
   // these hosts.
   for (const proto::HostEpoch& life : load.lives()) {
@@ -121,9 +118,7 @@ uint64_t HostExecutor::Load(const proto::LoadProgram& load, bool is_last) {
     ReplyLoaded(id, load.incarnation(), lost);
     return 0;
   }
-  if (id >= programs_.size()) programs_.resize(id + 1);
-  programs_[id] = *std::move(built);
-  HostProgram* program = programs_[id].get();
+  HostProgram* program = programs_.Add(*std::move(built));
   context_.loaded.Set(load.incarnation(), program->plan);
   Reserve(program, 1);
   UpdateCounters();
@@ -145,12 +140,6 @@ void HostExecutor::OnPlanArrived(const proto::PlanArrived& arrived) {
   if (arrived.code() == 0) return OnLoad(load);
   ReplyLoaded(load.program(), load.incarnation(),
               StatusFromWire(arrived.code(), arrived.message()));
-}
-
-void HostExecutor::RefuseLoads(uint32_t program, uint32_t incarnation) {
-  if (program >= kMaxPrograms) return;
-  if (program >= ended_.size()) ended_.resize(program + 1);
-  ended_[program] = std::max(ended_[program], incarnation);
 }
 
 void HostExecutor::Reserve(HostProgram* program, int sign) {
@@ -201,7 +190,7 @@ void HostExecutor::Reserve(HostProgram* program, int sign) {
 
 void HostExecutor::UpdateCounters() {
   uint64_t shards = 0, entries = 0, queue = 0, edges = 0, bytes = 0;
-  for (const auto& program : programs_) {
+  for (const auto& program : programs_.all()) {
     if (program == nullptr) continue;
     shards += program->num_own_shards;
     entries += program->num_entries;
@@ -217,7 +206,7 @@ void HostExecutor::UpdateCounters() {
 }
 
 void HostExecutor::OnAttached(const LocalMessage& message) {
-  HostProgram* program = Find(message.program, message.incarnation);
+  HostProgram* program = programs_.Find(message.program, message.incarnation);
   if (program == nullptr ||
       !program->waiting.Erase(static_cast<int32_t>(message.item))) {
     return;
@@ -228,11 +217,9 @@ void HostExecutor::OnAttached(const LocalMessage& message) {
 }
 
 void HostExecutor::OnStop(const proto::StopProgram& stop) {
-  RefuseLoads(stop.program(), stop.incarnation());
-  HostProgram* program = stop.program() < programs_.size()
-                             ? programs_[stop.program()].get()
-                             : nullptr;
-  if (program != nullptr && program->incarnation == stop.incarnation()) {
+  programs_.Refuse(stop.program(), stop.incarnation());
+  HostProgram* program = programs_.FindAny(stop.program(), stop.incarnation());
+  if (program != nullptr) {
     if (program->stopping && !program->stopped) return;  // already in progress
     if (!program->stopping) {
       program->stopping = true;
@@ -260,11 +247,9 @@ void HostExecutor::OnStop(const proto::StopProgram& stop) {
 }
 
 void HostExecutor::OnDetached(const LocalMessage& message) {
-  HostProgram* program = message.program < programs_.size()
-                             ? programs_[message.program].get()
-                             : nullptr;
-  if (program == nullptr || program->incarnation != message.incarnation ||
-      !program->stopping ||
+  HostProgram* program =
+      programs_.FindAny(message.program, message.incarnation);
+  if (program == nullptr || !program->stopping ||
       !program->waiting.Erase(static_cast<int32_t>(message.item))) {
     return;
   }
@@ -297,15 +282,13 @@ void HostExecutor::FinishStop(HostProgram* program) {
 }
 
 void HostExecutor::OnFree(const proto::FreeProgram& free) {
-  HostProgram* program = free.program() < programs_.size()
-                             ? programs_[free.program()].get()
-                             : nullptr;
-  if (program != nullptr && program->incarnation == free.incarnation()) {
+  HostProgram* program = programs_.FindAny(free.program(), free.incarnation());
+  if (program != nullptr) {
     if (!program->stopped) return;  // out of order: StopProgram comes first
     // All hosts have stopped it.
     context_.loaded.Remove(program->incarnation);
     Reserve(program, -1);
-    lost_.Release(std::move(programs_[free.program()]));
+    lost_.Release(programs_.Remove(*program));
     UpdateCounters();
     context_.plans.Trim();
   }

@@ -57,7 +57,7 @@ void HostExecutor::Lose(const std::vector<uint32_t>& devices, bool unresponsive,
     }
     return erased && waiting->empty();
   };
-  for (const auto& program : programs_) {
+  for (const auto& program : programs_.all()) {
     if (program == nullptr || !erase(&program->waiting)) continue;
     if (program->stopping) {
       FinishStop(program.get());

@@ -39,7 +39,7 @@ const PieceIn* HostExecutor::FindPiece(const HostProgram& program,
 bool HostExecutor::LendToHost(int host, WireMessage message, Payload payload,
                               LocalMessage returned) {
   Stamp(host, payload.bytes, &message);
-  HostProgram* program = Find(message.program, message.incarnation);
+  HostProgram* program = programs_.Find(message.program, message.incarnation);
   returned.kind = kPayloadReturned;
   returned.program = message.program;
   returned.incarnation = message.incarnation;
@@ -51,7 +51,8 @@ bool HostExecutor::LendToHost(int host, WireMessage message, Payload payload,
 
 void HostExecutor::LendPiece(int host, const WireMessage& message,
                              Payload payload) {
-  const HostProgram& program = *Find(message.program, message.incarnation);
+  const HostProgram& program =
+      *programs_.Find(message.program, message.incarnation);
   const PreparedPlan& plan = *program.plan;
   const uint32_t send = plan.edges()[message.target].from;
   const uint32_t slice = plan.plan().actions(send).slice();
@@ -158,13 +159,8 @@ void HostExecutor::OnPayloadReturned(const LocalMessage& returned) {
 }
 
 HostProgram* HostExecutor::EndPayload(const LocalMessage& about) {
-  HostProgram* program = about.program < programs_.size()
-                             ? programs_[about.program].get()
-                             : nullptr;
-  if (program == nullptr || program->incarnation != about.incarnation) {
-    return nullptr;
-  }
-  --program->payloads_away;
+  HostProgram* program = programs_.FindAny(about.program, about.incarnation);
+  if (program != nullptr) --program->payloads_away;
   return program;
 }
 

@@ -16,7 +16,8 @@ namespace pathways {
 void HostExecutor::ForwardRecords(RecordBatch* batch) {
   for (const TokenRecord& record : batch->records()) {
     WireMessage message = record.message;
-    if (Find(message.program, message.incarnation) == nullptr) continue;
+    if (programs_.Find(message.program, message.incarnation) == nullptr)
+      continue;
     Payload payload{record.data, record.bytes};
     if (message.item == 1) {  // a single member is sent as a plain message
       MemberHeader member;

@@ -81,7 +81,7 @@ void HostExecutor::OnClientWire(uint32_t client, const WireMessage& message,
 
 const HostProgram* HostExecutor::FindProgram(uint32_t program,
                                              uint32_t incarnation) const {
-  return Find(program, incarnation);
+  return programs_.Find(program, incarnation);
 }
 
 void HostExecutor::SendReady(uint64_t launch, const absl::Status& status) {
