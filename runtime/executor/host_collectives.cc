@@ -59,7 +59,8 @@ void HostExecutor::Exchange(HostProgram* program, uint32_t index,
         out.item = group.step * kContributionRounds + outgoing.round;
         out.shard = static_cast<uint32_t>(group.members[0]);
         out.step = firing;
-        SendToHost(outgoing.host, out, {outgoing.payload, outgoing.bytes});
+        outbox_.SendToHost(program, outgoing.host, out,
+                           {outgoing.payload, outgoing.bytes});
       });
   if (!poison.has_value()) return;
   LocalMessage out;
@@ -70,11 +71,11 @@ void HostExecutor::Exchange(HostProgram* program, uint32_t index,
   out.target = index;
   out.step = firing;
   if (group.meeting == nullptr) {
-    return SendToDevice(group.locals[0].device, out);
+    return outbox_.SendToDevice(group.locals[0].device, out);
   }
   for (size_t c = 0; c < group.meeting->cohorts.size(); ++c) {
     out.item = static_cast<uint32_t>(c);
-    SendToDevice(group.meeting->cohorts[c][0], out);
+    outbox_.SendToDevice(group.meeting->cohorts[c][0], out);
   }
 }
 

@@ -57,16 +57,13 @@ void HostExecutor::Work() {
       message.extra = turn.number;
     }
     const TimeNs end = is_endless ? turn.begin + limit : turn.end;
-    counters_.sent[message.kind].Add();
-    world_->SendAfter(local_id(), local_id(), end - world_->Now(), message);
+    outbox_.SendToExecutorAfter(end - world_->Now(), message);
     const TimeNs report = context_.limits.report_ns;
     if (report > 0 && end - turn.begin > report) {
       message.kind = kLongHostWork;
       message.step = turn.piece.firing;
       message.extra = turn.number;
-      counters_.sent[kLongHostWork].Add();
-      world_->SendAfter(local_id(), local_id(),
-                        turn.begin + report - world_->Now(), message);
+      outbox_.SendToExecutorAfter(turn.begin + report - world_->Now(), message);
     }
   }
 }
@@ -143,7 +140,7 @@ void HostExecutor::Enqueue(HostProgram* program, uint32_t index) {
   ++item.prepared;
   message.kind = kEnqueue;
   message.target = item.action;
-  for (uint32_t device : item.devices) SendToDevice(device, message);
+  for (uint32_t device : item.devices) outbox_.SendToDevice(device, message);
   WireMessage enqueued;
   enqueued.kind = kEnqueuedMessage;
   enqueued.program = program->program;
@@ -151,7 +148,7 @@ void HostExecutor::Enqueue(HostProgram* program, uint32_t index) {
   enqueued.step = message.step;
   for (const DispatchTable::Follower& follower : item.elsewhere) {
     enqueued.target = follower.edge;
-    SendToHost(follower.host, enqueued);
+    outbox_.SendToHost(program, follower.host, enqueued);
   }
   Offer(program, index);
   for (uint32_t follower : item.followers) Offer(program, follower);

@@ -30,7 +30,8 @@ HostExecutor::HostExecutor(RuntimeContext* context, const HostActors* actors,
           absl::StrCat("host memory of ", context->topology->HostName(host)),
           HostMemoryBytes(context->topology->host(host)),
           context->backends->has_values()),
-      staging_(this, &host_arena_, context->topology->HostName(host)) {
+      staging_(this, &host_arena_, context->topology->HostName(host)),
+      outbox_(context, actors, host, &counters_) {
   const Topology& topology = *context->topology;
   const int island = topology.island_of_host(host);
   for (int d = 0; d < topology.num_host_devices(host); ++d) {
@@ -44,48 +45,6 @@ HostExecutor::HostExecutor(RuntimeContext* context, const HostActors* actors,
   if (disk != context->spill_disks.end()) {
     StartSpilling(std::move(disk->second));
   }
-}
-
-void HostExecutor::Send(LocalId to, const LocalMessage& message) {
-  counters_.sent[message.kind].Add();
-  world_->SendLocal(local_id(), to, message);
-}
-
-void HostExecutor::Stamp(int host, uint64_t payload_bytes,
-                         WireMessage* message) {
-  LinkTo(host).Stamp(message);
-  counters_.sent[message->kind].Add();
-  counters_.messages.Add();
-  counters_.bytes.Add(payload_bytes);
-  if (trace_ != nullptr) {
-    TraceMessage(TraceKind::kSent, host, *message, payload_bytes);
-  }
-}
-
-void HostExecutor::SendToHost(int host, WireMessage message, Payload payload) {
-  if (payload.bytes >= kMinLentBytes && payload.data != nullptr) [[unlikely]] {
-    LocalMessage returned;
-    returned.item = UINT32_MAX;  // no device waits
-    LendToHost(host, message, payload, returned);
-    return;
-  }
-  Stamp(host, payload.bytes, &message);
-  world_->Send(self(), context_.directory.executor(host), message, payload);
-}
-
-PeerLink& HostExecutor::LinkTo(int host) {
-  const Directory& directory = context_.directory;
-  return links_
-      .try_emplace(host, directory.place(host_).epoch,
-                   directory.place(host).epoch)
-      .first->second;
-}
-
-void HostExecutor::Advance(int32_t host, uint32_t epoch) {
-  if (host < 0 || host == host_ || host >= context_.topology->num_hosts()) {
-    return;
-  }
-  LinkTo(host).Advance(epoch);
 }
 
 // Work that the host left unfinished ends with its programs, which the
@@ -111,7 +70,7 @@ HostProgram* HostExecutor::AcceptWire(ActorId from,
     counters_.foreign.Add();
     return nullptr;
   }
-  switch (LinkTo(host).Accept(message)) {
+  switch (outbox_.Accept(host, message)) {
     case PeerLink::kNew:
       break;
     case PeerLink::kSecondCopy:
@@ -128,8 +87,8 @@ HostProgram* HostExecutor::AcceptWire(ActorId from,
 
 void HostExecutor::HandleWire(int host, HostProgram* program,
                               const WireMessage& message, Payload payload) {
-  if (trace_ != nullptr) {
-    TraceMessage(TraceKind::kReceived, host, message, payload.bytes);
+  if (outbox_.trace() != nullptr) {
+    outbox_.Trace(TraceKind::kReceived, host, message, payload.bytes);
   }
   switch (message.kind) {
     case kTokenMessage:
@@ -190,7 +149,7 @@ void HostExecutor::OnLocal(const LocalMessage& message) {
   switch (message.kind) {
     case kForwardToken:
     case kForwardPiece:
-      return Forward(message);
+      return Forward(program, message);
     case kAllFired:
       return OnAllFired(program, message);
     case kArrive:
@@ -207,7 +166,7 @@ void HostExecutor::OnLocal(const LocalMessage& message) {
   }
 }
 
-void HostExecutor::Forward(const LocalMessage& message) {
+void HostExecutor::Forward(HostProgram* program, const LocalMessage& message) {
   WireMessage out;
   out.kind = message.kind == kForwardToken ? kTokenMessage : kPieceMessage;
   out.flags = message.flags & kPoisoned;
@@ -220,23 +179,10 @@ void HostExecutor::Forward(const LocalMessage& message) {
   const int host = static_cast<int>(message.extra);
   const Payload payload = {message.payload, message.payload_bytes};
   if (message.flags & kInPlace) {
-    LendPiece(host, out, payload);
+    LendPiece(program, host, out, payload);
   } else {
-    SendToHost(host, out, payload);
+    outbox_.SendToHost(program, host, out, payload);
   }
-}
-
-void HostExecutor::TokenToDevice(HostProgram* program, uint32_t device,
-                                 uint32_t in_edge, uint64_t firing,
-                                 bool poison) {
-  LocalMessage message;
-  message.kind = kLocalToken;
-  message.flags = poison ? kPoisoned : 0;
-  message.program = program->program;
-  message.incarnation = program->incarnation;
-  message.target = in_edge;
-  message.step = firing;
-  SendToDevice(device, message);
 }
 
 const SliceBinding* HostExecutor::TargetOf(const HostProgram& program,
@@ -268,8 +214,8 @@ void HostExecutor::OnToken(HostProgram* program, const WireMessage& message) {
   const TokenBatch::Member here =
       FindEntry(*program, message.target, *target, message.shard);
   if (here.in_edge == UINT32_MAX) return;
-  TokenToDevice(program, here.device, here.in_edge, message.step,
-                message.flags & kPoisoned);
+  outbox_.SendToken(*program, here.device, here.in_edge, message.step,
+                    message.flags & kPoisoned);
 }
 
 void HostExecutor::OnPiece(HostProgram* program, const WireMessage& message,
@@ -284,7 +230,8 @@ void HostExecutor::OnPiece(HostProgram* program, const WireMessage& message,
       payload.data != piece->PlaceAt(message.step)) {
     Place(*piece, message.step, payload.data);
   }
-  TokenToDevice(program, piece->device, piece->in_edge, message.step, poison);
+  outbox_.SendToken(*program, piece->device, piece->in_edge, message.step,
+                    poison);
 }
 
 void HostExecutor::Place(const PieceIn& piece, uint64_t firing,
@@ -320,7 +267,7 @@ void HostExecutor::OnAllFired(HostProgram* program,
   out.target = message.target;
   out.step = message.step;
   out.item = all.own_sources;
-  for (int32_t host : all.target_hosts) SendToHost(host, out);
+  for (int32_t host : all.target_hosts) outbox_.SendToHost(program, host, out);
   OnAll(program, message.target, message.step, all.own_sources, poison);
 }
 
@@ -340,16 +287,16 @@ void HostExecutor::OnAll(HostProgram* program, uint32_t edge, uint64_t firing,
   all.arrived_poison[slot] = 0;
   const uint32_t tokens = program->plan->edges()[edge].tokens;
   for (const HostAllEdge::Target& target : all.targets) {
-    TokenToDevice(program, target.device, target.in_edge, firing + tokens,
-                  poison);
+    outbox_.SendToken(*program, target.device, target.in_edge, firing + tokens,
+                      poison);
   }
 }
 
 void HostExecutor::OnMessage(ActorId, ControlRef control) {
-  if (control->restarts() != restarts()) return counters_.stale.Add();
+  if (control->restarts() != outbox_.restarts()) return counters_.stale.Add();
   Handle(std::move(control));
   Proceed();
-  if (trace_ != nullptr) TraceMemory();
+  if (outbox_.trace() != nullptr) TraceMemory();
 }
 
 void HostExecutor::Handle(ControlRef control) {
@@ -375,19 +322,6 @@ void HostExecutor::Handle(ControlRef control) {
   }
 }
 
-void HostExecutor::TraceMessage(TraceKind kind, int host,
-                                const WireMessage& message,
-                                uint64_t payload_bytes) {
-  TraceEvent event = NewTraceEvent(kind, IndexOf(local_id()), trace_->Now());
-  event.program = message.incarnation;
-  event.target = message.target;
-  event.item = message.kind;
-  event.firing = kind == TraceKind::kSent ? message.step : payload_bytes;
-  event.value = message.sequence;
-  event.other = static_cast<uint32_t>(host);
-  trace_->Record(event);
-}
-
 void HostExecutor::TraceMemory() {
   traced_bytes_.resize(1 + arenas_.size());
   for (size_t i = 0; i < traced_bytes_.size(); ++i) {
@@ -396,10 +330,10 @@ void HostExecutor::TraceMemory() {
     traced_bytes_[i] = used;
     TraceEvent event =
         NewTraceEvent(i == 0 ? TraceKind::kHostBytes : TraceKind::kDeviceBytes,
-                      IndexOf(local_id()), trace_->Now());
+                      IndexOf(local_id()), outbox_.trace()->Now());
     event.value = used;
     if (i > 0) event.other = IndexOf(actors_.devices[i - 1]);
-    trace_->Record(event);
+    outbox_.trace()->Record(event);
   }
 }
 

@@ -35,6 +35,7 @@
 #include "runtime/device/device_report.h"
 #include "runtime/device/long_work.h"
 #include "runtime/executor/grant_sequencer.h"
+#include "runtime/executor/host_outbox.h"
 #include "runtime/executor/host_programs.h"
 #include "runtime/executor/io_thread.h"
 #include "runtime/executor/lost_devices.h"
@@ -46,7 +47,6 @@
 #include "runtime/program/token_record.h"
 #include "runtime/proto/control.pb.h"
 #include "runtime/protocol/directory.h"
-#include "runtime/protocol/peer_link.h"
 #include "runtime/protocol/wait_set.h"
 #include "runtime/staging/launch_staging.h"
 #include "runtime/staging/unfilled_launches.h"
@@ -71,12 +71,12 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
   void OnLocal(const LocalMessage& message) override;
   void OnPeer(const PeerNews& news) override {
     // A host that is gone comes back in the next epoch.
-    Advance(news.host, news.is_up ? news.epoch : news.epoch + 1);
+    outbox_.Advance(news.host, news.is_up ? news.epoch : news.epoch + 1);
   }
 
   // Must be called before the world starts. `ring` belongs to the executor's
   // worker.
-  void StartTrace(TraceRing* ring) { trace_ = ring; }
+  void StartTrace(TraceRing* ring) { outbox_.StartTrace(ring); }
 
   // Limits the host's memory for programs and arrays. Must be called on the
   // executor's worker.
@@ -100,26 +100,6 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
     std::vector<std::unique_ptr<DeviceReport>> reports;  // by device
   };
 
-  void Send(LocalId to, const LocalMessage& message);
-  void SendToDevice(uint32_t device, const LocalMessage& message) {
-    Send(actors_.devices[device], message);
-  }
-  void SendToHost(int host, WireMessage message, Payload payload = {});
-  // Numbers a message for its link to the host, counts it and traces it.
-  void Stamp(int host, uint64_t payload_bytes, WireMessage* message);
-  PeerLink& LinkTo(int host);
-  // Records the epoch that another host has, or will have when it returns.
-  void Advance(int32_t host, uint32_t epoch);
-  // Number of times that this host was replaced.
-  uint32_t restarts() const {
-    return context_.directory.place(host_).epoch - 1;
-  }
-  // Sends a control message from this epoch of the host.
-  void SendControl(ActorId to, ControlRef control) {
-    control->set_restarts(restarts());
-    ControlActor::SendControl(to, std::move(control));
-  }
-
   // Returns the program that a message of another host is for. Returns null if
   // the message is dropped: it is from no host, a duplicate, from another
   // epoch, or for a program that is not loaded.
@@ -128,13 +108,10 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
                   Payload payload);
 
   // Payloads that other processes read or write in place (host_payloads.cc).
-  // LendToHost returns false if the world did not lend the payload but sent it;
-  // `returned` will not come then.
-  bool LendToHost(int host, WireMessage message, Payload payload,
-                  LocalMessage returned);
   // Lends a piece from a device's buffer, and notifies the device when the
   // piece is returned.
-  void LendPiece(int host, const WireMessage& message, Payload payload);
+  void LendPiece(HostProgram* program, int host, const WireMessage& message,
+                 Payload payload);
   void ReturnPiece(const HostProgram& program, const LocalMessage& returned);
   void OnPayloadLanded(const LocalMessage& landed);
   void OnPayloadReturned(const LocalMessage& returned);
@@ -166,7 +143,7 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
                        absl::Span<const LocalMember> members);
 
   // Sends a device's token or piece to another host.
-  void Forward(const LocalMessage& message);
+  void Forward(HostProgram* program, const LocalMessage& message);
   // Returns the binding of the slice that an edge goes to, or null if there is
   // no such edge.
   static const SliceBinding* TargetOf(const HostProgram& program,
@@ -227,9 +204,6 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
   // Returns the launch that a grant is for, or null if it or a launch before it
   // was given up.
   HostLaunch* LaunchOf(HostProgram* program, const proto::Grant& grant);
-  // Sends a message to one device of each cohort that the program is on.
-  void NotifyCohorts(const HostProgram& program, LocalKind kind,
-                     void* payload = nullptr);
   // Notifies devices of launches whose arguments were filled, so that they
   // check their feeds again.
   void NotifyFilled();
@@ -293,14 +267,11 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
               const HostStore::Object& object) override;
   void OnLentEnd(uint32_t client, uint64_t request) override;
   void SendToClient(uint32_t client, const WireMessage& message,
-                    Payload payload) override;
+                    Payload payload) override {
+    outbox_.SendToClient(client, message, payload);
+  }
   void OnFilled() override { NotifyFilled(); }
 
-  // Notifies a device that one token has come.
-  void TokenToDevice(HostProgram* program, uint32_t device, uint32_t in_edge,
-                     uint64_t firing, bool poison);
-  void TraceMessage(TraceKind kind, int host, const WireMessage& message,
-                    uint64_t payload_bytes);
   // Traces changes of the memory in use.
   void TraceMemory();
 
@@ -308,7 +279,6 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
   World* const world_;
   const HostActors& actors_;
   const int host_;
-  TraceRing* trace_ = nullptr;
   const int64_t first_device_;          // number in the cluster
   std::vector<uint64_t> traced_bytes_;  // last ones: the host's, each device's
   std::vector<std::unique_ptr<Arena>> arenas_;  // per device
@@ -317,11 +287,11 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
   // Fields that each message reads come first. Programs are destroyed before
   // the arenas and arrays in which they live.
   HostPrograms programs_;
-  absl::flat_hash_map<int, PeerLink> links_;  // by host
+  HostCounters counters_;
+  HostOutbox outbox_;
   Batches<TokenBatch> arrived_;
   // Batches of the current record, by cohort.
   std::vector<TokenBatch*> arriving_;
-  HostCounters counters_;
   HostWork work_;
   GrantSequencer grants_;
   UnfilledLaunches unfilled_;

@@ -84,23 +84,13 @@ void HostExecutor::ApplyGrant(const proto::Grant& message) {
   for (uint32_t devices : program->cohort_sizes) {
     grant->cohorts.push_back({devices, 0, {}});
   }
-  NotifyCohorts(*program, kGrantDevice, grant.get());
+  outbox_.SendToCohorts(*program, kGrantDevice, grant.get());
   PrepareGranted(program);
-}
-
-void HostExecutor::NotifyCohorts(const HostProgram& program, LocalKind kind,
-                                 void* payload) {
-  LocalMessage message;
-  message.kind = kind;
-  message.program = program.program;
-  message.incarnation = program.incarnation;
-  message.payload = payload;
-  for (uint32_t device : program.cohort_heads) SendToDevice(device, message);
 }
 
 void HostExecutor::NotifyFilled() {
   unfilled_.Update([this](const HostProgram& program) {
-    NotifyCohorts(program, kArgumentFilled);
+    outbox_.SendToCohorts(program, kArgumentFilled);
   });
 }
 
@@ -122,7 +112,7 @@ void HostExecutor::OnDeviceDone(HostProgram* program,
 void HostExecutor::FinishGrant(HostProgram* program) {
   const HostGrant& grant = *program->grants.front();
   HostLaunch& launch = *grant.launch;
-  ControlRef control = NewControl(proto::Control::kGrantDone);
+  ControlRef control = outbox_.New(proto::Control::kGrantDone);
   proto::GrantDone* done = control->mutable_grant_done();
   done->set_program(program->program);
   done->set_incarnation(program->incarnation);
@@ -137,7 +127,7 @@ void HostExecutor::FinishGrant(HostProgram* program) {
   done->set_time_ns(static_cast<uint64_t>(time_ns));
   if (grant.end == launch.end) FinishLaunch(program, done);
   program->grants.Pop();
-  SendControl(
+  outbox_.SendControl(
       context_.directory.scheduler(context_.topology->island_of_host(host_)),
       std::move(control));
 }

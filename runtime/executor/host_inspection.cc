@@ -33,7 +33,7 @@ void HostExecutor::OnQuery(const proto::Query& query) {
     message.program = query.program();
     message.incarnation = query.incarnation();
     message.payload = inspection.reports.back().get();
-    SendToDevice(d, message);
+    outbox_.SendToDevice(d, message);
   }
   if (inspection.waiting.empty()) FinishInspection(query.program());
 }
@@ -51,7 +51,7 @@ void HostExecutor::FinishInspection(uint32_t id) {
   auto found = inspections_.find(id);
   Inspection& inspection = found->second;
   HostProgram* program = programs_.Find(id, inspection.incarnation);
-  ControlRef control = NewControl();
+  ControlRef control = outbox_.New();
   proto::Report* report = control->mutable_report();
   report->set_round(inspection.round);
   report->set_program(id);
@@ -85,7 +85,7 @@ void HostExecutor::FinishInspection(uint32_t id) {
     }
   }
   inspections_.erase(found);
-  SendControl(context_.directory.controller(), std::move(control));
+  outbox_.SendToController(std::move(control));
 }
 
 }  // namespace pathways

@@ -27,7 +27,7 @@ constexpr int64_t kControlReserve = 64;
 
 void HostExecutor::ReplyLoaded(uint32_t program, uint32_t incarnation,
                                const absl::Status& status, uint64_t lacking) {
-  ControlRef control = NewControl();
+  ControlRef control = outbox_.New();
   proto::LoadReply* reply = control->mutable_load_reply();
   reply->set_program(program);
   reply->set_incarnation(incarnation);
@@ -38,7 +38,7 @@ void HostExecutor::ReplyLoaded(uint32_t program, uint32_t incarnation,
   if (const HostProgram* loaded = programs_.Find(program, incarnation)) {
     reply->set_memory_bytes(loaded->host_memory.bytes());
   }
-  SendControl(context_.directory.controller(), std::move(control));
+  outbox_.SendToController(std::move(control));
 }
 
 void HostExecutor::OnLoad(const proto::LoadProgram& load) {
@@ -73,7 +73,7 @@ uint64_t HostExecutor::Load(const proto::LoadProgram& load, bool is_last) {
   // Record the epochs before the first message of the program to or from any of
   // these hosts.
   for (const proto::HostEpoch& life : load.lives()) {
-    Advance(static_cast<int32_t>(life.host()), life.restarts() + 1);
+    outbox_.Advance(static_cast<int32_t>(life.host()), life.restarts() + 1);
   }
   PlanHash hash;
   if (!hash.Read(load.plan().hash())) {
@@ -86,10 +86,10 @@ uint64_t HostExecutor::Load(const proto::LoadProgram& load, bool is_last) {
   if (plan == nullptr) {
     // The controller has every plan that it names, so this load has ended.
     if (context_.IsHere(/*the controller*/ -1)) return 0;
-    ControlRef control = NewControl();
+    ControlRef control = outbox_.New();
     *control->mutable_plan_wanted()->mutable_load() = load;
-    SendControl(context_.directory.reporter(context_.process),
-                std::move(control));
+    outbox_.SendControl(context_.directory.reporter(context_.process),
+                        std::move(control));
     return 0;
   }
   if (context_.trace != nullptr) {
@@ -130,7 +130,7 @@ uint64_t HostExecutor::Load(const proto::LoadProgram& load, bool is_last) {
     message.program = id;
     message.incarnation = load.incarnation();
     message.payload = device.get();
-    SendToDevice(device->device, message);
+    outbox_.SendToDevice(device->device, message);
   }
   return 0;
 }
@@ -233,17 +233,17 @@ void HostExecutor::OnStop(const proto::StopProgram& stop) {
         message.kind = kDetach;
         message.program = program->program;
         message.incarnation = program->incarnation;
-        SendToDevice(device->device, message);
+        outbox_.SendToDevice(device->device, message);
       }
       return TryFinishStop(program);
     }
   }
-  ControlRef control = NewControl();
+  ControlRef control = outbox_.New();
   proto::StopReply* reply = control->mutable_stop_reply();
   reply->set_program(stop.program());
   reply->set_incarnation(stop.incarnation());
   reply->set_host(host_);
-  SendControl(context_.directory.controller(), std::move(control));
+  outbox_.SendToController(std::move(control));
 }
 
 void HostExecutor::OnDetached(const LocalMessage& message) {
@@ -292,12 +292,12 @@ void HostExecutor::OnFree(const proto::FreeProgram& free) {
     UpdateCounters();
     context_.plans.Trim();
   }
-  ControlRef control = NewControl();
+  ControlRef control = outbox_.New();
   proto::FreeReply* reply = control->mutable_free_reply();
   reply->set_program(free.program());
   reply->set_incarnation(free.incarnation());
   reply->set_host(host_);
-  SendControl(context_.directory.controller(), std::move(control));
+  outbox_.SendToController(std::move(control));
 }
 
 }  // namespace pathways

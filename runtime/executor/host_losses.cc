@@ -75,9 +75,9 @@ void HostExecutor::Lose(const std::vector<uint32_t>& devices, bool unresponsive,
 
 void HostExecutor::NotifyLosses() {
   for (const proto::WorkerLost& lost : lost_.losses()) {
-    ControlRef control = NewControl();
+    ControlRef control = outbox_.New();
     *control->mutable_worker_lost() = lost;
-    SendControl(context_.directory.controller(), std::move(control));
+    outbox_.SendToController(std::move(control));
   }
 }
 

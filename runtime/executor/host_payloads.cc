@@ -36,37 +36,22 @@ const PieceIn* HostExecutor::FindPiece(const HostProgram& program,
   return piece != pieces.end() && piece->order() == wanted ? &*piece : nullptr;
 }
 
-bool HostExecutor::LendToHost(int host, WireMessage message, Payload payload,
-                              LocalMessage returned) {
-  Stamp(host, payload.bytes, &message);
-  HostProgram* program = programs_.Find(message.program, message.incarnation);
-  returned.kind = kPayloadReturned;
-  returned.program = message.program;
-  returned.incarnation = message.incarnation;
-  const bool is_lent = world_->Lend(self(), context_.directory.executor(host),
-                                    message, payload, returned);
-  program->payloads_away += is_lent;
-  return is_lent;
-}
-
-void HostExecutor::LendPiece(int host, const WireMessage& message,
-                             Payload payload) {
-  const HostProgram& program =
-      *programs_.Find(message.program, message.incarnation);
-  const PreparedPlan& plan = *program.plan;
+void HostExecutor::LendPiece(HostProgram* program, int host,
+                             const WireMessage& message, Payload payload) {
+  const PreparedPlan& plan = *program->plan;
   const uint32_t send = plan.edges()[message.target].from;
   const uint32_t slice = plan.plan().actions(send).slice();
   LocalMessage returned;
   returned.item = static_cast<uint32_t>(
       context_.topology->LocateGlobal(plan.bound(slice).device_of[message.item])
           .device);
-  const DeviceProgram& device = *program.devices[returned.item];
+  const DeviceProgram& device = *program->devices[returned.item];
   returned.target =
       device.first_entry[send] + device.LocalIndex(slice, message.item);
   returned.step = message.step;
-  if (!LendToHost(host, message, payload, returned)) {
+  if (!outbox_.Lend(program, host, message, payload, returned)) {
     // No route leads to that host, so nothing reads the piece.
-    ReturnPiece(program, returned);
+    ReturnPiece(*program, returned);
   }
 }
 
@@ -76,7 +61,7 @@ void HostExecutor::ReturnPiece(const HostProgram& program,
   message.kind = kPayloadReturned;
   message.program = program.program;
   message.incarnation = program.incarnation;
-  SendToDevice(returned.item, message);
+  outbox_.SendToDevice(returned.item, message);
 }
 
 ReceiveBuffer HostExecutor::OnOffer(ActorId from, const WireMessage& message,

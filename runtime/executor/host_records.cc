@@ -16,8 +16,8 @@ namespace pathways {
 void HostExecutor::ForwardRecords(RecordBatch* batch) {
   for (const TokenRecord& record : batch->records()) {
     WireMessage message = record.message;
-    if (programs_.Find(message.program, message.incarnation) == nullptr)
-      continue;
+    HostProgram* program = programs_.Find(message.program, message.incarnation);
+    if (program == nullptr) continue;
     Payload payload{record.data, record.bytes};
     if (message.item == 1) {  // a single member is sent as a plain message
       MemberHeader member;
@@ -29,7 +29,7 @@ void HostExecutor::ForwardRecords(RecordBatch* batch) {
       payload = {record.data + sizeof member, record.bytes - sizeof member};
       if (payload.bytes == 0) payload.data = nullptr;
     }
-    SendToHost(record.host, message, payload);
+    outbox_.SendToHost(program, record.host, message, payload);
   }
   batch->Return();
 }
@@ -130,7 +130,7 @@ void HostExecutor::TokensToDevices(const HostProgram& program,
   for (TokenBatch*& arriving : arriving_) {
     if (arriving == nullptr) continue;
     tokens.payload = arriving;
-    SendToDevice(arriving->members().front().device, tokens);
+    outbox_.SendToDevice(arriving->members().front().device, tokens);
     arriving = nullptr;
   }
 }

@@ -58,7 +58,7 @@ void HostExecutor::OnSpillDone() {
   if (!staging_.is_spilling() || change >= kReportedSpillBytes) {
     SendStored(staging_.last());
   }
-  if (trace_ != nullptr) TraceMemory();
+  if (outbox_.trace() != nullptr) TraceMemory();
 }
 
 void HostExecutor::Proceed() {
@@ -85,23 +85,23 @@ const HostProgram* HostExecutor::FindProgram(uint32_t program,
 }
 
 void HostExecutor::SendReady(uint64_t launch, const absl::Status& status) {
-  ControlRef control = NewControl(proto::Control::kLaunchReady);
+  ControlRef control = outbox_.New(proto::Control::kLaunchReady);
   proto::LaunchReady* ready = control->mutable_launch_ready();
   ready->set_launch(launch);
   ready->set_host(host_);
   ready->set_code(static_cast<int>(status.code()));
   ready->set_message(std::string(status.message()));
-  SendControl(context_.directory.controller(), std::move(control));
+  outbox_.SendToController(std::move(control));
 }
 
 void HostExecutor::SendStored(uint64_t sequence) {
-  ControlRef control = NewControl(proto::Control::kObjectsDropped);
+  ControlRef control = outbox_.New(proto::Control::kObjectsDropped);
   control->mutable_objects_dropped()->set_host(host_);
   control->mutable_objects_dropped()->set_sequence(sequence);
   control->mutable_objects_dropped()->set_spilled_bytes(
       staging_.spilled_bytes());
   told_spilled_ = staging_.spilled_bytes();
-  SendControl(context_.directory.controller(), std::move(control));
+  outbox_.SendToController(std::move(control));
 }
 
 // The message to itself comes after what arrived together with the launch,
@@ -112,18 +112,18 @@ void HostExecutor::SendStoredSoon() {
   if (std::exchange(stored_due_, true)) return;
   LocalMessage due;
   due.kind = kStoredDue;
-  Send(local_id(), due);
+  outbox_.SendToExecutor(due);
 }
 
 void HostExecutor::SendFetched(uint32_t client, uint64_t request,
                                uint64_t pieces) {
-  ControlRef control = NewControl();
+  ControlRef control = outbox_.New();
   control->set_client(client);
   proto::FetchReport* report = control->mutable_fetch_report();
   report->set_request(request);
   report->set_host(host_);
   report->set_pieces(pieces);
-  SendControl(context_.directory.controller(), std::move(control));
+  outbox_.SendToController(std::move(control));
 }
 
 void HostExecutor::OnLent(uint32_t client, uint64_t request,
@@ -133,12 +133,6 @@ void HostExecutor::OnLent(uint32_t client, uint64_t request,
 
 void HostExecutor::OnLentEnd(uint32_t client, uint64_t request) {
   context_.lent.Remove(client, request);
-}
-
-void HostExecutor::SendToClient(uint32_t client, const WireMessage& message,
-                                Payload payload) {
-  counters_.sent[message.kind].Add();
-  world_->Send(self(), context_.directory.client(client), message, payload);
 }
 
 }  // namespace pathways
