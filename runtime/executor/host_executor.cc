@@ -31,7 +31,8 @@ HostExecutor::HostExecutor(RuntimeContext* context, const HostActors* actors,
           HostMemoryBytes(context->topology->host(host)),
           context->backends->has_values()),
       staging_(this, &host_arena_, context->topology->HostName(host)),
-      outbox_(context, actors, host, &counters_) {
+      outbox_(context, actors, host, &counters_),
+      dispatcher_(context, host, &programs_, &outbox_) {
   const Topology& topology = *context->topology;
   const int island = topology.island_of_host(host);
   for (int d = 0; d < topology.num_host_devices(host); ++d) {
@@ -101,7 +102,7 @@ void HostExecutor::HandleWire(int host, HostProgram* program,
     case kContributionMessage:
       return OnContribution(host, program, message, payload);
     case kEnqueuedMessage:
-      return OnEnqueued(host, program, message);
+      return dispatcher_.OnEnqueued(host, program, message);
     case kTokensMessage:
     case kPiecesMessage:
       return OnRecord(program, message, payload);
@@ -120,9 +121,9 @@ void HostExecutor::OnLocal(const LocalMessage& message) {
     case kInspected:
       return OnInspected(message);
     case kHostWorkDone:
-      return OnHostWorkDone(message);
+      return dispatcher_.OnHostWorkDone(message);
     case kLongHostWork:
-      return OnLongHostWork(message);
+      return dispatcher_.OnLongHostWork(message);
     case kHostWorkLimit:
       return OnHostWorkLimit(message);
     case kWorkerLost:
@@ -155,7 +156,7 @@ void HostExecutor::OnLocal(const LocalMessage& message) {
     case kArrive:
       return OnArrive(program, message);
     case kActionFired:
-      return OnActionFired(program, message);
+      return dispatcher_.OnActionFired(program, message);
     case kLongKernel:
       return OnLongKernel(message);
     case kDeviceDone:

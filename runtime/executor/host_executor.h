@@ -35,12 +35,12 @@
 #include "runtime/device/device_report.h"
 #include "runtime/device/long_work.h"
 #include "runtime/executor/grant_sequencer.h"
+#include "runtime/executor/host_dispatcher.h"
 #include "runtime/executor/host_outbox.h"
 #include "runtime/executor/host_programs.h"
 #include "runtime/executor/io_thread.h"
 #include "runtime/executor/lost_devices.h"
 #include "runtime/executor/runtime_context.h"
-#include "runtime/program/dispatch.h"
 #include "runtime/program/host_actors.h"
 #include "runtime/program/host_program.h"
 #include "runtime/program/local_kind.h"
@@ -164,6 +164,8 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
 
   // Devices that take no more work (host_losses.cc).
   void OnWorkerLost(const LocalMessage& message);
+  void OnHostWorkLimit(const LocalMessage& message);
+  void OnLongKernel(const LocalMessage& message);
   // `unresponsive`: the devices will not answer either, and a thread may still
   // be in a kernel.
   void Lose(const std::vector<uint32_t>& devices, bool unresponsive,
@@ -218,24 +220,6 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
   void OnInspected(const LocalMessage& message);
   void FinishInspection(uint32_t program);
 
-  // Host-side work (host_dispatch.cc). Offer adds an action to the host's work
-  // if it can be prepared; Work spends the host's time on it.
-  void PrepareGranted(HostProgram* program);
-  void Offer(HostProgram* program, uint32_t item);
-  void Work();
-  void OnHostWorkDone(const LocalMessage& message);
-  void OnLongHostWork(const LocalMessage& message);
-  void OnHostWorkLimit(const LocalMessage& message);
-  // Returns the program, and sets `where`, of the host work that `message` is
-  // about. Returns null if the host no longer does that work.
-  HostProgram* FindHostWork(const LocalMessage& message, WorkLocation* where);
-  void OnLongKernel(const LocalMessage& message);
-  void Enqueue(HostProgram* program, uint32_t item);
-  void OnEnqueued(int host, HostProgram* program, const WireMessage& message);
-  void OnActionFired(HostProgram* program, const LocalMessage& message);
-  void ReportDispatch(const HostProgram& program,
-                      proto::StuckShard* stuck) const;
-
   // Groups of collectives with members on other hosts (host_collectives.cc).
   // FindGroup returns the group that a contribution is for, or null if there is
   // no such group with members on other hosts.
@@ -289,10 +273,10 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
   HostPrograms programs_;
   HostCounters counters_;
   HostOutbox outbox_;
+  HostDispatcher dispatcher_;
   Batches<TokenBatch> arrived_;
   // Batches of the current record, by cohort.
   std::vector<TokenBatch*> arriving_;
-  HostWork work_;
   GrantSequencer grants_;
   UnfilledLaunches unfilled_;
   std::map<uint32_t, Inspection> inspections_;  // by program

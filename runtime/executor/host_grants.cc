@@ -85,7 +85,7 @@ void HostExecutor::ApplyGrant(const proto::Grant& message) {
     grant->cohorts.push_back({devices, 0, {}});
   }
   outbox_.SendToCohorts(*program, kGrantDevice, grant.get());
-  PrepareGranted(program);
+  dispatcher_.PrepareGranted(program);
 }
 
 void HostExecutor::NotifyFilled() {

@@ -76,7 +76,7 @@ void HostExecutor::FinishInspection(uint32_t id) {
       proto::StuckShard* stuck = report->add_stuck();
       *stuck = r->report.stuck(i);
       if (program != nullptr && stuck->unprepared()) {
-        ReportDispatch(*program, stuck);
+        HostDispatcher::Report(*program, stuck);
       }
       if (program == nullptr || r->groups[i] >= program->groups.size()) {
         continue;

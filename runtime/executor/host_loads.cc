@@ -223,7 +223,7 @@ void HostExecutor::OnStop(const proto::StopProgram& stop) {
     if (program->stopping && !program->stopped) return;  // already in progress
     if (!program->stopping) {
       program->stopping = true;
-      work_.Drop(program->program, program->incarnation);
+      dispatcher_.Drop(*program);
       program->waiting.Clear();
       for (auto& device : program->devices) {
         if (device == nullptr) continue;

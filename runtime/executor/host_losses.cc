@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -38,6 +39,25 @@ void HostExecutor::OnWorkerLost(const LocalMessage& message) {
     }
   }
   Lose(CohortOf(actors_, message.item), /*unresponsive=*/true, why);
+}
+
+void HostExecutor::OnHostWorkLimit(const LocalMessage& message) {
+  const std::optional<std::string> why = dispatcher_.OnHostWorkLimit(message);
+  if (!why) return;
+  std::vector<uint32_t> devices(arenas_.size());
+  std::iota(devices.begin(), devices.end(), 0);
+  Lose(devices, /*unresponsive=*/false, *why);
+}
+
+void HostExecutor::OnLongKernel(const LocalMessage& message) {
+  const HostProgram* program =
+      programs_.Find(message.program, message.incarnation);
+  if (program == nullptr || !context_.limits.on_long) return;
+  LongWork work = DescribeKernel(*program->plan, *context_.topology,
+                                 {message.target, message.shard, message.step},
+                                 static_cast<TimeNs>(message.extra));
+  work.incarnation = program->incarnation;
+  context_.limits.on_long(work);
 }
 
 void HostExecutor::Lose(const std::vector<uint32_t>& devices, bool unresponsive,

@@ -1,4 +1,4 @@
-//===- host_dispatch.cc - Dispatch of actions to devices ------------------===//
+//===- host_dispatcher.cc - Dispatch of actions to devices ----------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,15 +6,15 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include <algorithm>
-#include <numeric>
-#include <vector>
+#include "runtime/executor/host_dispatcher.h"
 
-#include "runtime/executor/host_executor.h"
+#include <algorithm>
+
+#include "runtime/device/long_work.h"
 
 namespace pathways {
 
-void HostExecutor::PrepareGranted(HostProgram* program) {
+void HostDispatcher::PrepareGranted(HostProgram* program) {
   if (program->dispatch == nullptr) return;
   for (uint32_t i = 0; i < program->dispatch->items.size(); ++i) {
     Offer(program, i);
@@ -22,7 +22,7 @@ void HostExecutor::PrepareGranted(HostProgram* program) {
   Work();
 }
 
-void HostExecutor::Offer(HostProgram* program, uint32_t index) {
+void HostDispatcher::Offer(HostProgram* program, uint32_t index) {
   DispatchTable::Item& item = program->dispatch->items[index];
   if (!program->dispatch->Ready(item, program->granted)) return;
   // A grant exists until the devices have done all its firings.
@@ -32,10 +32,10 @@ void HostExecutor::Offer(HostProgram* program, uint32_t index) {
   if (grant == program->grants.end()) return;
   item.working = true;
   work_.Add({(*grant)->position, item.prepared, index, program->program,
-             program->incarnation, world_->Now()});
+             program->incarnation, world_.Now()});
 }
 
-void HostExecutor::Work() {
+void HostDispatcher::Work() {
   const TimeNs cost = context_.dispatch.host_work_ns;
   while (!work_.busy() && !work_.empty()) {
     if (cost == 0) {
@@ -57,25 +57,25 @@ void HostExecutor::Work() {
       message.extra = turn.number;
     }
     const TimeNs end = is_endless ? turn.begin + limit : turn.end;
-    outbox_.SendToExecutorAfter(end - world_->Now(), message);
+    outbox_.SendToExecutorAfter(end - world_.Now(), message);
     const TimeNs report = context_.limits.report_ns;
     if (report > 0 && end - turn.begin > report) {
       message.kind = kLongHostWork;
       message.step = turn.piece.firing;
       message.extra = turn.number;
-      outbox_.SendToExecutorAfter(turn.begin + report - world_->Now(), message);
+      outbox_.SendToExecutorAfter(turn.begin + report - world_.Now(), message);
     }
   }
 }
 
-void HostExecutor::OnHostWorkDone(const LocalMessage& message) {
+void HostDispatcher::OnHostWorkDone(const LocalMessage& message) {
   work_.End();
   Enqueue(programs_.Find(message.program, message.incarnation), message.target);
   Work();
 }
 
-HostProgram* HostExecutor::FindHostWork(const LocalMessage& message,
-                                        WorkLocation* where) {
+HostProgram* HostDispatcher::FindHostWork(const LocalMessage& message,
+                                          WorkLocation* where) const {
   HostProgram* program = programs_.Find(message.program, message.incarnation);
   if (!work_.IsIn(message.extra) || program == nullptr) {
     return nullptr;
@@ -89,7 +89,7 @@ HostProgram* HostExecutor::FindHostWork(const LocalMessage& message,
   return program;
 }
 
-void HostExecutor::OnLongHostWork(const LocalMessage& message) {
+void HostDispatcher::OnLongHostWork(const LocalMessage& message) {
   WorkLocation where;
   const HostProgram* program = FindHostWork(message, &where);
   const WorkLimits& limits = context_.limits;
@@ -101,35 +101,22 @@ void HostExecutor::OnLongHostWork(const LocalMessage& message) {
 }
 
 // The host's devices could continue, but nothing is prepared for them any more.
-void HostExecutor::OnHostWorkLimit(const LocalMessage& message) {
+std::optional<std::string> HostDispatcher::OnHostWorkLimit(
+    const LocalMessage& message) {
   WorkLocation where;
   const HostProgram* program = FindHostWork(message, &where);
   if (program == nullptr) {
-    // The program was given up meanwhile; the host continues with its next
-    // work.
+    // The host continues with its next work.
     work_.End();
-    return Work();
+    Work();
+    return std::nullopt;
   }
-  std::vector<uint32_t> devices(arenas_.size());
-  std::iota(devices.begin(), devices.end(), 0);
-  Lose(devices, /*unresponsive=*/false,
-       DescribeHostWork(*program->plan, *context_.topology, host_, where,
-                        context_.limits.limit_ns)
-           .Text());
+  return DescribeHostWork(*program->plan, *context_.topology, host_, where,
+                          context_.limits.limit_ns)
+      .Text();
 }
 
-void HostExecutor::OnLongKernel(const LocalMessage& message) {
-  const HostProgram* program =
-      programs_.Find(message.program, message.incarnation);
-  if (program == nullptr || !context_.limits.on_long) return;
-  LongWork work = DescribeKernel(*program->plan, *context_.topology,
-                                 {message.target, message.shard, message.step},
-                                 static_cast<TimeNs>(message.extra));
-  work.incarnation = program->incarnation;
-  context_.limits.on_long(work);
-}
-
-void HostExecutor::Enqueue(HostProgram* program, uint32_t index) {
+void HostDispatcher::Enqueue(HostProgram* program, uint32_t index) {
   if (program == nullptr) return;  // stopped meanwhile
   DispatchTable::Item& item = program->dispatch->items[index];
   LocalMessage message;
@@ -154,8 +141,8 @@ void HostExecutor::Enqueue(HostProgram* program, uint32_t index) {
   for (uint32_t follower : item.followers) Offer(program, follower);
 }
 
-void HostExecutor::OnEnqueued(int host, HostProgram* program,
-                              const WireMessage& message) {
+void HostDispatcher::OnEnqueued(int host, HostProgram* program,
+                                const WireMessage& message) {
   if (program->dispatch == nullptr) return;
   DispatchTable::Remote* remote =
       program->dispatch->FindRemote(message.target, host);
@@ -166,8 +153,8 @@ void HostExecutor::OnEnqueued(int host, HostProgram* program,
   Work();
 }
 
-void HostExecutor::OnActionFired(HostProgram* program,
-                                 const LocalMessage& message) {
+void HostDispatcher::OnActionFired(HostProgram* program,
+                                   const LocalMessage& message) {
   DispatchTable& table = *program->dispatch;
   const uint32_t index = table.item_of[message.target];
   DispatchTable::Item& item = table.items[index];
@@ -179,9 +166,8 @@ void HostExecutor::OnActionFired(HostProgram* program,
   Work();
 }
 
-// Reports what an entry that is not enqueued waits for.
-void HostExecutor::ReportDispatch(const HostProgram& program,
-                                  proto::StuckShard* stuck) const {
+void HostDispatcher::Report(const HostProgram& program,
+                            proto::StuckShard* stuck) {
   const DispatchTable& table = *program.dispatch;
   const DispatchTable::Item& item = table.items[table.item_of[stuck->action()]];
   const DispatchTable::Source* source = table.Missing(item);
