@@ -32,7 +32,8 @@ HostExecutor::HostExecutor(RuntimeContext* context, const HostActors* actors,
           context->backends->has_values()),
       staging_(this, &host_arena_, context->topology->HostName(host)),
       outbox_(context, actors, host, &counters_),
-      dispatcher_(context, host, &programs_, &outbox_) {
+      dispatcher_(context, host, &programs_, &outbox_),
+      exchanges_(context->topology, &outbox_) {
   const Topology& topology = *context->topology;
   const int island = topology.island_of_host(host);
   for (int d = 0; d < topology.num_host_devices(host); ++d) {
@@ -100,7 +101,7 @@ void HostExecutor::HandleWire(int host, HostProgram* program,
       return OnAll(program, message.target, message.step, message.item,
                    message.flags & kPoisoned);
     case kContributionMessage:
-      return OnContribution(host, program, message, payload);
+      return exchanges_.OnContribution(host, program, message, payload);
     case kEnqueuedMessage:
       return dispatcher_.OnEnqueued(host, program, message);
     case kTokensMessage:
@@ -154,7 +155,7 @@ void HostExecutor::OnLocal(const LocalMessage& message) {
     case kAllFired:
       return OnAllFired(program, message);
     case kArrive:
-      return OnArrive(program, message);
+      return exchanges_.OnArrive(program, message);
     case kActionFired:
       return dispatcher_.OnActionFired(program, message);
     case kLongKernel:

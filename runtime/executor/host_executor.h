@@ -36,6 +36,7 @@
 #include "runtime/device/long_work.h"
 #include "runtime/executor/grant_sequencer.h"
 #include "runtime/executor/host_dispatcher.h"
+#include "runtime/executor/host_exchanges.h"
 #include "runtime/executor/host_outbox.h"
 #include "runtime/executor/host_programs.h"
 #include "runtime/executor/io_thread.h"
@@ -220,19 +221,6 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
   void OnInspected(const LocalMessage& message);
   void FinishInspection(uint32_t program);
 
-  // Groups of collectives with members on other hosts (host_collectives.cc).
-  // FindGroup returns the group that a contribution is for, or null if there is
-  // no such group with members on other hosts.
-  HostGroup* FindGroup(HostProgram* program, const WireMessage& message) const;
-  void OnArrive(HostProgram* program, const LocalMessage& message);
-  void OnContribution(int host, HostProgram* program,
-                      const WireMessage& message, Payload payload);
-  // Advances a group's exchange, and notifies the devices when it is done.
-  void Exchange(HostProgram* program, uint32_t group, uint64_t firing);
-  // Reports the members of the group that a stuck shard waits for.
-  void ReportAbsent(const HostProgram& program, const HostGroup& group,
-                    proto::StuckShard* stuck) const;
-
   // Values of launches (host_values.cc).
   void StartSpilling(std::unique_ptr<SpillDisk> disk);
   void OnSpillDone();
@@ -274,6 +262,7 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
   HostCounters counters_;
   HostOutbox outbox_;
   HostDispatcher dispatcher_;
+  HostExchanges exchanges_;
   Batches<TokenBatch> arrived_;
   // Batches of the current record, by cohort.
   std::vector<TokenBatch*> arriving_;

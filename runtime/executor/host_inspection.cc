@@ -81,7 +81,7 @@ void HostExecutor::FinishInspection(uint32_t id) {
       if (program == nullptr || r->groups[i] >= program->groups.size()) {
         continue;
       }
-      ReportAbsent(*program, program->groups[r->groups[i]], stuck);
+      exchanges_.Report(*program, program->groups[r->groups[i]], stuck);
     }
   }
   inspections_.erase(found);

@@ -79,7 +79,7 @@ ReceiveBuffer HostExecutor::OnOffer(ActorId from, const WireMessage& message,
       if (memory == nullptr) memory = program->landings.Take(bytes);
     }
   } else if (message.kind == kContributionMessage) {
-    const HostGroup* group = FindGroup(program, message);
+    const HostGroup* group = HostExchanges::Find(program, message);
     if (group == nullptr) return {};
     memory = group->exchange->PlaceOf(
         message.step, host, message.item % kContributionRounds, bytes);

@@ -36,10 +36,12 @@ struct RecordedContext {
   RuntimeContext context;
 };
 
-// Host 0 of two, with two devices that are cohorts of their own, in epoch 3.
+// Host 0 of a topology, which is of two hosts by default, in epoch 3. It has
+// two devices, each a cohort of its own.
 class OutboxTest : public ::testing::Test, protected RecordedContext {
  protected:
-  OutboxTest() : RecordedContext("2x1x2", 3) {}
+  explicit OutboxTest(const std::string& topology = "2x1x2")
+      : RecordedContext(topology, 3) {}
 
   const HostActors actors_{LocalId{10}, {LocalId{11}, LocalId{12}}, {0, 1}};
   HostCounters counters_;

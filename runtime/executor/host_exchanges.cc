@@ -1,4 +1,4 @@
-//===- host_collectives.cc - Collectives between hosts --------------------===//
+//===- host_exchanges.cc - Collectives between hosts ----------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include <optional>
+#include "runtime/executor/host_exchanges.h"
 
-#include "runtime/executor/host_executor.h"
+#include <optional>
 
 namespace pathways {
 namespace {
@@ -18,14 +18,15 @@ static_assert(layout::kExchangeRounds <= kContributionRounds);
 
 }  // namespace
 
-void HostExecutor::OnArrive(HostProgram* program, const LocalMessage& message) {
+void HostExchanges::OnArrive(HostProgram* program,
+                             const LocalMessage& message) {
   HostGroup& group = program->groups[message.target];
   group.exchange->Arrive(message.step, message.flags & kPoisoned);
-  Exchange(program, message.target, message.step);
+  Advance(program, message.target, message.step);
 }
 
-HostGroup* HostExecutor::FindGroup(HostProgram* program,
-                                   const WireMessage& message) const {
+HostGroup* HostExchanges::Find(HostProgram* program,
+                               const WireMessage& message) {
   auto found = program->group_of.find(
       {message.target, message.item / kContributionRounds, message.shard});
   if (found == program->group_of.end()) return nullptr;
@@ -33,19 +34,20 @@ HostGroup* HostExecutor::FindGroup(HostProgram* program,
   return group->exchange == nullptr ? nullptr : group;
 }
 
-void HostExecutor::OnContribution(int host, HostProgram* program,
-                                  const WireMessage& message, Payload payload) {
-  HostGroup* group = FindGroup(program, message);
+void HostExchanges::OnContribution(int host, HostProgram* program,
+                                   const WireMessage& message,
+                                   Payload payload) {
+  HostGroup* group = Find(program, message);
   if (group != nullptr &&
       group->exchange->Receive(
           message.step, host, message.item % kContributionRounds,
           message.flags & kPoisoned, payload.data, payload.bytes)) {
-    Exchange(program, static_cast<uint32_t>(group - program->groups.data()),
-             message.step);
+    Advance(program, static_cast<uint32_t>(group - program->groups.data()),
+            message.step);
   }
 }
 
-void HostExecutor::Exchange(HostProgram* program, uint32_t index,
+void HostExchanges::Advance(HostProgram* program, uint32_t index,
                             uint64_t firing) {
   const HostGroup& group = program->groups[index];
   const std::optional<bool> poison = group.exchange->Advance(
@@ -79,9 +81,8 @@ void HostExecutor::Exchange(HostProgram* program, uint32_t index,
   }
 }
 
-void HostExecutor::ReportAbsent(const HostProgram& program,
-                                const HostGroup& group,
-                                proto::StuckShard* stuck) const {
+void HostExchanges::Report(const HostProgram& program, const HostGroup& group,
+                           proto::StuckShard* stuck) const {
   const uint64_t firing = stuck->firing();
   auto absent = [&](uint32_t rank) {
     if (stuck->absent_size() < kMaxAbsent) {
@@ -100,7 +101,7 @@ void HostExecutor::ReportAbsent(const HostProgram& program,
       program.plan->bound(program.plan->plan().actions(group.action).slice());
   for (uint32_t rank = 0; rank < group.members.size(); ++rank) {
     const int64_t device = slice.device_of[group.members[rank]];
-    if (context_.topology->LocateGlobal(device).host == awaited->host) {
+    if (topology_.LocateGlobal(device).host == awaited->host) {
       absent(rank);
     }
   }
