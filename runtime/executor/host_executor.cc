@@ -8,8 +8,6 @@
 
 #include "runtime/executor/host_executor.h"
 
-#include <algorithm>
-#include <cstring>
 #include <string>
 #include <utility>
 
@@ -25,7 +23,6 @@ HostExecutor::HostExecutor(RuntimeContext* context, const HostActors* actors,
       world_(context->world),
       actors_(*actors),
       host_(host),
-      first_device_(context->topology->GlobalDevice({host, 0})),
       host_arena_(
           absl::StrCat("host memory of ", context->topology->HostName(host)),
           HostMemoryBytes(context->topology->host(host)),
@@ -33,7 +30,9 @@ HostExecutor::HostExecutor(RuntimeContext* context, const HostActors* actors,
       staging_(this, &host_arena_, context->topology->HostName(host)),
       outbox_(context, actors, host, &counters_),
       dispatcher_(context, host, &programs_, &outbox_),
-      exchanges_(context->topology, &outbox_) {
+      exchanges_(context->topology, &outbox_),
+      tokens_(context->topology, actors, host, &programs_, &outbox_,
+              &counters_) {
   const Topology& topology = *context->topology;
   const int island = topology.island_of_host(host);
   for (int d = 0; d < topology.num_host_devices(host); ++d) {
@@ -94,19 +93,19 @@ void HostExecutor::HandleWire(int host, HostProgram* program,
   }
   switch (message.kind) {
     case kTokenMessage:
-      return OnToken(program, message);
+      return tokens_.OnToken(program, message);
     case kPieceMessage:
-      return OnPiece(program, message, payload);
+      return tokens_.OnPiece(program, message, payload);
     case kBroadcastMessage:
-      return OnAll(program, message.target, message.step, message.item,
-                   message.flags & kPoisoned);
+      return tokens_.OnBroadcast(program, message.target, message.step,
+                                 message.item, message.flags & kPoisoned);
     case kContributionMessage:
       return exchanges_.OnContribution(host, program, message, payload);
     case kEnqueuedMessage:
       return dispatcher_.OnEnqueued(host, program, message);
     case kTokensMessage:
     case kPiecesMessage:
-      return OnRecord(program, message, payload);
+      return tokens_.OnRecord(program, message, payload);
     default:
       return;
   }
@@ -137,7 +136,7 @@ void HostExecutor::OnLocal(const LocalMessage& message) {
       OnPayloadLanded(message);
       return Proceed();
     case kForwardRecords:
-      return ForwardRecords(static_cast<RecordBatch*>(message.payload));
+      return tokens_.ForwardRecords(static_cast<RecordBatch*>(message.payload));
     case kSpillDone:
       return OnSpillDone();
     case kStoredDue:
@@ -151,9 +150,9 @@ void HostExecutor::OnLocal(const LocalMessage& message) {
   switch (message.kind) {
     case kForwardToken:
     case kForwardPiece:
-      return Forward(program, message);
+      return tokens_.Forward(program, message);
     case kAllFired:
-      return OnAllFired(program, message);
+      return tokens_.OnAllFired(program, message);
     case kArrive:
       return exchanges_.OnArrive(program, message);
     case kActionFired:
@@ -165,132 +164,6 @@ void HostExecutor::OnLocal(const LocalMessage& message) {
       return Proceed();
     default:
       return;
-  }
-}
-
-void HostExecutor::Forward(HostProgram* program, const LocalMessage& message) {
-  WireMessage out;
-  out.kind = message.kind == kForwardToken ? kTokenMessage : kPieceMessage;
-  out.flags = message.flags & kPoisoned;
-  out.program = message.program;
-  out.incarnation = message.incarnation;
-  out.target = message.target;
-  out.shard = message.shard;
-  out.item = message.item;
-  out.step = message.step;
-  const int host = static_cast<int>(message.extra);
-  const Payload payload = {message.payload, message.payload_bytes};
-  if (message.flags & kInPlace) {
-    LendPiece(program, host, out, payload);
-  } else {
-    outbox_.SendToHost(program, host, out, payload);
-  }
-}
-
-const SliceBinding* HostExecutor::TargetOf(const HostProgram& program,
-                                           uint32_t edge) {
-  const PreparedPlan& plan = *program.plan;
-  if (edge >= plan.edges().size()) return nullptr;
-  return &plan.bound(plan.plan().actions(plan.edges()[edge].to).slice());
-}
-
-TokenBatch::Member HostExecutor::FindEntry(const HostProgram& program,
-                                           uint32_t edge,
-                                           const SliceBinding& target,
-                                           uint32_t shard) const {
-  constexpr TokenBatch::Member kNone{0, UINT32_MAX};
-  if (shard >= target.device_of.size()) return kNone;
-  const auto device =  // wraps, or is too large, for a device of another host
-      static_cast<uint64_t>(target.device_of[shard] - first_device_);
-  if (device >= program.devices.size()) return kNone;
-  const uint32_t base =
-      program.edge_bases.At(edge, static_cast<uint32_t>(device));
-  if (base == kNoEntry) return kNone;
-  return {static_cast<uint32_t>(device),
-          base + static_cast<uint32_t>(target.index_of[shard])};
-}
-
-void HostExecutor::OnToken(HostProgram* program, const WireMessage& message) {
-  const SliceBinding* target = TargetOf(*program, message.target);
-  if (target == nullptr) return;
-  const TokenBatch::Member here =
-      FindEntry(*program, message.target, *target, message.shard);
-  if (here.in_edge == UINT32_MAX) return;
-  outbox_.SendToken(*program, here.device, here.in_edge, message.step,
-                    message.flags & kPoisoned);
-}
-
-void HostExecutor::OnPiece(HostProgram* program, const WireMessage& message,
-                           Payload payload) {
-  const PieceIn* piece =
-      FindPiece(*program, message.target, message.shard, message.item);
-  if (piece == nullptr) return;
-  const bool poison = message.flags & kPoisoned;
-  // The sender had the credit for this slot, so no entry reads it now.
-  if (!poison && payload.data != nullptr && piece->to.base != nullptr &&
-      payload.bytes == piece->bytes &&
-      payload.data != piece->PlaceAt(message.step)) {
-    Place(*piece, message.step, payload.data);
-  }
-  outbox_.SendToken(*program, piece->device, piece->in_edge, message.step,
-                    poison);
-}
-
-void HostExecutor::Place(const PieceIn& piece, uint64_t firing,
-                         const void* bytes) {
-  if (char* const dense = piece.PlaceAt(firing)) {
-    std::memcpy(dense, bytes, piece.bytes);
-  } else {
-    layout::CopyBox(bytes, piece.extent, piece.zeros, piece.to.at(firing),
-                    piece.destination->shape, piece.destination_offset,
-                    piece.extent, piece.destination->element_bytes);
-  }
-  counters_.placed_bytes.Add(piece.bytes);
-}
-
-void HostExecutor::OnAllFired(HostProgram* program,
-                              const LocalMessage& message) {
-  const int32_t index = message.target < program->all_of_edge.size()
-                            ? program->all_of_edge[message.target]
-                            : -1;
-  if (index < 0) return;
-  HostAllEdge& all = program->all_edges[index];
-  const uint64_t slot = message.step % program->plan->window();
-  all.left_poison[slot] |= (message.flags & kPoisoned) != 0;
-  if (--all.left[slot] != 0) return;
-  const bool poison = all.left_poison[slot];
-  all.left[slot] = all.own_sources;
-  all.left_poison[slot] = 0;
-  WireMessage out;
-  out.kind = kBroadcastMessage;
-  out.flags = poison ? kPoisoned : 0;
-  out.program = program->program;
-  out.incarnation = program->incarnation;
-  out.target = message.target;
-  out.step = message.step;
-  out.item = all.own_sources;
-  for (int32_t host : all.target_hosts) outbox_.SendToHost(program, host, out);
-  OnAll(program, message.target, message.step, all.own_sources, poison);
-}
-
-void HostExecutor::OnAll(HostProgram* program, uint32_t edge, uint64_t firing,
-                         uint32_t count, bool poison) {
-  const int32_t index =
-      edge < program->all_of_edge.size() ? program->all_of_edge[edge] : -1;
-  if (index < 0) return;
-  HostAllEdge& all = program->all_edges[index];
-  if (all.targets.empty()) return;
-  const uint64_t slot = firing % program->plan->window();
-  all.arrived[slot] += count;
-  all.arrived_poison[slot] |= poison;
-  if (all.arrived[slot] < all.all_sources) return;
-  poison = all.arrived_poison[slot];
-  all.arrived[slot] = 0;
-  all.arrived_poison[slot] = 0;
-  const uint32_t tokens = program->plan->edges()[edge].tokens;
-  for (const HostAllEdge::Target& target : all.targets) {
-    outbox_.SendToken(*program, target.device, target.in_edge, firing + tokens,
-                      poison);
   }
 }
 

@@ -39,13 +39,13 @@
 #include "runtime/executor/host_exchanges.h"
 #include "runtime/executor/host_outbox.h"
 #include "runtime/executor/host_programs.h"
+#include "runtime/executor/host_tokens.h"
 #include "runtime/executor/io_thread.h"
 #include "runtime/executor/lost_devices.h"
 #include "runtime/executor/runtime_context.h"
 #include "runtime/program/host_actors.h"
 #include "runtime/program/host_program.h"
 #include "runtime/program/local_kind.h"
-#include "runtime/program/token_record.h"
 #include "runtime/proto/control.pb.h"
 #include "runtime/protocol/directory.h"
 #include "runtime/protocol/wait_set.h"
@@ -109,59 +109,11 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
                   Payload payload);
 
   // Payloads that other processes read or write in place (host_payloads.cc).
-  // Lends a piece from a device's buffer, and notifies the device when the
-  // piece is returned.
-  void LendPiece(HostProgram* program, int host, const WireMessage& message,
-                 Payload payload);
-  void ReturnPiece(const HostProgram& program, const LocalMessage& returned);
   void OnPayloadLanded(const LocalMessage& landed);
   void OnPayloadReturned(const LocalMessage& returned);
   // Ends the use of a payload. Returns its program, or null if that is not
   // loaded.
   HostProgram* EndPayload(const LocalMessage& about);
-  // Returns null if no such piece comes to this host.
-  const PieceIn* FindPiece(const HostProgram& program, uint32_t edge,
-                           uint32_t shard, uint32_t source) const;
-
-  // Tokens and pieces of other processes, several per message
-  // (host_records.cc).
-  void ForwardRecords(RecordBatch* batch);
-  void OnRecord(HostProgram* program, const WireMessage& message,
-                Payload payload);
-  struct LocalMember {
-    const PieceIn* piece;  // null: a token, or poisoned
-    const char* bytes;     // bytes of the piece
-    TokenBatch::Member member;
-  };
-  // `last`: piece of the preceding member; null: none.
-  const PieceIn* FindNextPiece(const HostProgram& program, uint32_t edge,
-                               MemberHeader member, const PieceIn* last) const;
-  // Reads the members of a record into `members`. Returns false if the record
-  // is malformed.
-  bool ReadMembers(const HostProgram& program, const WireMessage& message,
-                   Payload payload, LocalMember* members) const;
-  void TokensToDevices(const HostProgram& program, const WireMessage& message,
-                       absl::Span<const LocalMember> members);
-
-  // Sends a device's token or piece to another host.
-  void Forward(HostProgram* program, const LocalMessage& message);
-  // Returns the binding of the slice that an edge goes to, or null if there is
-  // no such edge.
-  static const SliceBinding* TargetOf(const HostProgram& program,
-                                      uint32_t edge);
-  // Returns the entry on this host that a token is for. Its in-edge is
-  // UINT32_MAX if there is none.
-  TokenBatch::Member FindEntry(const HostProgram& program, uint32_t edge,
-                               const SliceBinding& target,
-                               uint32_t shard) const;
-  void OnToken(HostProgram* program, const WireMessage& message);
-  void OnPiece(HostProgram* program, const WireMessage& message,
-               Payload payload);
-  // Copies the bytes of a piece, as they arrived, to its destination.
-  void Place(const PieceIn& piece, uint64_t firing, const void* bytes);
-  void OnAll(HostProgram* program, uint32_t edge, uint64_t firing,
-             uint32_t count, bool poison);
-  void OnAllFired(HostProgram* program, const LocalMessage& message);
 
   // Devices that take no more work (host_losses.cc).
   void OnWorkerLost(const LocalMessage& message);
@@ -251,7 +203,6 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
   World* const world_;
   const HostActors& actors_;
   const int host_;
-  const int64_t first_device_;          // number in the cluster
   std::vector<uint64_t> traced_bytes_;  // last ones: the host's, each device's
   std::vector<std::unique_ptr<Arena>> arenas_;  // per device
   Arena host_arena_;
@@ -263,9 +214,7 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
   HostOutbox outbox_;
   HostDispatcher dispatcher_;
   HostExchanges exchanges_;
-  Batches<TokenBatch> arrived_;
-  // Batches of the current record, by cohort.
-  std::vector<TokenBatch*> arriving_;
+  HostTokens tokens_;
   GrantSequencer grants_;
   UnfilledLaunches unfilled_;
   std::map<uint32_t, Inspection> inspections_;  // by program

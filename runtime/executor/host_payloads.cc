@@ -22,48 +22,6 @@ static_assert(kNumWireKinds <= 1 << kKindBits);
 
 }  // namespace
 
-const PieceIn* HostExecutor::FindPiece(const HostProgram& program,
-                                       uint32_t edge, uint32_t shard,
-                                       uint32_t source) const {
-  const PreparedPlan& plan = *program.plan;
-  if (edge >= plan.edges().size()) return nullptr;
-  const absl::Span<const PieceIn> pieces =
-      program.PiecesOf(plan.edges()[edge].to);
-  const auto wanted = std::make_pair(source, shard);
-  const auto piece = std::lower_bound(
-      pieces.begin(), pieces.end(), wanted,
-      [](const PieceIn& a, const auto& order) { return a.order() < order; });
-  return piece != pieces.end() && piece->order() == wanted ? &*piece : nullptr;
-}
-
-void HostExecutor::LendPiece(HostProgram* program, int host,
-                             const WireMessage& message, Payload payload) {
-  const PreparedPlan& plan = *program->plan;
-  const uint32_t send = plan.edges()[message.target].from;
-  const uint32_t slice = plan.plan().actions(send).slice();
-  LocalMessage returned;
-  returned.item = static_cast<uint32_t>(
-      context_.topology->LocateGlobal(plan.bound(slice).device_of[message.item])
-          .device);
-  const DeviceProgram& device = *program->devices[returned.item];
-  returned.target =
-      device.first_entry[send] + device.LocalIndex(slice, message.item);
-  returned.step = message.step;
-  if (!outbox_.Lend(program, host, message, payload, returned)) {
-    // No route leads to that host, so nothing reads the piece.
-    ReturnPiece(*program, returned);
-  }
-}
-
-void HostExecutor::ReturnPiece(const HostProgram& program,
-                               const LocalMessage& returned) {
-  LocalMessage message = returned;
-  message.kind = kPayloadReturned;
-  message.program = program.program;
-  message.incarnation = program.incarnation;
-  outbox_.SendToDevice(returned.item, message);
-}
-
 ReceiveBuffer HostExecutor::OnOffer(ActorId from, const WireMessage& message,
                                     uint64_t bytes) {
   HostProgram* program = AcceptWire(from, message);
@@ -71,8 +29,8 @@ ReceiveBuffer HostExecutor::OnOffer(ActorId from, const WireMessage& message,
   const int host = context_.directory.HostOfExecutor(from);
   char* memory = nullptr;
   if (message.kind == kPieceMessage) {
-    const PieceIn* piece =
-        FindPiece(*program, message.target, message.shard, message.item);
+    const PieceIn* piece = HostTokens::FindPiece(*program, message.target,
+                                                 message.shard, message.item);
     if (piece == nullptr) return {};
     if (piece->bytes == bytes && piece->to.base != nullptr) {
       memory = piece->PlaceAt(message.step);
@@ -138,7 +96,7 @@ void HostExecutor::OnPayloadReturned(const LocalMessage& returned) {
   HostProgram* program = EndPayload(returned);
   if (program == nullptr) return;
   if (!program->stopping && returned.item < program->devices.size()) {
-    ReturnPiece(*program, returned);
+    tokens_.ReturnPiece(*program, returned);
   }
   TryFinishStop(program);
 }
