@@ -32,7 +32,9 @@ HostExecutor::HostExecutor(RuntimeContext* context, const HostActors* actors,
       dispatcher_(context, host, &programs_, &outbox_),
       exchanges_(context->topology, &outbox_),
       tokens_(context->topology, actors, host, &programs_, &outbox_,
-              &counters_) {
+              &counters_),
+      inspections_(host, context->topology->num_host_devices(host), &programs_,
+                   &lost_, &exchanges_, &outbox_) {
   const Topology& topology = *context->topology;
   const int island = topology.island_of_host(host);
   for (int d = 0; d < topology.num_host_devices(host); ++d) {
@@ -119,7 +121,7 @@ void HostExecutor::OnLocal(const LocalMessage& message) {
       OnDetached(message);
       return Proceed();
     case kInspected:
-      return OnInspected(message);
+      return inspections_.OnInspected(message);
     case kHostWorkDone:
       return dispatcher_.OnHostWorkDone(message);
     case kLongHostWork:
@@ -187,7 +189,8 @@ void HostExecutor::Handle(ControlRef control) {
     case proto::Control::kGrant:
       return OnGrant(std::move(control));
     case proto::Control::kQuery:
-      return OnQuery(control->query());
+      NotifyLosses();
+      return inspections_.OnQuery(control->query());
     case proto::Control::kPrepareLaunch:
     case proto::Control::kDropObjects:
     case proto::Control::kFetchBegin:

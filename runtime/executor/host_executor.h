@@ -23,7 +23,6 @@
 #ifndef RUNTIME_EXECUTOR_HOST_EXECUTOR_H_
 #define RUNTIME_EXECUTOR_HOST_EXECUTOR_H_
 
-#include <map>
 #include <memory>
 #include <set>
 #include <utility>
@@ -32,11 +31,11 @@
 #include "runtime/binding/plan_index.h"
 #include "runtime/device/counters.h"
 #include "runtime/device/device_backend.h"
-#include "runtime/device/device_report.h"
 #include "runtime/device/long_work.h"
 #include "runtime/executor/grant_sequencer.h"
 #include "runtime/executor/host_dispatcher.h"
 #include "runtime/executor/host_exchanges.h"
+#include "runtime/executor/host_inspections.h"
 #include "runtime/executor/host_outbox.h"
 #include "runtime/executor/host_programs.h"
 #include "runtime/executor/host_tokens.h"
@@ -48,7 +47,6 @@
 #include "runtime/program/local_kind.h"
 #include "runtime/proto/control.pb.h"
 #include "runtime/protocol/directory.h"
-#include "runtime/protocol/wait_set.h"
 #include "runtime/staging/launch_staging.h"
 #include "runtime/staging/unfilled_launches.h"
 #include "runtime/store/store.h"
@@ -93,14 +91,6 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
   const Arena& host_arena() const { return host_arena_; }
 
  private:
-  // A query that waits for the devices' answers.
-  struct Inspection {
-    uint64_t round = 0;
-    uint32_t incarnation = 0;
-    WaitSet waiting;
-    std::vector<std::unique_ptr<DeviceReport>> reports;  // by device
-  };
-
   // Returns the program that a message of another host is for. Returns null if
   // the message is dropped: it is from no host, a duplicate, from another
   // epoch, or for a program that is not loaded.
@@ -168,11 +158,6 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
   // Ends the program's first launch, and completes `done`.
   void FinishLaunch(HostProgram* program, proto::GrantDone* done);
 
-  // Reports of what the host waits for (host_inspection.cc).
-  void OnQuery(const proto::Query& query);
-  void OnInspected(const LocalMessage& message);
-  void FinishInspection(uint32_t program);
-
   // Values of launches (host_values.cc).
   void StartSpilling(std::unique_ptr<SpillDisk> disk);
   void OnSpillDone();
@@ -215,10 +200,10 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
   HostDispatcher dispatcher_;
   HostExchanges exchanges_;
   HostTokens tokens_;
+  LostDevices lost_;
+  HostInspections inspections_;
   GrantSequencer grants_;
   UnfilledLaunches unfilled_;
-  std::map<uint32_t, Inspection> inspections_;  // by program
-  LostDevices lost_;
   // Loads that wait for memory, by incarnation.
   std::set<uint32_t> waiting_loads_;
   uint64_t told_spilled_ = 0;  // as last reported

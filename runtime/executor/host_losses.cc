@@ -86,11 +86,7 @@ void HostExecutor::Lose(const std::vector<uint32_t>& devices, bool unresponsive,
                   CheckLosses(*program));
     }
   }
-  std::vector<uint32_t> over;
-  for (auto& [program, inspection] : inspections_) {
-    if (erase(&inspection.waiting)) over.push_back(program);
-  }
-  for (uint32_t program : over) FinishInspection(program);
+  inspections_.DropDevices(devices);
 }
 
 void HostExecutor::NotifyLosses() {

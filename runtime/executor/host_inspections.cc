@@ -1,4 +1,4 @@
-//===- host_inspection.cc - Reports of what a host waits for --------------===//
+//===- host_inspections.cc - Reports of what a host waits for -------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,16 +6,16 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/executor/host_inspections.h"
+
 #include <algorithm>
-#include <memory>
 #include <utility>
 
-#include "runtime/executor/host_executor.h"
+#include "runtime/executor/host_dispatcher.h"
 
 namespace pathways {
 
-void HostExecutor::OnQuery(const proto::Query& query) {
-  NotifyLosses();
+void HostInspections::OnQuery(const proto::Query& query) {
   Inspection& inspection = inspections_[query.program()];
   if (!inspection.waiting.empty()) {
     inspection.round = std::max(inspection.round, query.round());
@@ -24,7 +24,7 @@ void HostExecutor::OnQuery(const proto::Query& query) {
   inspection.round = query.round();
   inspection.incarnation = query.incarnation();
   inspection.reports.clear();
-  for (size_t d = 0; d < arenas_.size(); ++d) {
+  for (uint32_t d = 0; d < devices_; ++d) {
     inspection.reports.push_back(std::make_unique<DeviceReport>());
     if (lost_.IsDeaf(d)) continue;
     inspection.waiting.Insert(static_cast<int32_t>(d));
@@ -35,19 +35,31 @@ void HostExecutor::OnQuery(const proto::Query& query) {
     message.payload = inspection.reports.back().get();
     outbox_.SendToDevice(d, message);
   }
-  if (inspection.waiting.empty()) FinishInspection(query.program());
+  if (inspection.waiting.empty()) Finish(query.program());
 }
 
-void HostExecutor::OnInspected(const LocalMessage& message) {
+void HostInspections::OnInspected(const LocalMessage& message) {
   auto found = inspections_.find(message.program);
   if (found == inspections_.end() ||
       !found->second.waiting.Erase(static_cast<int32_t>(message.item))) {
     return;
   }
-  if (found->second.waiting.empty()) FinishInspection(message.program);
+  if (found->second.waiting.empty()) Finish(message.program);
 }
 
-void HostExecutor::FinishInspection(uint32_t id) {
+void HostInspections::DropDevices(const std::vector<uint32_t>& devices) {
+  std::vector<uint32_t> over;
+  for (auto& [program, inspection] : inspections_) {
+    bool erased = false;
+    for (uint32_t device : devices) {
+      erased |= inspection.waiting.Erase(static_cast<int32_t>(device));
+    }
+    if (erased && inspection.waiting.empty()) over.push_back(program);
+  }
+  for (uint32_t program : over) Finish(program);
+}
+
+void HostInspections::Finish(uint32_t id) {
   auto found = inspections_.find(id);
   Inspection& inspection = found->second;
   HostProgram* program = programs_.Find(id, inspection.incarnation);
