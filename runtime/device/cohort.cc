@@ -115,7 +115,7 @@ void Cohort::EndLook() {
 }
 
 void Cohort::GoOn(const Leader& leader) {
-  leader.device->waiting_groups_ = 0;
+  leader.device->head_.waiting_groups = 0;
   Wake(leader.device);
 }
 

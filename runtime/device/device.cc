@@ -22,19 +22,6 @@ constexpr TimeNs kTurnNs = 20'000;
 
 }  // namespace
 
-LocalMessage Device::New(LocalKind kind, const DeviceProgram& program) const {
-  LocalMessage message;
-  message.kind = kind;
-  message.program = program.program;
-  message.incarnation = program.incarnation;
-  return message;
-}
-
-void Device::Send(LocalId to, const LocalMessage& message) {
-  counters_.sent[message.kind].Add();
-  world_->SendLocal(local_id(), to, message);
-}
-
 void Device::OnLocal(const LocalMessage& message) {
   if (message.kind == kAttach) {
     Attach(static_cast<DeviceProgram*>(message.payload));
@@ -100,16 +87,16 @@ void Device::OnLocal(const LocalMessage& message) {
       break;
     }
     case kCostDone:
-      if (awaits_ == kCost && message.step == generation_) {
-        awaits_ = kNothing;
-        cost_paid_ = true;
+      if (head_.Awaits(HeadGang::kCost, message.step)) {
+        head_.awaits = HeadGang::kNothing;
+        head_.cost_paid = true;
       }
       break;
     case kLongCost:
-      if (awaits_ == kCost && message.step == generation_) ReportCost();
+      if (head_.Awaits(HeadGang::kCost, message.step)) ReportCost();
       return;
     case kCostLimit:
-      if (awaits_ == kCost && message.step == generation_) LoseWorker();
+      if (head_.Awaits(HeadGang::kCost, message.step)) LoseWorker();
       return;
     default:
       return;
@@ -127,15 +114,13 @@ void Device::Attach(DeviceProgram* program) {
     if (p == nullptr) continue;
     entries += p->entries.size();
     cohort_->ReserveOperands(p->max_operands);
-    if (p->max_shards > shard_poison_.size()) {
-      shard_poison_.resize(p->max_shards);
-    }
+    head_.poison.Reserve(p->max_shards);
   }
   ready_.Reserve(entries);
   trace_.Attach(program);
-  LocalMessage reply = New(kAttached, *program);
+  LocalMessage reply = DeviceSender::New(kAttached, *program);
   reply.item = index_;
-  Send(executor(), reply);
+  sender_.SendExecutor(reply);
 }
 
 void Device::Detach(DeviceProgram* program, const LocalMessage& message) {
@@ -148,13 +133,9 @@ void Device::Detach(DeviceProgram* program, const LocalMessage& message) {
   }
   programs_[program->program] = nullptr;
   if (queue_.Remove(program)) {
-    step_ = 0;
-    started_ = cost_paid_ = issued_ = false;
-    awaits_ = kNothing;
+    head_.Reset();
     meeting_ = kOutside;
-    waiting_groups_ = 0;
     arrived_.clear();
-    ++generation_;
     trace_.DetachHead();
   }
   ready_.Remove(program);
@@ -165,7 +146,7 @@ void Device::Detach(DeviceProgram* program, const LocalMessage& message) {
 void Device::SendDetached(LocalMessage message) {
   message.kind = kDetached;
   message.item = index_;
-  Send(executor(), message);
+  sender_.SendExecutor(message);
 }
 
 void Device::GrantNear(const DeviceProgram& program, HostGrant* grant) {
@@ -209,6 +190,28 @@ void Device::FeedNear(const DeviceProgram& program) {
   }
 }
 
+void Device::OnWorkDone(const LocalMessage& message) {
+  work_.backend()->OnDone(message);
+  if (DeviceProgram* program = Find(message.program, message.incarnation)) {
+    --program->events;
+    if (message.target != DeviceWork::kHead) {
+      FinishEntry(program, message.target);
+    } else if (head_.Awaits(HeadGang::kWork, message.step)) {
+      head_.awaits = HeadGang::kNothing;
+    }
+    return;
+  }
+  const auto left =
+      std::find_if(leaving_.begin(), leaving_.end(), [&](const auto& one) {
+        return one.first->program == message.program &&
+               one.first->incarnation == message.incarnation;
+      });
+  if (left == leaving_.end() || --left->first->events > 0) return;
+  const LocalMessage detach = left->second;
+  leaving_.erase(left);
+  SendDetached(detach);
+}
+
 bool Device::Pump() {
   if (!done_.empty()) [[unlikely]] {
     for (const LocalMessage& message : std::exchange(done_, {})) {
@@ -231,7 +234,7 @@ void Device::SendContinue() {
   LocalMessage message;
   message.kind = kContinue;
   message.flags = kTurn;
-  Send(local_id(), message);
+  sender_.Send(local_id(), message);
 }
 
 // Called before work that takes long. Sends the records unless the executor is
@@ -241,41 +244,42 @@ void Device::SendRecordsBefore() {
 }
 
 bool Device::RunHead() {
-  if (queue_.empty() || awaits_ != kNothing || waiting_groups_ > 0) {
+  if (queue_.empty() || head_.awaits != HeadGang::kNothing ||
+      head_.waiting_groups > 0) {
     return false;
   }
   GrantQueue::Head& head = queue_.head();
   DeviceProgram* const program = head.program;
   const Gang& gang = queue_.gang();
   const uint64_t firing = head.next;
-  if (!started_) {
+  if (!head_.started) {
     if (head.since < 0) head.since = world_->Now();
     if (cohort_->has_members()) [[unlikely]]
       SendRecordsBefore();
     // A trace records each firing on its own.
-    if (gang.plain_end > 0 && cpu_ != nullptr && !costs_ && !trace_.is_on() &&
-        RunPlain(gang.plain_end)) {
+    if (gang.plain_end > 0 && work_.cpu() != nullptr && !costs_ &&
+        !trace_.is_on() && RunPlain(gang.plain_end)) {
       return true;
     }
     if (!Begin(*program, gang, firing)) return false;
   }
-  while (step_ < gang.step_end - gang.step_begin) {
+  while (head_.step < gang.step_end - gang.step_begin) {
     if (!RunStep(program, gang, firing)) return false;
   }
-  if (costs_ && !cost_paid_) {
+  if (costs_ && !head_.cost_paid) {
     StartCost(*program, gang);
     return false;
   }
-  started_ = cost_paid_ = false;
+  head_.started = head_.cost_paid = false;
   turn_ns_ -= std::max(gang.cost_ns, program->gang_ns);
   if (trace_.is_on()) [[unlikely]] {
-    trace_.HeadEnds(*program, gang, firing, ShardPoison());
+    trace_.HeadEnds(*program, gang, firing, head_.poison.data());
   }
   counters_.firings.Add(gang.shards);
   const bool is_last = Advance(1);
-  if (!gang.quiet || poisoned_) {
+  if (!gang.quiet || head_.poison.any()) {
     for (uint32_t k = 0; k < gang.shards; ++k) {
-      Fire(program, gang.first_entry + k, firing, IsShardPoisoned(k));
+      Fire(program, gang.first_entry + k, firing, head_.poison.Has(k));
     }
   }
   if (is_last) CountFirings(program, firing, program->queue->num_shards);
@@ -290,25 +294,14 @@ bool Device::Begin(const DeviceProgram& program, const Gang& gang,
     trace_.HeadWaits();
     return false;
   }
-  poisoned_ = false;
+  head_.poison.Clear();
   for (uint32_t k = 0; k < gang.shards && program.num_poison != 0; ++k) {
-    if (program.poison[at + k]) PoisonShard(k);
+    if (program.poison[at + k]) head_.poison.Add(k);
   }
-  started_ = true;
-  step_ = 0;
+  head_.started = true;
+  head_.step = 0;
   trace_.HeadBegins(program, gang, firing);
   return true;
-}
-
-void Device::PoisonShard(uint32_t k) {
-  ShardPoison();
-  poisoned_ = true;
-  shard_poison_[k] = 1;
-}
-
-const uint8_t* Device::ShardPoison() {
-  if (!poisoned_) std::fill(shard_poison_.begin(), shard_poison_.end(), 0);
-  return shard_poison_.data();
 }
 
 HostGrant::Cohort& Device::GrantAtCohort() {
@@ -336,15 +329,16 @@ bool Device::Advance(size_t gangs) {
 void Device::Inspect(const LocalMessage& message) {
   const DeviceProgram* program = Find(message.program, message.incarnation);
   if (program != nullptr) {
-    ReportDevice(*program, queue_,
-                 {awaits_ != kNothing, started_ && waiting_groups_ > 0, step_,
-                  global_device_},
-                 static_cast<DeviceReport*>(message.payload));
+    ReportDevice(
+        *program, queue_,
+        {head_.awaits != HeadGang::kNothing,
+         head_.started && head_.waiting_groups > 0, head_.step, global_device_},
+        static_cast<DeviceReport*>(message.payload));
   }
   LocalMessage reply = message;
   reply.kind = kInspected;
   reply.item = index_;
-  Send(executor(), reply);
+  sender_.SendExecutor(reply);
 }
 
 }  // namespace pathways

@@ -33,10 +33,12 @@
 #include "runtime/base/line_allocator.h"
 #include "runtime/device/cohort.h"
 #include "runtime/device/counters.h"
-#include "runtime/device/cpu_backend.h"
 #include "runtime/device/device_backend.h"
+#include "runtime/device/device_sender.h"
 #include "runtime/device/device_trace.h"
+#include "runtime/device/device_work.h"
 #include "runtime/device/grant_queue.h"
+#include "runtime/device/head_gang.h"
 #include "runtime/device/long_work.h"
 #include "runtime/device/ready_ring.h"
 #include "runtime/program/host_actors.h"
@@ -53,12 +55,13 @@ class alignas(kLineBytes) Device final : public Actor {
          int index, int64_t global_device, const DeviceBackends& backends,
          const WorkLimits* limits)
       : cohort_(cohort),
-        backend_(
-            backends.Make(world, this, cohort, KernelGate::Place(host, index))),
-        cpu_(backend_->cpu()),
-        costs_(backend_->costs()),
+        work_(
+            backends.Make(world, this, cohort, KernelGate::Place(host, index)),
+            &head_, &counters_),
+        costs_(work_.backend()->costs()),
         world_(world),
         host_actors_(*host_actors),
+        sender_(world, this, host_actors, &counters_),
         index_(index),
         global_device_(global_device),
         limits_(limits) {
@@ -84,9 +87,6 @@ class alignas(kLineBytes) Device final : public Actor {
                ? programs_[program]
                : nullptr;
   }
-  LocalId executor() const { return host_actors_.executor; }
-  LocalMessage New(LocalKind kind, const DeviceProgram& program) const;
-  void Send(LocalId to, const LocalMessage& message);
 
   void Attach(DeviceProgram* program);
   void Detach(DeviceProgram* program, const LocalMessage& message);
@@ -131,7 +131,7 @@ class alignas(kLineBytes) Device final : public Actor {
   static HostLaunch* LaunchAt(const DeviceProgram& program, uint64_t firing);
   // Returns true if the piece is copied from its source directly into a record.
   bool IsLane(const PieceOut& piece) const {
-    return piece.member_offset >= 0 && cpu_ != nullptr;
+    return piece.member_offset >= 0 && work_.cpu() != nullptr;
   }
   void MovePieces(const DeviceProgram& program, const SendOp& op,
                   uint64_t firing);
@@ -172,35 +172,12 @@ class alignas(kLineBytes) Device final : public Actor {
   void SendRecordsBefore();
   // Begins the head. Returns false if it waits for tokens.
   bool Begin(const DeviceProgram& program, const Gang& gang, uint64_t firing);
-  // IsShardPoisoned returns true if a co-resident shard of the head is
-  // poisoned. PoisonShard poisons it.
-  bool IsShardPoisoned(uint32_t k) const {
-    return poisoned_ && shard_poison_[k] != 0;
-  }
-  void PoisonShard(uint32_t k);
-  const uint8_t* ShardPoison();  // by co-resident shard
   // Advances the queue after its next `gangs` have run. Returns true if they
   // were the last of their firing.
   bool Advance(size_t gangs);
   // State of this cohort in the head's grant.
   HostGrant::Cohort& GrantAtCohort();
 
-  // Work of the backend (device_work.cc). Do calls the CPU backend without a
-  // virtual call.
-  template <typename Work>
-  auto Do(Work work) {
-    return cpu_ != nullptr ? work(*cpu_) : work(*backend_);
-  }
-  // Record an event after all work so far. They return true if that work is
-  // done. Otherwise the head resumes, or the entry fires, when the event comes.
-  bool IsHeadDone(DeviceProgram* program) {
-    return cpu_ != nullptr || RecordHead(program);
-  }
-  bool IsEntryDone(DeviceProgram* program, uint32_t entry) {
-    return cpu_ != nullptr || RecordEvent(program, entry, /*step=*/0);
-  }
-  bool RecordHead(DeviceProgram* program);
-  bool RecordEvent(DeviceProgram* program, uint32_t target, uint64_t step);
   void OnWorkDone(const LocalMessage& message);
 
   // Kernels (device_kernels.cc). StartCost starts the virtual time of the head.
@@ -248,7 +225,7 @@ class alignas(kLineBytes) Device final : public Actor {
                             std::memory_order_relaxed);
   }
   void Await(const DeviceProgram& program, uint32_t groups) {
-    waiting_groups_ = groups;
+    head_.waiting_groups = groups;
     awaited_ = program.groups;
   }
   bool IsPoisoned(const DeviceProgram& program, const DeviceGroup& in) const;
@@ -287,14 +264,7 @@ class alignas(kLineBytes) Device final : public Actor {
                 absl::Span<const uint32_t> devices, uint64_t firing,
                 bool poison, const Device* except);
 
-  // State of the head of the queue, which each gang touches, comes first. While
-  // step_ is a collective: meeting_, the number of groups that it waits for,
-  // and the groups of the program that it waits in.
-  bool started_ = false;
-  bool cost_paid_ = false;
-  bool issued_ = false;  // the backend has the work of the step
-  // Reason to wait: the backend's event, or the end of the virtual time.
-  enum : uint8_t { kNothing, kWork, kCost } awaits_ = kNothing;
+  HeadGang head_;  // first, because each gang touches it
   // Stage in a collective: copies contributions; combines the shared result if
   // it is the last to arrive; waits for the other members; computes its share;
   // waits for the other shares; takes results.
@@ -307,30 +277,25 @@ class alignas(kLineBytes) Device final : public Actor {
     kLeaving,
     kTaking
   } meeting_ = kOutside;
-  bool poisoned_ = false;  // some shard is; else shard_poison_ is stale
-  bool awake_ = false;     // in the cohort's ring
-  uint32_t step_ = 0;      // step of the gang
-  uint32_t waiting_groups_ = 0;
-  const HostGroup* awaited_ = nullptr;
+  bool awake_ = false;                  // in the cohort's ring
+  const HostGroup* awaited_ = nullptr;  // groups of the program it waits in
   GrantQueue queue_;
   TimeNs turn_ns_ = 0;  // time left of the turn
   Cohort* const cohort_;
-  const std::unique_ptr<DeviceBackend> backend_;
-  CpuBackend* const cpu_;  // the backend if it is the CPU's; else null
-  const bool costs_;       // gangs take virtual time
+  DeviceWork work_;
+  const bool costs_;  // gangs take virtual time
   World* const world_;
   const HostActors& host_actors_;
+  DeviceSender sender_;
   absl::InlinedVector<DeviceProgram*, 2> programs_;
   ReadyRing ready_;
   std::vector<LocalMessage> done_;  // events of the backend that have come
-  uint64_t generation_ = 0;  // number of the wait of the head; see awaits_
   DeviceTrace trace_;
   DeviceCounters counters_;
 
   const int index_;
   const int64_t global_device_;
   const WorkLimits* const limits_;  // used in virtual time
-  std::vector<uint8_t> shard_poison_;
   // Groups of the head's collective at which this device arrived last, and
   // whether they are poisoned.
   std::vector<std::pair<uint32_t, bool>> arrived_;

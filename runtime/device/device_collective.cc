@@ -18,22 +18,22 @@ bool Device::RunCollective(DeviceProgram* program, const Gang& gang,
     meeting_ = kContributing;
     trace_.MeetingBegins();
     Contribute(program, table, firing);
-    if (!IsHeadDone(program)) return false;
+    if (!work_.IsHeadDone(program)) return false;
   }
   if (meeting_ == kContributing) {
     meeting_ = kNotifying;
     MeetAll(program, table, firing);
-    if (!IsHeadDone(program)) return false;
+    if (!work_.IsHeadDone(program)) return false;
   }
   if (meeting_ == kNotifying) {
     NotifyAllArrived(*program, table, firing);
     meeting_ = kArriving;
   }
-  if (waiting_groups_ == 0 && meeting_ == kArriving) {
-    trace_.MeetingEnds(*program, gang, firing, step_);
+  if (head_.waiting_groups == 0 && meeting_ == kArriving) {
+    trace_.MeetingEnds(*program, gang, firing, head_.step);
     meeting_ = kSharing;
     if (table.in_place) CombineInPlace(program, table, firing);
-    if (!IsHeadDone(program)) return false;
+    if (!work_.IsHeadDone(program)) return false;
   }
   if (meeting_ == kSharing) {
     meeting_ = kLeaving;
@@ -42,18 +42,18 @@ bool Device::RunCollective(DeviceProgram* program, const Gang& gang,
       NotifyAllArrived(*program, table, firing);
     }
   }
-  if (waiting_groups_ > 0) {
+  if (head_.waiting_groups > 0) {
     if (meeting_ == kArriving) trace_.MeetingWaits();
     return false;
   }
   if (meeting_ == kLeaving) {
     meeting_ = kTaking;
     TakeResults(program, table, firing);
-    if (!IsHeadDone(program)) return false;
+    if (!work_.IsHeadDone(program)) return false;
   }
-  trace_.CollectiveEnds(*program, gang, firing, step_);
+  trace_.CollectiveEnds(*program, gang, firing, head_.step);
   meeting_ = kOutside;
-  ++step_;
+  ++head_.step;
   return true;
 }
 
@@ -69,19 +69,19 @@ bool Device::RunSmall(DeviceProgram* program, const Gang& gang,
   if (meeting_ == kOutside) {
     meeting_ = kContributing;
     trace_.MeetingBegins();
-    if (!poisoned_ && shape.source_bytes > 0) {
+    if (!head_.poison.any() && shape.source_bytes > 0) {
       char* const to = meeting.contribution(in.cohort, member.own);
       const char* const from = slots[0].at(program->memories, firing);
-      Do([&](auto& backend) {
+      work_.Do([&](auto& backend) {
         backend.CopyBytes(from, shape.source_bytes, to);
       });
     }
-    if (!IsHeadDone(program)) return false;
+    if (!work_.IsHeadDone(program)) return false;
   }
   if (meeting_ == kContributing) {
     SetMet(program, table, table.group_begin, firing);
-    const bool leads =
-        meeting.Arrive(in.cohort, static_cast<uint32_t>(index_), poisoned_);
+    const bool leads = meeting.Arrive(in.cohort, static_cast<uint32_t>(index_),
+                                      head_.poison.any());
     meeting_ = leads ? kArriving : kTaking;
     if (!leads || !meeting.Look(in.cohort)) {
       Await(*program, 1);
@@ -93,25 +93,25 @@ bool Device::RunSmall(DeviceProgram* program, const Gang& gang,
   if (meeting_ == kArriving) {
     meeting_ = kNotifying;
     LeadSmall(*program, table, in, firing);
-    if (!IsHeadDone(program)) return false;
+    if (!work_.IsHeadDone(program)) return false;
   }
   if (meeting_ == kNotifying) {
     meeting_ = kTaking;
     NearDone(*program, table.first_group + in.group, meeting.devices(in.cohort),
-             firing, poisoned_, /*except=*/this);
+             firing, head_.poison.any(), /*except=*/this);
   }
   if (meeting_ == kTaking) {
     meeting_ = kLeaving;
-    trace_.MeetingEnds(*program, gang, firing, step_);
-    if (!poisoned_ && shape.result_bytes > 0) {
+    trace_.MeetingEnds(*program, gang, firing, head_.step);
+    if (!head_.poison.any() && shape.result_bytes > 0) {
       TakeSmall(shape, group, in.cohort, member.rank,
                 slots[1].at(program->memories, firing));
     }
-    if (!IsHeadDone(program)) return false;
+    if (!work_.IsHeadDone(program)) return false;
   }
-  trace_.CollectiveEnds(*program, gang, firing, step_);
+  trace_.CollectiveEnds(*program, gang, firing, head_.step);
   meeting_ = kOutside;
-  ++step_;
+  ++head_.step;
   return true;
 }
 
@@ -124,9 +124,9 @@ void Device::LeadSmall(const DeviceProgram& program,
   meeting.Look(in.cohort);
   NotifyLeaders(program, table, in, firing);
   if (meeting.found_poison(in.cohort)) {
-    PoisonShard(0);
+    head_.poison.Add(0);
   } else if (group.shared) {
-    Do([&](auto& backend) {
+    work_.Do([&](auto& backend) {
       backend.Combine({table.shape, /*rank=*/0, meeting.operands(in.cohort),
                        meeting.result(in.cohort)});
     });
@@ -135,7 +135,7 @@ void Device::LeadSmall(const DeviceProgram& program,
 
 void Device::TakeSmall(const CollectiveShape& shape, const HostGroup& group,
                        uint32_t cohort, uint32_t rank, char* result) {
-  Do([&](auto& backend) {
+  work_.Do([&](auto& backend) {
     if (group.shared) {
       backend.CopyBytes(group.small->result(cohort), shape.result_bytes,
                         result);
@@ -152,25 +152,25 @@ void Device::NotifyLeaders(const DeviceProgram& program,
   FlagBarrier& meeting = *program.groups[index].small;
   for (uint32_t c = 0; c < meeting.cohorts(); ++c) {
     if (c == in.cohort || !meeting.MustWake(in.cohort, c)) continue;
-    LocalMessage message = New(kGroupDone, program);
+    LocalMessage message = DeviceSender::New(kGroupDone, program);
     message.target = index;
     message.step = firing;
     message.item = c;
-    Send(host_actors_.devices[meeting.devices(c)[0]], message);
+    sender_.SendDevice(meeting.devices(c)[0], message);
   }
 }
 
 bool Device::IsPoisoned(const DeviceProgram& program,
                         const DeviceGroup& in) const {
   for (uint32_t i = in.shards_begin; i < in.shards_end; ++i) {
-    if (IsShardPoisoned(program.shards_in[i])) return true;
+    if (head_.poison.Has(program.shards_in[i])) return true;
   }
   return false;
 }
 
 void Device::PoisonGroup(const DeviceProgram& program, const DeviceGroup& in) {
   for (uint32_t i = in.shards_begin; i < in.shards_end; ++i) {
-    PoisonShard(program.shards_in[i]);
+    head_.poison.Add(program.shards_in[i]);
   }
 }
 
@@ -181,17 +181,18 @@ void Device::Contribute(DeviceProgram* program, const CollectiveTable& table,
   const SlotOffset* const slots =
       program->queue->slots.data() + table.first_slot;
   for (uint32_t m = table.member_begin; m < table.member_end; ++m) {
-    if (IsShardPoisoned(m - table.member_begin)) continue;
+    if (head_.poison.Has(m - table.member_begin)) continue;
     const CollectiveMember& member = program->members[m];
     const HostGroup& group = program->groups[table.first_group + member.group];
     if (group.in_place != nullptr) continue;
     const char* const source =
         slots[2 * (m - table.member_begin)].at(program->memories, firing);
     if (group.exchange != nullptr) {
-      backend_->Contribute({table.shape, &group, member.own, firing}, source);
+      work_.backend()->Contribute({table.shape, &group, member.own, firing},
+                                  source);
     } else {
-      backend_->CopyBytes(source, bytes,
-                          group.contribution(firing, member.rank));
+      work_.backend()->CopyBytes(source, bytes,
+                                 group.contribution(firing, member.rank));
     }
   }
 }
@@ -209,7 +210,7 @@ void Device::MeetAll(DeviceProgram* program, const CollectiveTable& table,
       if (poison && group.exchange == nullptr) continue;
     }
     if (!Meet(program, table, i, firing, &poison)) {
-      Await(*program, waiting_groups_ + 1);
+      Await(*program, head_.waiting_groups + 1);
     } else if (poison) {
       PoisonGroup(*program, in);
     }
@@ -230,11 +231,11 @@ bool Device::Meet(DeviceProgram* program, const CollectiveTable& table,
   // An in-place group enters the exchange once all devices have computed their
   // shares, even if it is poisoned: none waits for other hosts before that.
   if (group.exchange != nullptr && (leaves || group.in_place == nullptr)) {
-    LocalMessage message = New(kArrive, *program);
+    LocalMessage message = DeviceSender::New(kArrive, *program);
     message.flags = *poison ? kPoisoned : 0;
     message.step = firing;
     message.target = table.first_group + in.group;
-    Send(executor(), message);
+    sender_.SendExecutor(message);
     return false;
   }
   if (!leaves && !*poison && group.in_place != nullptr) {
@@ -251,7 +252,7 @@ void Device::CombineShared(const DeviceProgram& program,
                            uint64_t firing, bool poison) {
   const HostGroup& group = program.groups[table.first_group + in.group];
   if (poison || !group.shared) return;
-  Do([&](auto& backend) {
+  work_.Do([&](auto& backend) {
     backend.Combine({table.shape, /*rank=*/0,
                      group.contributions[firing & 1].data(),
                      group.result(firing)});
@@ -266,12 +267,12 @@ void Device::NotifyArrived(const DeviceProgram& program,
   const std::vector<std::vector<uint32_t>>& cohorts = meeting.cohorts;
   for (size_t c = 0; c < cohorts.size(); ++c) {
     if (c == in.cohort) continue;
-    LocalMessage message = New(kGroupDone, program);
+    LocalMessage message = DeviceSender::New(kGroupDone, program);
     message.flags = poison ? kPoisoned : 0;
     message.target = index;
     message.step = firing;
     message.item = static_cast<uint32_t>(c);
-    Send(host_actors_.devices[cohorts[c][0]], message);
+    sender_.SendDevice(cohorts[c][0], message);
   }
   NearDone(program, index, cohorts[in.cohort], firing, poison,
            /*except=*/this);
@@ -300,21 +301,21 @@ void Device::NearDone(const DeviceProgram& program, uint32_t group,
 bool Device::GroupDone(const DeviceProgram& program, uint32_t group,
                        uint64_t firing, bool poison) {
   // False if the program was detached meanwhile.
-  if (waiting_groups_ == 0 || awaited_ != program.groups ||
+  if (head_.waiting_groups == 0 || awaited_ != program.groups ||
       queue_.head().next != firing) {
     return false;
   }
   if (poison) {
     const Gang& gang = queue_.gang();
     const DeviceProgram& own = *queue_.head().program;
-    const GangStepTable& step = own.queue->steps[gang.step_begin + step_];
+    const GangStepTable& step = own.queue->steps[gang.step_begin + head_.step];
     const CollectiveTable& table = own.queue->collectives[step.collective];
     for (uint32_t i = table.group_begin; i < table.group_end; ++i) {
       const DeviceGroup& in = own.groups_in[i];
       if (table.first_group + in.group == group) PoisonGroup(own, in);
     }
   }
-  --waiting_groups_;
+  --head_.waiting_groups;
   return true;
 }
 
@@ -324,7 +325,7 @@ void Device::CombineInPlace(DeviceProgram* program,
     const DeviceGroup& in = program->groups_in[i];
     const HostGroup& group = program->groups[table.first_group + in.group];
     if (group.in_place == nullptr || IsPoisoned(*program, in)) continue;
-    backend_->CombineShare({table.shape, &group, in.local, firing});
+    work_.backend()->CombineShare({table.shape, &group, in.local, firing});
   }
 }
 
@@ -335,18 +336,20 @@ void Device::TakeResults(DeviceProgram* program, const CollectiveTable& table,
   const SlotOffset* const slots =
       program->queue->slots.data() + table.first_slot;
   for (uint32_t m = table.member_begin; m < table.member_end; ++m) {
-    if (IsShardPoisoned(m - table.member_begin)) continue;
+    if (head_.poison.Has(m - table.member_begin)) continue;
     const CollectiveMember& member = program->members[m];
     const HostGroup& group = program->groups[table.first_group + member.group];
     char* const result =
         slots[2 * (m - table.member_begin) + 1].at(program->memories, firing);
     if (group.exchange != nullptr) {
-      backend_->TakeResult({table.shape, &group, member.own, firing}, result);
+      work_.backend()->TakeResult({table.shape, &group, member.own, firing},
+                                  result);
     } else if (group.shared) {
-      backend_->CopyBytes(group.result(firing), bytes, result);
+      work_.backend()->CopyBytes(group.result(firing), bytes, result);
     } else if (group.in_place == nullptr) {
-      backend_->Combine({table.shape, member.rank,
-                         group.contributions[firing & 1].data(), result});
+      work_.backend()->Combine({table.shape, member.rank,
+                                group.contributions[firing & 1].data(),
+                                result});
     }
   }
 }

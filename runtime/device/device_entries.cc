@@ -90,23 +90,23 @@ void Device::RunEntry(DeviceProgram* program, uint32_t index) {
         MovePieces(*program, program->sends[entry.op], firing);
         break;
       case proto::RECV:
-        FillReceived(backend_.get(), program->recvs[entry.op], firing);
+        FillReceived(work_.backend(), program->recvs[entry.op], firing);
         break;
       case proto::FEED:
-        counters_.fed_bytes.Add(FeedBuffer(backend_.get(),
+        counters_.fed_bytes.Add(FeedBuffer(work_.backend(),
                                            &program->feeds[entry.op], firing,
                                            *LaunchAt(*program, firing)));
         break;
       case proto::FETCH:
         counters_.fetched_bytes.Add(
-            FetchBuffer(backend_.get(), program->fetches[entry.op], firing,
+            FetchBuffer(work_.backend(), program->fetches[entry.op], firing,
                         *LaunchAt(*program, firing)));
         break;
       default:
         break;
     }
   }
-  if (IsEntryDone(program, index)) FinishEntry(program, index);
+  if (work_.IsEntryDone(program, index)) FinishEntry(program, index);
 }
 
 void Device::FinishEntry(DeviceProgram* program, uint32_t index) {
@@ -183,22 +183,22 @@ void Device::PassTokens(DeviceProgram* program, uint32_t index, uint64_t firing,
         DeliverNear(*program, token, firing + token.tokens, poisons);
         break;
       case OutToken::kSameHost: {
-        LocalMessage message = New(kLocalToken, *program);
+        LocalMessage message = DeviceSender::New(kLocalToken, *program);
         message.flags = poisons ? kPoisoned : 0;
         message.target = token.target;
         message.step = firing + token.tokens;
-        Send(LocalId{token.where}, message);
+        sender_.Send(LocalId{token.where}, message);
         break;
       }
       case OutToken::kOtherHost: {
-        LocalMessage message = New(kForwardToken, *program);
+        LocalMessage message = DeviceSender::New(kForwardToken, *program);
         message.flags = poisons ? kPoisoned : 0;
         message.target = token.target;
         message.shard = token.shard;
         message.item = entry.shard;
         message.step = firing + token.tokens;
         message.extra = token.where;
-        Send(executor(), message);
+        sender_.SendExecutor(message);
         break;
       }
       case OutToken::kOtherProcess:
@@ -206,18 +206,18 @@ void Device::PassTokens(DeviceProgram* program, uint32_t index, uint64_t firing,
                 firing + token.tokens, poisons, nullptr, 0);
         break;
       case OutToken::kHostAction: {
-        LocalMessage message = New(kActionFired, *program);
+        LocalMessage message = DeviceSender::New(kActionFired, *program);
         message.target = token.target;
         message.step = firing;
-        Send(executor(), message);
+        sender_.SendExecutor(message);
         break;
       }
       case OutToken::kBroadcast: {
-        LocalMessage message = New(kAllFired, *program);
+        LocalMessage message = DeviceSender::New(kAllFired, *program);
         message.flags = poisons ? kPoisoned : 0;
         message.target = token.target;
         message.step = firing;
-        Send(executor(), message);
+        sender_.SendExecutor(message);
         break;
       }
     }
@@ -253,9 +253,9 @@ void Device::EndGrant(const DeviceProgram& program, HostGrant* grant) {
     trace_.Drained(program, grant->launch->id);
   }
   if (--grant->cohorts[host_actors_.cohorts[index_]].left > 0) return;
-  LocalMessage message = New(kDeviceDone, program);
+  LocalMessage message = DeviceSender::New(kDeviceDone, program);
   message.extra = grant->position;
-  Send(executor(), message);
+  sender_.SendExecutor(message);
 }
 
 void Device::MovePieces(const DeviceProgram& program, const SendOp& op,
@@ -263,7 +263,7 @@ void Device::MovePieces(const DeviceProgram& program, const SendOp& op,
   for (uint32_t i = op.begin; i < op.end; ++i) {
     const PieceOut& piece = program.pieces[i];
     if (piece.lent_offset >= 0 || IsLane(piece)) continue;
-    MovePiece(backend_.get(), piece, firing);
+    MovePiece(work_.backend(), piece, firing);
     counters_.moved_bytes.Add(piece.bytes);
   }
 }
@@ -280,11 +280,11 @@ uint32_t Device::SendPieces(DeviceProgram* program, const Entry& entry,
         DeliverNear(*program, piece.token, firing, poison);
         break;
       case OutToken::kSameHost:
-        message = New(kLocalToken, *program);
+        message = DeviceSender::New(kLocalToken, *program);
         message.flags = poison ? kPoisoned : 0;
         message.target = piece.token.target;
         message.step = firing;
-        Send(LocalId{piece.token.where}, message);
+        sender_.Send(LocalId{piece.token.where}, message);
         break;
       case OutToken::kOtherProcess:
         if (poison) {
@@ -315,7 +315,7 @@ uint32_t Device::SendPieces(DeviceProgram* program, const Entry& entry,
 bool Device::ForwardPiece(const DeviceProgram& program, const PieceOut& piece,
                           uint32_t source, uint64_t firing, bool poison) {
   const bool in_place = !poison && piece.lent_offset >= 0;
-  LocalMessage message = New(kForwardPiece, program);
+  LocalMessage message = DeviceSender::New(kForwardPiece, program);
   message.flags = poison ? kPoisoned : in_place ? kInPlace : 0;
   message.target = piece.token.target;
   message.shard = piece.token.shard;
@@ -324,7 +324,7 @@ bool Device::ForwardPiece(const DeviceProgram& program, const PieceOut& piece,
   message.extra = piece.token.where;
   message.payload = poison ? nullptr : PlaceOf(piece, firing);
   message.payload_bytes = poison ? 0 : piece.bytes;
-  Send(executor(), message);
+  sender_.SendExecutor(message);
   return in_place;
 }
 
@@ -347,7 +347,7 @@ void Device::SendRecords(RecordBatch* batch) {
   LocalMessage message;
   message.kind = kForwardRecords;
   message.payload = batch;
-  Send(executor(), message);
+  sender_.SendExecutor(message);
 }
 
 void Device::DeliverRecord(const LocalMessage& message) {

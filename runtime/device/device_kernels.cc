@@ -19,13 +19,14 @@ constexpr TimeNs kUnknownCostNs = 1000;
 }  // namespace
 
 void Device::StartCost(const DeviceProgram& program, const Gang& gang) {
-  awaits_ = kCost;
+  head_.awaits = HeadGang::kCost;
   const TimeNs cost = world_->kernels().CostNow(
       local_id(), gang.cost_ns > 0 ? gang.cost_ns : kUnknownCostNs);
   const TimeNs limit = limits_->limit_ns;
   const bool is_endless = limit > 0 && cost > limit;
-  LocalMessage message = New(is_endless ? kCostLimit : kCostDone, program);
-  message.step = ++generation_;
+  LocalMessage message =
+      DeviceSender::New(is_endless ? kCostLimit : kCostDone, program);
+  message.step = ++head_.generation;
   counters_.sent[message.kind].Add();
   const TimeNs end = is_endless ? limit : cost;
   world_->SendAfter(local_id(), local_id(), end, message);
@@ -39,12 +40,12 @@ void Device::StartCost(const DeviceProgram& program, const Gang& gang) {
 void Device::ReportCost() {
   const GrantQueue::Head& head = queue_.head();
   const Gang& gang = queue_.gang();
-  LocalMessage message = New(kLongKernel, *head.program);
+  LocalMessage message = DeviceSender::New(kLongKernel, *head.program);
   message.target = gang.action;
   message.shard = head.program->entries[gang.first_entry].shard;
   message.step = head.numbers.Of(head.next);
   message.extra = static_cast<uint64_t>(limits_->report_ns);
-  Send(executor(), message);
+  sender_.SendExecutor(message);
 }
 
 void Device::LoseWorker() {
@@ -54,7 +55,7 @@ void Device::LoseWorker() {
   call.incarnation = head.program->incarnation;
   call.gang = static_cast<uint32_t>(queue_.gang_index());
   call.step = head.numbers.Of(head.next);
-  Send(executor(), WorkerLostMessage(call));
+  sender_.SendExecutor(WorkerLostMessage(call));
   for (uint32_t device : CohortOf(host_actors_, call.device)) {
     world_->Retire(host_actors_.devices[device]);
   }
@@ -64,7 +65,7 @@ bool Device::RunPlain(size_t end) {
   const GrantQueue::Head& head = queue_.head();
   DeviceProgram* program = head.program;
   const uint64_t firing = head.next;
-  step_ = 0;
+  head_.step = 0;
   PlainRun run;
   run.program = program;
   run.first = queue_.gang_index();
@@ -73,7 +74,7 @@ bool Device::RunPlain(size_t end) {
   run.step_index = head.numbers.Of(firing);
   run.firing_ns = std::max(kFiringNs, program->gang_ns);
   run.left = turn_ns_;
-  cpu_->RunPlain(&run);
+  work_.cpu()->RunPlain(&run);
   const size_t count = run.done - run.first;
   FinishPlain(count, run.left);
   if (run.code == 0) return count > 0;
@@ -102,7 +103,8 @@ void Device::FinishPlain(size_t count, TimeNs left) {
 
 bool Device::RunStep(DeviceProgram* program, const Gang& gang,
                      uint64_t firing) {
-  const GangStepTable& step = program->queue->steps[gang.step_begin + step_];
+  const GangStepTable& step =
+      program->queue->steps[gang.step_begin + head_.step];
   if (step.collective >= 0) {
     const CollectiveTable& table = program->queue->collectives[step.collective];
     return table.small ? RunSmall(program, gang, table, firing)
@@ -112,7 +114,7 @@ bool Device::RunStep(DeviceProgram* program, const Gang& gang,
   // virtual time, kernels take none.
   const bool is_own_event =
       trace_.is_on() && gang.step_end - gang.step_begin > 1 && !costs_;
-  if (!issued_) {
+  if (!head_.issued) {
     if (is_own_event) [[unlikely]]
       trace_.KernelBegins();
     SegmentRun run;
@@ -122,27 +124,28 @@ bool Device::RunStep(DeviceProgram* program, const Gang& gang,
     run.firing = firing;
     run.step_index = queue_.head().numbers.Of(firing);
     run.gang_index = static_cast<uint32_t>(queue_.gang_index());
-    run.poisoned = poisoned_ ? shard_poison_.data() : nullptr;
-    counters_.kernels.Add(Do([&](auto& backend) { return backend.Run(run); }));
-    issued_ = true;
-    if (!IsHeadDone(program)) return false;
+    run.poisoned = head_.poison.any() ? head_.poison.data() : nullptr;
+    counters_.kernels.Add(
+        work_.Do([&](auto& backend) { return backend.Run(run); }));
+    head_.issued = true;
+    if (!work_.IsHeadDone(program)) return false;
   }
-  issued_ = false;
-  if (!backend_->failures().empty()) [[unlikely]]
+  head_.issued = false;
+  if (!work_.backend()->failures().empty()) [[unlikely]]
     FinishKernels(*program, gang, firing);
   if (is_own_event) [[unlikely]]
-    trace_.KernelEnds(*program, gang, firing, step_);
-  ++step_;
+    trace_.KernelEnds(*program, gang, firing, head_.step);
+  ++head_.step;
   return true;
 }
 
 void Device::FinishKernels(const DeviceProgram& program, const Gang& gang,
                            uint64_t firing) {
   for (const SegmentFailure& failure :
-       std::exchange(backend_->failures(), {})) {
+       std::exchange(work_.backend()->failures(), {})) {
     // The program of the failure was detached meanwhile.
     if (failure.incarnation != program.incarnation) continue;
-    PoisonShard(failure.shard);
+    head_.poison.Add(failure.shard);
     AddFailure(program, gang, failure.shard, firing, failure.code);
   }
 }
@@ -153,7 +156,7 @@ void Device::AddFailure(const DeviceProgram& program, const Gang& gang,
   failure.firing = firing;
   failure.action = gang.action;
   failure.shard = program.entries[gang.first_entry + shard].shard;
-  failure.step = static_cast<uint32_t>(step_);
+  failure.step = static_cast<uint32_t>(head_.step);
   failure.code = code;
   GrantAtCohort().failure.Add(failure);
 }

@@ -1,4 +1,4 @@
-//===- device_work.cc - Completion of a device's work ---------------------===//
+//===- device_work.cc - Work of a device's backend ------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,53 +6,28 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include <algorithm>
+#include "runtime/device/device_work.h"
 
-#include "runtime/device/device.h"
+#include "runtime/device/device_sender.h"
 
 namespace pathways {
-namespace {
 
-// Target of an event that stands for the head of the queue.
-constexpr uint32_t kHead = UINT32_MAX;
-
-}  // namespace
-
-bool Device::RecordHead(DeviceProgram* program) {
-  if (RecordEvent(program, kHead, generation_ + 1)) return true;
-  ++generation_;
-  awaits_ = kWork;
+bool DeviceWork::RecordHead(DeviceProgram* program) {
+  if (RecordEvent(program, kHead, head_.generation + 1)) return true;
+  ++head_.generation;
+  head_.awaits = HeadGang::kWork;
   return false;
 }
 
-bool Device::RecordEvent(DeviceProgram* program, uint32_t target,
-                         uint64_t step) {
-  LocalMessage message = New(kWorkDone, *program);
+bool DeviceWork::RecordEvent(DeviceProgram* program, uint32_t target,
+                             uint64_t step) {
+  LocalMessage message = DeviceSender::New(kWorkDone, *program);
   message.target = target;
   message.step = step;
   if (backend_->Record(message)) return true;
   counters_.sent[kWorkDone].Add();
   ++program->events;
   return false;
-}
-
-void Device::OnWorkDone(const LocalMessage& message) {
-  backend_->OnDone(message);
-  if (DeviceProgram* program = Find(message.program, message.incarnation)) {
-    --program->events;
-    if (message.target != kHead) return FinishEntry(program, message.target);
-    if (awaits_ == kWork && message.step == generation_) awaits_ = kNothing;
-    return;
-  }
-  const auto left =
-      std::find_if(leaving_.begin(), leaving_.end(), [&](const auto& one) {
-        return one.first->program == message.program &&
-               one.first->incarnation == message.incarnation;
-      });
-  if (left == leaving_.end() || --left->first->events > 0) return;
-  const LocalMessage detach = left->second;
-  leaving_.erase(left);
-  SendDetached(detach);
 }
 
 }  // namespace pathways
