@@ -115,8 +115,21 @@ void Cohort::EndLook() {
 }
 
 void Cohort::GoOn(const Leader& leader) {
-  leader.device->head_.waiting_groups = 0;
-  Wake(leader.device);
+  Device* const device = at(leader.device);
+  device->collectives_.EndWait();
+  Wake(device);
+}
+
+void Cohort::GroupDone(const DeviceProgram& program, uint32_t group,
+                       absl::Span<const uint32_t> devices, uint64_t firing,
+                       bool poison, uint32_t except) {
+  for (const uint32_t index : devices) {
+    if (index == except) continue;
+    Device* const device = at(index);
+    if (device->collectives_.GroupDone(program, group, firing, poison)) {
+      Wake(device);
+    }
+  }
 }
 
 }  // namespace pathways

@@ -16,8 +16,10 @@
 #define RUNTIME_DEVICE_COHORT_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "runtime/base/line_allocator.h"
 #include "runtime/program/flag_barrier.h"
 #include "runtime/program/token_record.h"
@@ -26,6 +28,7 @@
 namespace pathways {
 
 class Device;
+struct DeviceProgram;
 
 // Cohorts of a host run on different workers, so no two share a cache line.
 class alignas(kLineBytes) Cohort {
@@ -63,7 +66,7 @@ class alignas(kLineBytes) Cohort {
   void Run(Device* device);
   // A device that leads its cohort in a meeting, and waits there.
   struct Leader {
-    Device* device = nullptr;
+    uint32_t device = 0;  // index on the host
     FlagBarrier* meeting = nullptr;
     uint32_t cohort = 0;  // index of the cohort in the meeting
   };
@@ -71,6 +74,12 @@ class alignas(kLineBytes) Cohort {
   // while, the leader parks instead and is notified by a message. Must be
   // called from a turn of the device.
   void LookFor(const Leader& leader) { looking_.push_back(leader); }
+  // Lets those of `devices` that wait for the group, except `except`, resume;
+  // see CollectiveRunner::GroupDone. All of them are in this cohort.
+  void GroupDone(const DeviceProgram& program, uint32_t group,
+                 absl::Span<const uint32_t> devices, uint64_t firing,
+                 bool poison, uint32_t except);
+  static constexpr uint32_t kNoDevice = UINT32_MAX;
   // Adds a token or a piece for a host of another process to the current batch,
   // which is sent when all devices have run or the batch is full.
   void AddLane(int host, const WireMessage& like, MemberHeader member,

@@ -69,23 +69,9 @@ void Device::OnLocal(const LocalMessage& message) {
     case kEnqueue:
       Enqueue(program, message);
       break;
-    case kGroupDone: {
-      const bool poison = message.flags & kPoisoned;
-      const HostGroup& group = program->groups[message.target];
-      if (group.small != nullptr) {
-        // The leader notifies the other devices of its cohort.
-        Device* leader = cohort_->at(group.small->leader(message.item));
-        if (leader->GroupDone(*program, message.target, message.step, poison)) {
-          cohort_->Wake(leader);
-        }
-      } else if (group.meeting != nullptr) {
-        NearDone(*program, message.target, group.meeting->cohorts[message.item],
-                 message.step, poison, /*except=*/nullptr);
-      } else {
-        GroupDone(*program, message.target, message.step, poison);
-      }
+    case kGroupDone:
+      collectives_.OnGroupDone(*program, message);
       break;
-    }
     case kCostDone:
       if (head_.Awaits(HeadGang::kCost, message.step)) {
         head_.awaits = HeadGang::kNothing;
@@ -134,8 +120,7 @@ void Device::Detach(DeviceProgram* program, const LocalMessage& message) {
   programs_[program->program] = nullptr;
   if (queue_.Remove(program)) {
     head_.Reset();
-    meeting_ = kOutside;
-    arrived_.clear();
+    collectives_.Reset();
     trace_.DetachHead();
   }
   ready_.Remove(program);

@@ -29,9 +29,9 @@
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
-#include "absl/types/span.h"
 #include "runtime/base/line_allocator.h"
 #include "runtime/device/cohort.h"
+#include "runtime/device/collective_runner.h"
 #include "runtime/device/counters.h"
 #include "runtime/device/device_backend.h"
 #include "runtime/device/device_sender.h"
@@ -62,6 +62,8 @@ class alignas(kLineBytes) Device final : public Actor {
         world_(world),
         host_actors_(*host_actors),
         sender_(world, this, host_actors, &counters_),
+        collectives_(static_cast<uint32_t>(index), cohort, &queue_, &head_,
+                     &work_, &sender_, &trace_),
         index_(index),
         global_device_(global_device),
         limits_(limits) {
@@ -199,86 +201,8 @@ class alignas(kLineBytes) Device final : public Actor {
                   uint32_t shard, uint64_t firing, int32_t code);
   bool RunStep(DeviceProgram* program, const Gang& gang, uint64_t firing);
 
-  // Collectives (device_collective.cc). RunCollective and RunSmall return false
-  // if they wait for other members. RunSmall is for collectives that use a
-  // FlagBarrier.
-  bool RunCollective(DeviceProgram* program, const Gang& gang,
-                     const CollectiveTable& table, uint64_t firing);
-  // Like RunCollective, for a small collective.
-  bool RunSmall(DeviceProgram* program, const Gang& gang,
-                const CollectiveTable& table, uint64_t firing);
-  // Work of a leader once all cohorts have arrived: LeadSmall combines for its
-  // own cohort, and NotifyLeaders notifies the parked leaders of others.
-  void LeadSmall(const DeviceProgram& program, const CollectiveTable& table,
-                 const DeviceGroup& in, uint64_t firing);
-  void NotifyLeaders(const DeviceProgram& program, const CollectiveTable& table,
-                     const DeviceGroup& in, uint64_t firing);
-  // Takes the result of one member.
-  void TakeSmall(const CollectiveShape& shape, const HostGroup& group,
-                 uint32_t cohort, uint32_t rank, char* result);
-  // SetMet records that the device has arrived at group i. Await lets the head
-  // wait for `groups` groups.
-  void SetMet(DeviceProgram* program, const CollectiveTable& table, uint32_t i,
-              uint64_t firing) {
-    program->meetings.store(firing * program->queue->num_meetings +
-                                table.first_meeting + i - table.group_begin + 1,
-                            std::memory_order_relaxed);
-  }
-  void Await(const DeviceProgram& program, uint32_t groups) {
-    head_.waiting_groups = groups;
-    awaited_ = program.groups;
-  }
-  bool IsPoisoned(const DeviceProgram& program, const DeviceGroup& in) const;
-  void PoisonGroup(const DeviceProgram& program, const DeviceGroup& in);
-  void Contribute(DeviceProgram* program, const CollectiveTable& table,
-                  uint64_t firing);
-  void MeetAll(DeviceProgram* program, const CollectiveTable& table,
-               uint64_t firing);
-  // Returns true if all devices of the group have arrived; this device then
-  // notifies the others. Returns false if it must wait. If the group has
-  // members on other hosts, the last device notifies the executor and waits
-  // too.
-  bool Meet(DeviceProgram* program, const CollectiveTable& table, uint32_t i,
-            uint64_t firing, bool* poison);
-  void CombineInPlace(DeviceProgram* program, const CollectiveTable& table,
-                      uint64_t firing);
-  void TakeResults(DeviceProgram* program, const CollectiveTable& table,
-                   uint64_t firing);
-  // Called when this device is the last one to arrive at a group. CombineShared
-  // computes a result that all members share; the Notify functions then notify
-  // the other devices.
-  void CombineShared(const DeviceProgram& program, const CollectiveTable& table,
-                     const DeviceGroup& in, uint64_t firing, bool poison);
-  void NotifyArrived(const DeviceProgram& program, const CollectiveTable& table,
-                     const DeviceGroup& in, uint64_t firing, bool poison);
-  void NotifyAllArrived(const DeviceProgram& program,
-                        const CollectiveTable& table, uint64_t firing);
-  // Called when all members of a group have arrived at `firing`, or are about
-  // to leave. `program` may be that of any device. Returns true if this device
-  // waited for the group.
-  bool GroupDone(const DeviceProgram& program, uint32_t group, uint64_t firing,
-                 bool poison);
-  // Calls GroupDone for the group's members on `devices` of the cohort, except
-  // `except`.
-  void NearDone(const DeviceProgram& program, uint32_t group,
-                absl::Span<const uint32_t> devices, uint64_t firing,
-                bool poison, const Device* except);
-
-  HeadGang head_;  // first, because each gang touches it
-  // Stage in a collective: copies contributions; combines the shared result if
-  // it is the last to arrive; waits for the other members; computes its share;
-  // waits for the other shares; takes results.
-  enum : uint8_t {
-    kOutside,
-    kContributing,
-    kNotifying,
-    kArriving,
-    kSharing,
-    kLeaving,
-    kTaking
-  } meeting_ = kOutside;
-  bool awake_ = false;                  // in the cohort's ring
-  const HostGroup* awaited_ = nullptr;  // groups of the program it waits in
+  HeadGang head_;       // first, because each gang touches it
+  bool awake_ = false;  // in the cohort's ring
   GrantQueue queue_;
   TimeNs turn_ns_ = 0;  // time left of the turn
   Cohort* const cohort_;
@@ -291,14 +215,12 @@ class alignas(kLineBytes) Device final : public Actor {
   ReadyRing ready_;
   std::vector<LocalMessage> done_;  // events of the backend that have come
   DeviceTrace trace_;
+  CollectiveRunner collectives_;
   DeviceCounters counters_;
 
   const int index_;
   const int64_t global_device_;
   const WorkLimits* const limits_;  // used in virtual time
-  // Groups of the head's collective at which this device arrived last, and
-  // whether they are poisoned.
-  std::vector<std::pair<uint32_t, bool>> arrived_;
   // Programs that will be detached once their events have come.
   std::vector<std::pair<DeviceProgram*, LocalMessage>> leaving_;
 };

@@ -107,8 +107,7 @@ bool Device::RunStep(DeviceProgram* program, const Gang& gang,
       program->queue->steps[gang.step_begin + head_.step];
   if (step.collective >= 0) {
     const CollectiveTable& table = program->queue->collectives[step.collective];
-    return table.small ? RunSmall(program, gang, table, firing)
-                       : RunCollective(program, gang, table, firing);
+    return collectives_.Run(program, gang, table, firing);
   }
   // For a gang of one step, the gang's own event suffices. Where gangs cost
   // virtual time, kernels take none.

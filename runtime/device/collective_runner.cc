@@ -1,4 +1,4 @@
-//===- device_collective.cc - A device in a collective --------------------===//
+//===- collective_runner.cc - Collectives of a device ---------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,59 +6,59 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include <utility>
+#include "runtime/device/collective_runner.h"
 
-#include "runtime/device/device.h"
+#include <utility>
 
 namespace pathways {
 
-bool Device::RunCollective(DeviceProgram* program, const Gang& gang,
-                           const CollectiveTable& table, uint64_t firing) {
-  if (meeting_ == kOutside) {
-    meeting_ = kContributing;
+bool CollectiveRunner::RunLarge(DeviceProgram* program, const Gang& gang,
+                                const CollectiveTable& table, uint64_t firing) {
+  if (stage_ == kOutside) {
+    stage_ = kContributing;
     trace_.MeetingBegins();
     Contribute(program, table, firing);
     if (!work_.IsHeadDone(program)) return false;
   }
-  if (meeting_ == kContributing) {
-    meeting_ = kNotifying;
+  if (stage_ == kContributing) {
+    stage_ = kNotifying;
     MeetAll(program, table, firing);
     if (!work_.IsHeadDone(program)) return false;
   }
-  if (meeting_ == kNotifying) {
+  if (stage_ == kNotifying) {
     NotifyAllArrived(*program, table, firing);
-    meeting_ = kArriving;
+    stage_ = kArriving;
   }
-  if (head_.waiting_groups == 0 && meeting_ == kArriving) {
+  if (head_.waiting_groups == 0 && stage_ == kArriving) {
     trace_.MeetingEnds(*program, gang, firing, head_.step);
-    meeting_ = kSharing;
+    stage_ = kSharing;
     if (table.in_place) CombineInPlace(program, table, firing);
     if (!work_.IsHeadDone(program)) return false;
   }
-  if (meeting_ == kSharing) {
-    meeting_ = kLeaving;
+  if (stage_ == kSharing) {
+    stage_ = kLeaving;
     if (table.in_place) {
       MeetAll(program, table, firing);
       NotifyAllArrived(*program, table, firing);
     }
   }
   if (head_.waiting_groups > 0) {
-    if (meeting_ == kArriving) trace_.MeetingWaits();
+    if (stage_ == kArriving) trace_.MeetingWaits();
     return false;
   }
-  if (meeting_ == kLeaving) {
-    meeting_ = kTaking;
+  if (stage_ == kLeaving) {
+    stage_ = kTaking;
     TakeResults(program, table, firing);
     if (!work_.IsHeadDone(program)) return false;
   }
   trace_.CollectiveEnds(*program, gang, firing, head_.step);
-  meeting_ = kOutside;
+  stage_ = kOutside;
   ++head_.step;
   return true;
 }
 
-bool Device::RunSmall(DeviceProgram* program, const Gang& gang,
-                      const CollectiveTable& table, uint64_t firing) {
+bool CollectiveRunner::RunSmall(DeviceProgram* program, const Gang& gang,
+                                const CollectiveTable& table, uint64_t firing) {
   const CollectiveShape& shape = *table.shape;
   const DeviceGroup& in = program->groups_in[table.group_begin];
   const HostGroup& group = program->groups[table.first_group + in.group];
@@ -66,8 +66,8 @@ bool Device::RunSmall(DeviceProgram* program, const Gang& gang,
   FlagBarrier& meeting = *group.small;
   const SlotOffset* const slots =
       program->queue->slots.data() + table.first_slot;
-  if (meeting_ == kOutside) {
-    meeting_ = kContributing;
+  if (stage_ == kOutside) {
+    stage_ = kContributing;
     trace_.MeetingBegins();
     if (!head_.poison.any() && shape.source_bytes > 0) {
       char* const to = meeting.contribution(in.cohort, member.own);
@@ -78,30 +78,30 @@ bool Device::RunSmall(DeviceProgram* program, const Gang& gang,
     }
     if (!work_.IsHeadDone(program)) return false;
   }
-  if (meeting_ == kContributing) {
+  if (stage_ == kContributing) {
     SetMet(program, table, table.group_begin, firing);
-    const bool leads = meeting.Arrive(in.cohort, static_cast<uint32_t>(index_),
-                                      head_.poison.any());
-    meeting_ = leads ? kArriving : kTaking;
+    const bool leads = meeting.Arrive(in.cohort, index_, head_.poison.any());
+    stage_ = leads ? kArriving : kTaking;
     if (!leads || !meeting.Look(in.cohort)) {
       Await(*program, 1);
       trace_.MeetingWaits();
-      if (leads) cohort_->LookFor({this, &meeting, in.cohort});
+      if (leads) cohort_.LookFor({index_, &meeting, in.cohort});
       return false;
     }
   }
-  if (meeting_ == kArriving) {
-    meeting_ = kNotifying;
+  if (stage_ == kArriving) {
+    stage_ = kNotifying;
     LeadSmall(*program, table, in, firing);
     if (!work_.IsHeadDone(program)) return false;
   }
-  if (meeting_ == kNotifying) {
-    meeting_ = kTaking;
-    NearDone(*program, table.first_group + in.group, meeting.devices(in.cohort),
-             firing, head_.poison.any(), /*except=*/this);
+  if (stage_ == kNotifying) {
+    stage_ = kTaking;
+    cohort_.GroupDone(*program, table.first_group + in.group,
+                      meeting.devices(in.cohort), firing, head_.poison.any(),
+                      /*except=*/index_);
   }
-  if (meeting_ == kTaking) {
-    meeting_ = kLeaving;
+  if (stage_ == kTaking) {
+    stage_ = kLeaving;
     trace_.MeetingEnds(*program, gang, firing, head_.step);
     if (!head_.poison.any() && shape.result_bytes > 0) {
       TakeSmall(shape, group, in.cohort, member.rank,
@@ -110,14 +110,14 @@ bool Device::RunSmall(DeviceProgram* program, const Gang& gang,
     if (!work_.IsHeadDone(program)) return false;
   }
   trace_.CollectiveEnds(*program, gang, firing, head_.step);
-  meeting_ = kOutside;
+  stage_ = kOutside;
   ++head_.step;
   return true;
 }
 
-void Device::LeadSmall(const DeviceProgram& program,
-                       const CollectiveTable& table, const DeviceGroup& in,
-                       uint64_t firing) {
+void CollectiveRunner::LeadSmall(const DeviceProgram& program,
+                                 const CollectiveTable& table,
+                                 const DeviceGroup& in, uint64_t firing) {
   const HostGroup& group = program.groups[table.first_group + in.group];
   FlagBarrier& meeting = *group.small;
   // The notification does not say whether others are poisoned.
@@ -133,8 +133,9 @@ void Device::LeadSmall(const DeviceProgram& program,
   }
 }
 
-void Device::TakeSmall(const CollectiveShape& shape, const HostGroup& group,
-                       uint32_t cohort, uint32_t rank, char* result) {
+void CollectiveRunner::TakeSmall(const CollectiveShape& shape,
+                                 const HostGroup& group, uint32_t cohort,
+                                 uint32_t rank, char* result) {
   work_.Do([&](auto& backend) {
     if (group.shared) {
       backend.CopyBytes(group.small->result(cohort), shape.result_bytes,
@@ -145,9 +146,9 @@ void Device::TakeSmall(const CollectiveShape& shape, const HostGroup& group,
   });
 }
 
-void Device::NotifyLeaders(const DeviceProgram& program,
-                           const CollectiveTable& table, const DeviceGroup& in,
-                           uint64_t firing) {
+void CollectiveRunner::NotifyLeaders(const DeviceProgram& program,
+                                     const CollectiveTable& table,
+                                     const DeviceGroup& in, uint64_t firing) {
   const uint32_t index = table.first_group + in.group;
   FlagBarrier& meeting = *program.groups[index].small;
   for (uint32_t c = 0; c < meeting.cohorts(); ++c) {
@@ -160,22 +161,24 @@ void Device::NotifyLeaders(const DeviceProgram& program,
   }
 }
 
-bool Device::IsPoisoned(const DeviceProgram& program,
-                        const DeviceGroup& in) const {
+bool CollectiveRunner::IsPoisoned(const DeviceProgram& program,
+                                  const DeviceGroup& in) const {
   for (uint32_t i = in.shards_begin; i < in.shards_end; ++i) {
     if (head_.poison.Has(program.shards_in[i])) return true;
   }
   return false;
 }
 
-void Device::PoisonGroup(const DeviceProgram& program, const DeviceGroup& in) {
+void CollectiveRunner::PoisonGroup(const DeviceProgram& program,
+                                   const DeviceGroup& in) {
   for (uint32_t i = in.shards_begin; i < in.shards_end; ++i) {
     head_.poison.Add(program.shards_in[i]);
   }
 }
 
-void Device::Contribute(DeviceProgram* program, const CollectiveTable& table,
-                        uint64_t firing) {
+void CollectiveRunner::Contribute(DeviceProgram* program,
+                                  const CollectiveTable& table,
+                                  uint64_t firing) {
   const uint64_t bytes = table.shape->source_bytes;
   if (bytes == 0) return;
   const SlotOffset* const slots =
@@ -197,13 +200,13 @@ void Device::Contribute(DeviceProgram* program, const CollectiveTable& table,
   }
 }
 
-void Device::MeetAll(DeviceProgram* program, const CollectiveTable& table,
-                     uint64_t firing) {
+void CollectiveRunner::MeetAll(DeviceProgram* program,
+                               const CollectiveTable& table, uint64_t firing) {
   for (uint32_t i = table.group_begin; i < table.group_end; ++i) {
     const DeviceGroup& in = program->groups_in[i];
     const HostGroup& group = program->groups[table.first_group + in.group];
     bool poison = IsPoisoned(*program, in);
-    if (meeting_ == kLeaving) {
+    if (stage_ == kLeaving) {
       // A poisoned group does no work. All of its members know that if they are
       // all on this host.
       if (group.in_place == nullptr) continue;
@@ -217,11 +220,12 @@ void Device::MeetAll(DeviceProgram* program, const CollectiveTable& table,
   }
 }
 
-bool Device::Meet(DeviceProgram* program, const CollectiveTable& table,
-                  uint32_t i, uint64_t firing, bool* poison) {
+bool CollectiveRunner::Meet(DeviceProgram* program,
+                            const CollectiveTable& table, uint32_t i,
+                            uint64_t firing, bool* poison) {
   const DeviceGroup& in = program->groups_in[i];
   const HostGroup& group = program->groups[table.first_group + in.group];
-  const bool leaves = meeting_ == kLeaving;
+  const bool leaves = stage_ == kLeaving;
   if (!leaves) SetMet(program, table, i, firing);
   GroupMeeting* const meeting =
       leaves ? group.in_place->leaving.get() : group.meeting.get();
@@ -247,9 +251,10 @@ bool Device::Meet(DeviceProgram* program, const CollectiveTable& table,
   return true;
 }
 
-void Device::CombineShared(const DeviceProgram& program,
-                           const CollectiveTable& table, const DeviceGroup& in,
-                           uint64_t firing, bool poison) {
+void CollectiveRunner::CombineShared(const DeviceProgram& program,
+                                     const CollectiveTable& table,
+                                     const DeviceGroup& in, uint64_t firing,
+                                     bool poison) {
   const HostGroup& group = program.groups[table.first_group + in.group];
   if (poison || !group.shared) return;
   work_.Do([&](auto& backend) {
@@ -259,9 +264,10 @@ void Device::CombineShared(const DeviceProgram& program,
   });
 }
 
-void Device::NotifyArrived(const DeviceProgram& program,
-                           const CollectiveTable& table, const DeviceGroup& in,
-                           uint64_t firing, bool poison) {
+void CollectiveRunner::NotifyArrived(const DeviceProgram& program,
+                                     const CollectiveTable& table,
+                                     const DeviceGroup& in, uint64_t firing,
+                                     bool poison) {
   const uint32_t index = table.first_group + in.group;
   const GroupMeeting& meeting = *program.groups[index].meeting;
   const std::vector<std::vector<uint32_t>>& cohorts = meeting.cohorts;
@@ -274,32 +280,39 @@ void Device::NotifyArrived(const DeviceProgram& program,
     message.item = static_cast<uint32_t>(c);
     sender_.SendDevice(cohorts[c][0], message);
   }
-  NearDone(program, index, cohorts[in.cohort], firing, poison,
-           /*except=*/this);
+  cohort_.GroupDone(program, index, cohorts[in.cohort], firing, poison,
+                    /*except=*/index_);
 }
 
-void Device::NotifyAllArrived(const DeviceProgram& program,
-                              const CollectiveTable& table, uint64_t firing) {
+void CollectiveRunner::NotifyAllArrived(const DeviceProgram& program,
+                                        const CollectiveTable& table,
+                                        uint64_t firing) {
   for (const auto& [i, poison] : arrived_) {
     NotifyArrived(program, table, program.groups_in[i], firing, poison);
   }
   arrived_.clear();
 }
 
-void Device::NearDone(const DeviceProgram& program, uint32_t group,
-                      absl::Span<const uint32_t> devices, uint64_t firing,
-                      bool poison, const Device* except) {
-  for (uint32_t index : devices) {
-    Device* device = cohort_->at(index);
-    if (device == except) continue;
-    if (device->GroupDone(program, group, firing, poison)) {
-      cohort_->Wake(device);
-    }
+void CollectiveRunner::OnGroupDone(const DeviceProgram& program,
+                                   const LocalMessage& message) {
+  const bool poison = message.flags & kPoisoned;
+  const HostGroup& group = program.groups[message.target];
+  if (group.small != nullptr) {
+    // The leader notifies the other devices of its cohort.
+    const uint32_t leader = group.small->leader(message.item);
+    cohort_.GroupDone(program, message.target, {&leader, 1}, message.step,
+                      poison, Cohort::kNoDevice);
+  } else if (group.meeting != nullptr) {
+    cohort_.GroupDone(program, message.target,
+                      group.meeting->cohorts[message.item], message.step,
+                      poison, Cohort::kNoDevice);
+  } else {
+    GroupDone(program, message.target, message.step, poison);
   }
 }
 
-bool Device::GroupDone(const DeviceProgram& program, uint32_t group,
-                       uint64_t firing, bool poison) {
+bool CollectiveRunner::GroupDone(const DeviceProgram& program, uint32_t group,
+                                 uint64_t firing, bool poison) {
   // False if the program was detached meanwhile.
   if (head_.waiting_groups == 0 || awaited_ != program.groups ||
       queue_.head().next != firing) {
@@ -319,8 +332,9 @@ bool Device::GroupDone(const DeviceProgram& program, uint32_t group,
   return true;
 }
 
-void Device::CombineInPlace(DeviceProgram* program,
-                            const CollectiveTable& table, uint64_t firing) {
+void CollectiveRunner::CombineInPlace(DeviceProgram* program,
+                                      const CollectiveTable& table,
+                                      uint64_t firing) {
   for (uint32_t i = table.group_begin; i < table.group_end; ++i) {
     const DeviceGroup& in = program->groups_in[i];
     const HostGroup& group = program->groups[table.first_group + in.group];
@@ -329,8 +343,9 @@ void Device::CombineInPlace(DeviceProgram* program,
   }
 }
 
-void Device::TakeResults(DeviceProgram* program, const CollectiveTable& table,
-                         uint64_t firing) {
+void CollectiveRunner::TakeResults(DeviceProgram* program,
+                                   const CollectiveTable& table,
+                                   uint64_t firing) {
   const uint64_t bytes = table.shape->result_bytes;
   if (bytes == 0) return;
   const SlotOffset* const slots =
