@@ -73,17 +73,11 @@ void Device::OnLocal(const LocalMessage& message) {
       collectives_.OnGroupDone(*program, message);
       break;
     case kCostDone:
-      if (head_.Awaits(HeadGang::kCost, message.step)) {
-        head_.awaits = HeadGang::kNothing;
-        head_.cost_paid = true;
-      }
+      cost_.OnMessage(message);
       break;
     case kLongCost:
-      if (head_.Awaits(HeadGang::kCost, message.step)) ReportCost();
-      return;
     case kCostLimit:
-      if (head_.Awaits(HeadGang::kCost, message.step)) LoseWorker();
-      return;
+      return cost_.OnMessage(message);
     default:
       return;
   }
@@ -252,7 +246,7 @@ bool Device::RunHead() {
     if (!RunStep(program, gang, firing)) return false;
   }
   if (costs_ && !head_.cost_paid) {
-    StartCost(*program, gang);
+    cost_.Start(*program, gang);
     return false;
   }
   head_.started = head_.cost_paid = false;

@@ -38,6 +38,7 @@
 #include "runtime/device/device_trace.h"
 #include "runtime/device/device_work.h"
 #include "runtime/device/grant_queue.h"
+#include "runtime/device/head_cost.h"
 #include "runtime/device/head_gang.h"
 #include "runtime/device/long_work.h"
 #include "runtime/device/ready_ring.h"
@@ -64,9 +65,10 @@ class alignas(kLineBytes) Device final : public Actor {
         sender_(world, this, host_actors, &counters_),
         collectives_(static_cast<uint32_t>(index), cohort, &queue_, &head_,
                      &work_, &sender_, &trace_),
+        cost_(world, this, static_cast<uint32_t>(index), host_actors, limits,
+              &queue_, &head_, &sender_, &counters_),
         index_(index),
-        global_device_(global_device),
-        limits_(limits) {
+        global_device_(global_device) {
     cohort->Add(index, this);
   }
 
@@ -182,15 +184,9 @@ class alignas(kLineBytes) Device final : public Actor {
 
   void OnWorkDone(const LocalMessage& message);
 
-  // Kernels (device_kernels.cc). StartCost starts the virtual time of the head.
-  void StartCost(const DeviceProgram& program, const Gang& gang);
-  // Reports that the head takes longer than WorkLimits::report_ns.
-  void ReportCost();
-  // Handles a head that takes longer than WorkLimits::limit_ns, as if its
-  // kernel never returned.
-  void LoseWorker();
-  // Runs plain gangs from the head up to `end`, while the turn lasts. Returns
-  // false if it ran none because the first is poisoned.
+  // Kernels (device_kernels.cc). RunPlain runs plain gangs from the head up to
+  // `end`, while the turn lasts. Returns false if it ran none because the first
+  // is poisoned.
   bool RunPlain(size_t end);
   void FinishPlain(size_t count, TimeNs left);
   void FinishKernels(const DeviceProgram& program, const Gang& gang,
@@ -216,11 +212,11 @@ class alignas(kLineBytes) Device final : public Actor {
   std::vector<LocalMessage> done_;  // events of the backend that have come
   DeviceTrace trace_;
   CollectiveRunner collectives_;
+  HeadCost cost_;
   DeviceCounters counters_;
 
   const int index_;
   const int64_t global_device_;
-  const WorkLimits* const limits_;  // used in virtual time
   // Programs that will be detached once their events have come.
   std::vector<std::pair<DeviceProgram*, LocalMessage>> leaving_;
 };

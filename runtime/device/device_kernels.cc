@@ -11,55 +11,6 @@
 #include "runtime/device/device.h"
 
 namespace pathways {
-namespace {
-
-// Virtual time of a gang whose cost the plan does not know.
-constexpr TimeNs kUnknownCostNs = 1000;
-
-}  // namespace
-
-void Device::StartCost(const DeviceProgram& program, const Gang& gang) {
-  head_.awaits = HeadGang::kCost;
-  const TimeNs cost = world_->kernels().CostNow(
-      local_id(), gang.cost_ns > 0 ? gang.cost_ns : kUnknownCostNs);
-  const TimeNs limit = limits_->limit_ns;
-  const bool is_endless = limit > 0 && cost > limit;
-  LocalMessage message =
-      DeviceSender::New(is_endless ? kCostLimit : kCostDone, program);
-  message.step = ++head_.generation;
-  counters_.sent[message.kind].Add();
-  const TimeNs end = is_endless ? limit : cost;
-  world_->SendAfter(local_id(), local_id(), end, message);
-  if (limits_->report_ns > 0 && end > limits_->report_ns) {
-    message.kind = kLongCost;
-    counters_.sent[kLongCost].Add();
-    world_->SendAfter(local_id(), local_id(), limits_->report_ns, message);
-  }
-}
-
-void Device::ReportCost() {
-  const GrantQueue::Head& head = queue_.head();
-  const Gang& gang = queue_.gang();
-  LocalMessage message = DeviceSender::New(kLongKernel, *head.program);
-  message.target = gang.action;
-  message.shard = head.program->entries[gang.first_entry].shard;
-  message.step = head.numbers.Of(head.next);
-  message.extra = static_cast<uint64_t>(limits_->report_ns);
-  sender_.SendExecutor(message);
-}
-
-void Device::LoseWorker() {
-  const GrantQueue::Head& head = queue_.head();
-  KernelCall call;
-  call.device = static_cast<uint32_t>(index_);
-  call.incarnation = head.program->incarnation;
-  call.gang = static_cast<uint32_t>(queue_.gang_index());
-  call.step = head.numbers.Of(head.next);
-  sender_.SendExecutor(WorkerLostMessage(call));
-  for (uint32_t device : CohortOf(host_actors_, call.device)) {
-    world_->Retire(host_actors_.devices[device]);
-  }
-}
 
 bool Device::RunPlain(size_t end) {
   const GrantQueue::Head& head = queue_.head();
