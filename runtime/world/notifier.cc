@@ -29,14 +29,10 @@ bool Notifier::Wait(absl::FunctionRef<bool()> done,
     spins_on_.store(sched_getcpu(), std::memory_order_relaxed);
     spinning_.fetch_add(1, std::memory_order_relaxed);
     while (true) {
-      const uint32_t epoch = epoch_.load(std::memory_order_acquire);
       reached = done();
       if (reached || stopping.load(std::memory_order_relaxed) ||
           real.Now() >= end) {
         break;
-      }
-      if (epoch != looked_.load(std::memory_order_relaxed)) {
-        looked_.store(epoch, std::memory_order_relaxed);
       }
       sched_yield();
       const int core = sched_getcpu();

@@ -43,14 +43,6 @@ class Notifier {
     return threads > 1 ||
            (threads == 1 && spins_on_.load(std::memory_order_relaxed) == core);
   }
-  // Returns true if the polling thread has evaluated its condition since the
-  // last Notify. Returns false if there are several, whose states are not
-  // known.
-  bool has_looked() const {
-    return spinning_.load(std::memory_order_relaxed) == 1 &&
-           looked_.load(std::memory_order_relaxed) ==
-               epoch_.load(std::memory_order_relaxed);
-  }
   // Returns true if a thread sleeps or is about to.
   bool waiting() const { return waiters_.load(std::memory_order_relaxed) != 0; }
   // Returns true if a thread was woken and has not run since. It may be waiting
@@ -70,7 +62,6 @@ class Notifier {
   // half: threads that were woken and have not run since.
   std::atomic<uint64_t> sleepers_{0};
   std::atomic<uint32_t> spinning_{0};
-  std::atomic<uint32_t> looked_{0};  // epoch_ before the last evaluation
   std::atomic<int> spins_on_{-1};  // core of the polling thread that moved last
 };
 

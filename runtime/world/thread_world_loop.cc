@@ -301,9 +301,8 @@ bool ThreadWorld::Spin(Worker& self, absl::FunctionRef<bool()> is_over) {
     // also yields for a client that the system may have moved here meanwhile.
     // For that it counts the rounds of all idle periods, since a steady stream
     // of messages may end each period early.
-    const bool shares =
-        (notifier_.spinning_on(core) && !notifier_.has_looked()) ||
-        notifier_.waking() || options_.remote_channel.poll;
+    const bool shares = notifier_.spinning_on(core) || notifier_.waking() ||
+                        options_.remote_channel.poll;
     if ((shares && i % kRoundsPerYield == 0) ||
         (++self.not_yielded >= kRoundsPerClock && crowded)) {
       self.not_yielded = 0;

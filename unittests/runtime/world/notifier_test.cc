@@ -74,21 +74,6 @@ TEST(NotifierTest, KnowsWhereItsOnlyThreadSpins) {
   }
 }
 
-TEST(NotifierTest, KnowsWhetherItsOnlyThreadHasLooked) {
-  Notifier notifier;
-  std::atomic<bool> stopping{false};
-  EXPECT_FALSE(notifier.has_looked());  // no thread spins
-  int looks = 0;
-  const auto look = [&] {
-    if (++looks == 1) notifier.Notify();
-    // The first evaluation began before Notify, and the second one is not over.
-    EXPECT_EQ(notifier.has_looked(), looks > 2);
-    return looks == 4;
-  };
-  EXPECT_TRUE(notifier.Wait(look, stopping, kSpins[1]));
-  EXPECT_FALSE(notifier.has_looked());
-}
-
 TEST(NotifierTest, LooksAgainAfterEachNotify) {
   for (TimeNs spin : kSpins) {
     Notifier notifier;
