@@ -87,7 +87,7 @@ void Cohort::RunAwake() {
 
 void Cohort::SendRecords() {
   if (members_ == nullptr) return;
-  devices_.front()->SendRecords(std::exchange(members_, nullptr));
+  devices_.front()->entries_.SendRecords(std::exchange(members_, nullptr));
 }
 
 bool Cohort::Look() {

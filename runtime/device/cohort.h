@@ -74,6 +74,11 @@ class alignas(kLineBytes) Cohort {
   // while, the leader parks instead and is notified by a message. Must be
   // called from a turn of the device.
   void LookFor(const Leader& leader) { looking_.push_back(leader); }
+  // Delivers a token to the device at `index`, which is in this cohort, and
+  // wakes it. Does nothing if the program is already detached there. Defined in
+  // device.h.
+  void Deliver(size_t index, uint32_t program, uint32_t incarnation,
+               uint32_t in_edge, uint64_t firing, bool poison);
   // Lets those of `devices` that wait for the group, except `except`, resume;
   // see CollectiveRunner::GroupDone. All of them are in this cohort.
   void GroupDone(const DeviceProgram& program, uint32_t group,

@@ -36,7 +36,7 @@ void Device::OnLocal(const LocalMessage& message) {
     return;
   }
   if (message.kind == kTokenBatch) {
-    DeliverRecord(message);
+    entries_.DeliverRecord(message);
     cohort_->Run(this);
     return;
   }
@@ -55,10 +55,11 @@ void Device::OnLocal(const LocalMessage& message) {
   switch (message.kind) {
     case kLocalToken:
       if (message.target >= program->in_edges.size()) return;
-      Deliver(program, message.target, message.step, message.flags & kPoisoned);
+      entries_.Deliver(program, message.target, message.step,
+                       message.flags & kPoisoned);
       break;
     case kPayloadReturned:
-      PieceReturned(program, message.target, message.step);
+      entries_.PieceReturned(program, message.target, message.step);
       break;
     case kGrantDevice:
       GrantNear(*program, static_cast<HostGrant*>(message.payload));
@@ -67,7 +68,7 @@ void Device::OnLocal(const LocalMessage& message) {
       FeedNear(*program);
       break;
     case kEnqueue:
-      Enqueue(program, message);
+      entries_.Enqueue(program, message);
       break;
     case kGroupDone:
       collectives_.OnGroupDone(*program, message);
@@ -96,7 +97,7 @@ void Device::Attach(DeviceProgram* program) {
     cohort_->ReserveOperands(p->max_operands);
     head_.poison.Reserve(p->max_shards);
   }
-  ready_.Reserve(entries);
+  entries_.Reserve(entries);
   trace_.Attach(program);
   LocalMessage reply = DeviceSender::New(kAttached, *program);
   reply.item = index_;
@@ -117,7 +118,7 @@ void Device::Detach(DeviceProgram* program, const LocalMessage& message) {
     collectives_.Reset();
     trace_.DetachHead();
   }
-  ready_.Remove(program);
+  entries_.Remove(program);
   if (program->events == 0) return SendDetached(message);
   leaving_.emplace_back(program, message);
 }
@@ -145,7 +146,7 @@ void Device::Grant(DeviceProgram* program, HostGrant* grant) {
     trace_.Submitted(*program, *grant->launch);
   }
   if (program->entries.empty()) {  // has shards but no entries
-    EndGrant(*program, grant);
+    entries_.EndGrant(*program, grant);
     return;
   }
   program->active.Push() = {
@@ -153,7 +154,7 @@ void Device::Grant(DeviceProgram* program, HostGrant* grant) {
   if (!program->queue->gangs.empty()) {
     queue_.Push(program, grant);
   }
-  for (uint32_t i : program->move_entries) PushIfReady(program, i);
+  for (uint32_t i : program->move_entries) entries_.PushIfReady(program, i);
 }
 
 void Device::FeedNear(const DeviceProgram& program) {
@@ -163,7 +164,7 @@ void Device::FeedNear(const DeviceProgram& program) {
     DeviceProgram* there = device->Find(program.program, program.incarnation);
     if (there == nullptr) continue;  // no shards, or already detached
     for (uint32_t entry : there->feed_entries) {
-      device->PushIfReady(there, entry);
+      device->entries_.PushIfReady(there, entry);
     }
     cohort_->Wake(device);
   }
@@ -174,7 +175,7 @@ void Device::OnWorkDone(const LocalMessage& message) {
   if (DeviceProgram* program = Find(message.program, message.incarnation)) {
     --program->events;
     if (message.target != DeviceWork::kHead) {
-      FinishEntry(program, message.target);
+      entries_.Finish(program, message.target);
     } else if (head_.Awaits(HeadGang::kWork, message.step)) {
       head_.awaits = HeadGang::kNothing;
     }
@@ -198,13 +199,9 @@ bool Device::Pump() {
     }
   }
   for (turn_ns_ = kTurnNs; turn_ns_ > 0; turn_ns_ -= kFiringNs) {
-    if (!ready_.empty()) {
-      const ReadyRing::Ready ready = ready_.Pop();
-      RunEntry(ready.program, ready.entry);
-    } else if (!RunHead()) {
-      if (!queue_.empty()) queue_.head().waited = true;
-      return false;
-    }
+    if (entries_.RunNext() || RunHead()) continue;
+    if (!queue_.empty()) queue_.head().waited = true;
+    return false;
   }
   return true;
 }
@@ -258,10 +255,12 @@ bool Device::RunHead() {
   const bool is_last = Advance(1);
   if (!gang.quiet || head_.poison.any()) {
     for (uint32_t k = 0; k < gang.shards; ++k) {
-      Fire(program, gang.first_entry + k, firing, head_.poison.Has(k));
+      entries_.Fire(program, gang.first_entry + k, firing, head_.poison.Has(k));
     }
   }
-  if (is_last) CountFirings(program, firing, program->queue->num_shards);
+  if (is_last) {
+    entries_.CountFirings(program, firing, program->queue->num_shards);
+  }
   return true;
 }
 

@@ -8,9 +8,8 @@
 //
 // A device owns the counters of the entries bound to it and the queue of its
 // gangs, ordered by (grant, firing, table position). Only the head of the queue
-// runs. Sends, receives, feeds and fetches are not queued: they fire once their
-// tokens have come and their firing is granted. The backend does the work
-// (device_backend.h) and reports when it is done.
+// runs. The other entries are not queued; see entry_runner.h. The backend does
+// the work (device_backend.h) and reports when it is done.
 //
 // Invariants: (1) a firing happens once, after all its tokens; tokens of firing
 // n + window come only after firing n, so slot n mod window is free; (2) no
@@ -37,11 +36,11 @@
 #include "runtime/device/device_sender.h"
 #include "runtime/device/device_trace.h"
 #include "runtime/device/device_work.h"
+#include "runtime/device/entry_runner.h"
 #include "runtime/device/grant_queue.h"
 #include "runtime/device/head_cost.h"
 #include "runtime/device/head_gang.h"
 #include "runtime/device/long_work.h"
-#include "runtime/device/ready_ring.h"
 #include "runtime/program/host_actors.h"
 #include "runtime/program/host_program.h"
 #include "runtime/program/local_kind.h"
@@ -63,6 +62,8 @@ class alignas(kLineBytes) Device final : public Actor {
         world_(world),
         host_actors_(*host_actors),
         sender_(world, this, host_actors, &counters_),
+        entries_(static_cast<uint32_t>(index), host_actors, cohort, &work_,
+                 &sender_, &trace_, &counters_),
         collectives_(static_cast<uint32_t>(index), cohort, &queue_, &head_,
                      &work_, &sender_, &trace_),
         cost_(world, this, static_cast<uint32_t>(index), host_actors, limits,
@@ -98,75 +99,10 @@ class alignas(kLineBytes) Device final : public Actor {
   void Grant(DeviceProgram* program, HostGrant* grant);
   // Calls Grant at all devices of the cohort that have the program.
   void GrantNear(const DeviceProgram& program, HostGrant* grant);
-  // Ends a grant on this device.
-  void EndGrant(const DeviceProgram& program, HostGrant* grant);
   // Checks the program's feeds again, on all devices of the cohort, after some
   // argument was filled.
   void FeedNear(const DeviceProgram& program);
   void Inspect(const LocalMessage& message);
-
-  // Entries (device_entries.cc). DeliverNear delivers a token to another device
-  // of the cohort.
-  void DeliverNear(const DeviceProgram& program, const OutToken& token,
-                   uint64_t firing, bool poison);
-  // Delivers one token for firing `firing` of an entry.
-  void Deliver(DeviceProgram* program, uint32_t in_edge, uint64_t firing,
-               bool poison);
-  void Enqueue(DeviceProgram* program, const LocalMessage& message);
-  // Returns true if the argument that a feed reads at its next, granted firing
-  // is filled.
-  bool CanFeed(const DeviceProgram& program, const Entry& entry) const;
-  // Queues an entry that may fire. Does nothing for a gang, whose turn is its
-  // place in the queue.
-  void PushIfReady(DeviceProgram* program, uint32_t index) {
-    const Entry& entry = program->entries[index];
-    if (entry.queued || entry.next >= program->granted) return;
-    PushIfFree(program, index);
-  }
-  // Queues a granted entry if no token is missing.
-  void PushIfFree(DeviceProgram* program, uint32_t index);
-  void RunEntry(DeviceProgram* program, uint32_t entry);
-  // Ends the work of an entry: it fires.
-  void FinishEntry(DeviceProgram* program, uint32_t entry);
-  // Returns true if the firing of an entry is poisoned, by its tokens or by the
-  // argument that it reads.
-  static bool IsPoisoned(const DeviceProgram& program, uint32_t entry);
-  // Returns the launch of a firing that is not over on this device.
-  static HostLaunch* LaunchAt(const DeviceProgram& program, uint64_t firing);
-  // Returns true if the piece is copied from its source directly into a record.
-  bool IsLane(const PieceOut& piece) const {
-    return piece.member_offset >= 0 && work_.cpu() != nullptr;
-  }
-  void MovePieces(const DeviceProgram& program, const SendOp& op,
-                  uint64_t firing);
-  // Sends the pieces of a firing. Returns how many of them are read in place.
-  uint32_t SendPieces(DeviceProgram* program, const Entry& entry,
-                      uint64_t firing, bool poison);
-  // Returns true if the piece is read in place.
-  bool ForwardPiece(const DeviceProgram& program, const PieceOut& piece,
-                    uint32_t source, uint64_t firing, bool poison);
-  // Adds a token or a piece for another process to a record; `kind` is that of
-  // the record.
-  void AddLane(const DeviceProgram& program, const OutToken& token,
-               WireKind kind, uint32_t source, uint64_t firing, bool poison,
-               const void* data, uint64_t bytes);
-  // Sends the cohort's records to the executor.
-  void SendRecords(RecordBatch* batch);
-  void DeliverRecord(const LocalMessage& message);
-  // Handles the return of a piece that was read in place.
-  void PieceReturned(DeviceProgram* program, uint32_t index, uint64_t firing);
-  // Fires an entry: frees its slot and passes its tokens.
-  void Fire(DeviceProgram* program, uint32_t entry, uint64_t firing,
-            bool poison);
-  static void FreeSlot(DeviceProgram* program, uint32_t entry, uint64_t firing);
-  void PassTokens(DeviceProgram* program, uint32_t entry, uint64_t firing,
-                  bool poison);
-  // The grant of a firing.
-  static DeviceProgram::Active& ActiveAt(DeviceProgram* program,
-                                         uint64_t firing);
-  // Counts `count` firings of entries, and ends the grant here after the last
-  // of them.
-  void CountFirings(DeviceProgram* program, uint64_t firing, uint64_t count);
 
   // Runs what can run. Returns true if the turn is over and more may be ready.
   bool Pump();
@@ -208,7 +144,7 @@ class alignas(kLineBytes) Device final : public Actor {
   const HostActors& host_actors_;
   DeviceSender sender_;
   absl::InlinedVector<DeviceProgram*, 2> programs_;
-  ReadyRing ready_;
+  EntryRunner entries_;
   std::vector<LocalMessage> done_;  // events of the backend that have come
   DeviceTrace trace_;
   CollectiveRunner collectives_;
@@ -227,6 +163,16 @@ inline void Cohort::Wake(Device* device) {
   size_t at = begin_ + size_++;
   if (at >= awake_.size()) at -= awake_.size();
   awake_[at] = device;
+}
+
+inline void Cohort::Deliver(size_t index, uint32_t program,
+                            uint32_t incarnation, uint32_t in_edge,
+                            uint64_t firing, bool poison) {
+  Device* const device = at(index);
+  DeviceProgram* const there = device->Find(program, incarnation);
+  if (there == nullptr) return;  // already detached
+  device->entries_.Deliver(there, in_edge, firing, poison);
+  Wake(device);
 }
 
 }  // namespace pathways

@@ -35,8 +35,10 @@ bool Device::RunPlain(size_t end) {
   AddFailure(*program, gang, /*shard=*/0, firing, run.code);
   counters_.firings.Add();
   const bool is_last = Advance(1);
-  Fire(program, gang.first_entry, firing, /*poison=*/true);
-  if (is_last) CountFirings(program, firing, program->queue->num_shards);
+  entries_.Fire(program, gang.first_entry, firing, /*poison=*/true);
+  if (is_last) {
+    entries_.CountFirings(program, firing, program->queue->num_shards);
+  }
   return true;
 }
 
@@ -48,7 +50,7 @@ void Device::FinishPlain(size_t count, TimeNs left) {
   const uint64_t firing = queue_.head().next;
   counters_.firings.Add(count);  // one shard each
   if (Advance(count)) {
-    CountFirings(program, firing, program->queue->num_shards);
+    entries_.CountFirings(program, firing, program->queue->num_shards);
   }
 }
 

@@ -1,4 +1,4 @@
-//===- device_entries.cc - A device counts tokens and fires entries -------===//
+//===- entry_runner.cc - Tokens and firings of entries --------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,18 +6,61 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/device/device.h"
+#include "runtime/device/entry_runner.h"
+
+#include "runtime/device/device.h"  // Cohort::Deliver
 #include "runtime/device/value_moves.h"
 
 namespace pathways {
+namespace {
 
-bool Device::CanFeed(const DeviceProgram& program, const Entry& entry) const {
+// Returns true if the argument that a feed reads at its next, granted firing
+// is filled.
+bool CanFeed(const DeviceProgram& program, const Entry& entry) {
   auto active = program.active.begin();
   while (entry.next >= active->grant->end) ++active;
   return IsFilled(program.feeds[entry.op], entry.next, *active->grant->launch);
 }
 
-void Device::PushIfFree(DeviceProgram* program, uint32_t index) {
+// Returns the launch of a firing that is not over on this device.
+HostLaunch* LaunchAt(const DeviceProgram& program, uint64_t firing) {
+  HostLaunch* launch = nullptr;
+  for (const DeviceProgram::Active& active : program.active) {
+    launch = active.grant->launch;
+    if (firing < active.grant->end) break;
+  }
+  return launch;
+}
+
+// Returns the grant of a firing.
+DeviceProgram::Active& ActiveAt(DeviceProgram* program, uint64_t firing) {
+  size_t i = 0;
+  while (firing >= program->active[i].grant->end) ++i;
+  return program->active[i];
+}
+
+// Returns true if the firing of an entry is poisoned, by its tokens or by the
+// argument that it reads.
+bool IsPoisoned(const DeviceProgram& program, uint32_t index) {
+  const Entry& entry = program.entries[index];
+  const uint64_t firing = entry.next;
+  return program.poison[program.EntryAt(index, firing)] ||
+         (entry.kind == proto::FEED &&
+          ReadsPoison(program.feeds[entry.op], firing,
+                      *LaunchAt(program, firing)));
+}
+
+// Frees the slot of a firing, before anyone can observe that firing.
+void FreeSlot(DeviceProgram* program, uint32_t index, uint64_t firing) {
+  const uint32_t need = program->entries[index].need;
+  const uint64_t at = program->EntryAt(index, firing);
+  if (need != 0) program->counts[at] = need;
+  program->ClearPoison(at);
+}
+
+}  // namespace
+
+void EntryRunner::PushIfFree(DeviceProgram* program, uint32_t index) {
   Entry& entry = program->entries[index];
   if (program->counts[program->EntryAt(index, entry.next)] != 0 ||
       (entry.kind == proto::FEED && !CanFeed(*program, entry))) {
@@ -27,8 +70,8 @@ void Device::PushIfFree(DeviceProgram* program, uint32_t index) {
   ready_.Push({program, index});
 }
 
-void Device::Deliver(DeviceProgram* program, uint32_t in_edge, uint64_t firing,
-                     bool poison) {
+void EntryRunner::Deliver(DeviceProgram* program, uint32_t in_edge,
+                          uint64_t firing, bool poison) {
   const uint32_t index = program->in_edges[in_edge].entry;
   const uint64_t at = program->EntryAt(index, firing);
   if (program->counts[at] == 0) return;  // no such token is expected
@@ -39,17 +82,7 @@ void Device::Deliver(DeviceProgram* program, uint32_t in_edge, uint64_t firing,
   PushIfReady(program, index);
 }
 
-void Device::DeliverNear(const DeviceProgram& program, const OutToken& token,
-                         uint64_t firing, bool poison) {
-  Device* peer = cohort_->at(token.where);
-  DeviceProgram* there = peer->Find(program.program, program.incarnation);
-  if (there == nullptr) return;  // already detached
-  peer->Deliver(there, token.target, firing, poison);
-  cohort_->Wake(peer);
-}
-
-// Delivers the host's token to each shard of an action.
-void Device::Enqueue(DeviceProgram* program, const LocalMessage& message) {
+void EntryRunner::Enqueue(DeviceProgram* program, const LocalMessage& message) {
   for (uint32_t i = program->first_entry[message.target];
        i < program->entries.size() &&
        program->entries[i].action == message.target;
@@ -62,25 +95,7 @@ void Device::Enqueue(DeviceProgram* program, const LocalMessage& message) {
   }
 }
 
-HostLaunch* Device::LaunchAt(const DeviceProgram& program, uint64_t firing) {
-  HostLaunch* launch = nullptr;
-  for (const DeviceProgram::Active& active : program.active) {
-    launch = active.grant->launch;
-    if (firing < active.grant->end) break;
-  }
-  return launch;
-}
-
-bool Device::IsPoisoned(const DeviceProgram& program, uint32_t index) {
-  const Entry& entry = program.entries[index];
-  const uint64_t firing = entry.next;
-  return program.poison[program.EntryAt(index, firing)] ||
-         (entry.kind == proto::FEED &&
-          ReadsPoison(program.feeds[entry.op], firing,
-                      *LaunchAt(program, firing)));
-}
-
-void Device::RunEntry(DeviceProgram* program, uint32_t index) {
+void EntryRunner::Run(DeviceProgram* program, uint32_t index) {
   const Entry& entry = program->entries[index];
   const uint64_t firing = entry.next;
   trace_.MoveBegins();
@@ -106,10 +121,10 @@ void Device::RunEntry(DeviceProgram* program, uint32_t index) {
         break;
     }
   }
-  if (work_.IsEntryDone(program, index)) FinishEntry(program, index);
+  if (work_.IsEntryDone(program, index)) Finish(program, index);
 }
 
-void Device::FinishEntry(DeviceProgram* program, uint32_t index) {
+void EntryRunner::Finish(DeviceProgram* program, uint32_t index) {
   Entry& entry = program->entries[index];
   const uint64_t firing = entry.next;
   const bool poison = IsPoisoned(*program, index);
@@ -138,8 +153,8 @@ void Device::FinishEntry(DeviceProgram* program, uint32_t index) {
   PushIfReady(program, index);
 }
 
-void Device::PieceReturned(DeviceProgram* program, uint32_t index,
-                           uint64_t firing) {
+void EntryRunner::PieceReturned(DeviceProgram* program, uint32_t index,
+                                uint64_t firing) {
   if (index >= program->entries.size() ||
       program->entries[index].kind != proto::SEND) {
     return;
@@ -151,22 +166,14 @@ void Device::PieceReturned(DeviceProgram* program, uint32_t index,
   if (away == 0) PassTokens(program, index, firing, /*poison=*/false);
 }
 
-void Device::Fire(DeviceProgram* program, uint32_t index, uint64_t firing,
-                  bool poison) {
+void EntryRunner::Fire(DeviceProgram* program, uint32_t index, uint64_t firing,
+                       bool poison) {
   FreeSlot(program, index, firing);
   PassTokens(program, index, firing, poison);
 }
 
-// Must happen before anyone can observe the firing.
-void Device::FreeSlot(DeviceProgram* program, uint32_t index, uint64_t firing) {
-  const uint32_t need = program->entries[index].need;
-  const uint64_t at = program->EntryAt(index, firing);
-  if (need != 0) program->counts[at] = need;
-  program->ClearPoison(at);
-}
-
-void Device::PassTokens(DeviceProgram* program, uint32_t index, uint64_t firing,
-                        bool poison) {
+void EntryRunner::PassTokens(DeviceProgram* program, uint32_t index,
+                             uint64_t firing, bool poison) {
   const Entry& entry = program->entries[index];
   // Poison does not pass the end of the launch, since a later launch carries
   // its own values.
@@ -180,7 +187,8 @@ void Device::PassTokens(DeviceProgram* program, uint32_t index, uint64_t firing,
         Deliver(program, token.target, firing + token.tokens, poisons);
         break;
       case OutToken::kSameWorker:
-        DeliverNear(*program, token, firing + token.tokens, poisons);
+        cohort_.Deliver(token.where, program->program, program->incarnation,
+                        token.target, firing + token.tokens, poisons);
         break;
       case OutToken::kSameHost: {
         LocalMessage message = DeviceSender::New(kLocalToken, *program);
@@ -229,15 +237,8 @@ void Device::PassTokens(DeviceProgram* program, uint32_t index, uint64_t firing,
   }
 }
 
-DeviceProgram::Active& Device::ActiveAt(DeviceProgram* program,
-                                        uint64_t firing) {
-  size_t i = 0;
-  while (firing >= program->active[i].grant->end) ++i;
-  return program->active[i];
-}
-
-void Device::CountFirings(DeviceProgram* program, uint64_t firing,
-                          uint64_t count) {
+void EntryRunner::CountFirings(DeviceProgram* program, uint64_t firing,
+                               uint64_t count) {
   program->fired += count;
   DeviceProgram::Active& active = ActiveAt(program, firing);
   active.remaining -= count;
@@ -248,18 +249,18 @@ void Device::CountFirings(DeviceProgram* program, uint64_t firing,
   EndGrant(*program, grant);
 }
 
-void Device::EndGrant(const DeviceProgram& program, HostGrant* grant) {
+void EntryRunner::EndGrant(const DeviceProgram& program, HostGrant* grant) {
   if (grant->end == grant->launch->end) {
     trace_.Drained(program, grant->launch->id);
   }
-  if (--grant->cohorts[host_actors_.cohorts[index_]].left > 0) return;
+  if (--grant->cohorts[actors_.cohorts[index_]].left > 0) return;
   LocalMessage message = DeviceSender::New(kDeviceDone, program);
   message.extra = grant->position;
   sender_.SendExecutor(message);
 }
 
-void Device::MovePieces(const DeviceProgram& program, const SendOp& op,
-                        uint64_t firing) {
+void EntryRunner::MovePieces(const DeviceProgram& program, const SendOp& op,
+                             uint64_t firing) {
   for (uint32_t i = op.begin; i < op.end; ++i) {
     const PieceOut& piece = program.pieces[i];
     if (piece.lent_offset >= 0 || IsLane(piece)) continue;
@@ -268,8 +269,8 @@ void Device::MovePieces(const DeviceProgram& program, const SendOp& op,
   }
 }
 
-uint32_t Device::SendPieces(DeviceProgram* program, const Entry& entry,
-                            uint64_t firing, bool poison) {
+uint32_t EntryRunner::SendPieces(DeviceProgram* program, const Entry& entry,
+                                 uint64_t firing, bool poison) {
   const SendOp& op = program->sends[entry.op];
   uint32_t away = 0;
   for (uint32_t i = op.begin; i < op.end; ++i) {
@@ -277,7 +278,9 @@ uint32_t Device::SendPieces(DeviceProgram* program, const Entry& entry,
     LocalMessage message;
     switch (piece.token.type) {
       case OutToken::kSameWorker:
-        DeliverNear(*program, piece.token, firing, poison);
+        cohort_.Deliver(piece.token.where, program->program,
+                        program->incarnation, piece.token.target, firing,
+                        poison);
         break;
       case OutToken::kSameHost:
         message = DeviceSender::New(kLocalToken, *program);
@@ -312,8 +315,9 @@ uint32_t Device::SendPieces(DeviceProgram* program, const Entry& entry,
   return away;
 }
 
-bool Device::ForwardPiece(const DeviceProgram& program, const PieceOut& piece,
-                          uint32_t source, uint64_t firing, bool poison) {
+bool EntryRunner::ForwardPiece(const DeviceProgram& program,
+                               const PieceOut& piece, uint32_t source,
+                               uint64_t firing, bool poison) {
   const bool in_place = !poison && piece.lent_offset >= 0;
   LocalMessage message = DeviceSender::New(kForwardPiece, program);
   message.flags = poison ? kPoisoned : in_place ? kInPlace : 0;
@@ -328,9 +332,9 @@ bool Device::ForwardPiece(const DeviceProgram& program, const PieceOut& piece,
   return in_place;
 }
 
-void Device::AddLane(const DeviceProgram& program, const OutToken& token,
-                     WireKind kind, uint32_t source, uint64_t firing,
-                     bool poison, const void* data, uint64_t bytes) {
+void EntryRunner::AddLane(const DeviceProgram& program, const OutToken& token,
+                          WireKind kind, uint32_t source, uint64_t firing,
+                          bool poison, const void* data, uint64_t bytes) {
   WireMessage like;
   like.kind = kind;
   like.flags = poison ? kPoisoned : 0;
@@ -338,11 +342,11 @@ void Device::AddLane(const DeviceProgram& program, const OutToken& token,
   like.incarnation = program.incarnation;
   like.target = token.target;
   like.step = firing;
-  cohort_->AddLane(static_cast<int>(token.where), like, {token.shard, source},
-                   data, bytes);
+  cohort_.AddLane(static_cast<int>(token.where), like, {token.shard, source},
+                  data, bytes);
 }
 
-void Device::SendRecords(RecordBatch* batch) {
+void EntryRunner::SendRecords(RecordBatch* batch) {
   batch->Leave();
   LocalMessage message;
   message.kind = kForwardRecords;
@@ -350,15 +354,11 @@ void Device::SendRecords(RecordBatch* batch) {
   sender_.SendExecutor(message);
 }
 
-void Device::DeliverRecord(const LocalMessage& message) {
+void EntryRunner::DeliverRecord(const LocalMessage& message) {
   auto* const arrived = static_cast<TokenBatch*>(message.payload);
   for (const TokenBatch::Member& member : arrived->members()) {
-    Device* peer = cohort_->at(member.device);
-    DeviceProgram* there = peer->Find(message.program, message.incarnation);
-    if (there == nullptr) continue;  // already detached
-    peer->Deliver(there, member.in_edge, message.step,
-                  message.flags & kPoisoned);
-    cohort_->Wake(peer);
+    cohort_.Deliver(member.device, message.program, message.incarnation,
+                    member.in_edge, message.step, message.flags & kPoisoned);
   }
   arrived->Return();
 }
