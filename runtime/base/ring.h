@@ -10,6 +10,7 @@
 #define RUNTIME_BASE_RING_H_
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <iterator>
 #include <utility>
@@ -65,13 +66,16 @@ class Ring {
   const T& front() const { return slots_[first_]; }
   T& back() { return (*this)[size_ - 1]; }
 
+  // Makes room for `size` elements, so that Push does not allocate up to then.
+  void Reserve(size_t size) {
+    if (size <= slots_.size()) return;
+    std::rotate(slots_.begin(), slots_.begin() + first_, slots_.end());
+    first_ = 0;
+    slots_.resize(std::bit_ceil(size));
+  }
   // Adds an element at the back and returns it: new, or as it was when popped.
   T& Push() {
-    if (size_ == slots_.size()) {
-      std::rotate(slots_.begin(), slots_.begin() + first_, slots_.end());
-      first_ = 0;
-      slots_.resize(std::max<size_t>(1, 2 * size_));
-    }
+    Reserve(size_ + 1);
     return (*this)[size_++];
   }
   void Pop() {
@@ -80,6 +84,16 @@ class Ring {
   }
   void PopBack() { --size_; }
   void Clear() { size_ = 0; }
+  // Removes the elements for which `f` returns true; the others, which are
+  // copied, keep their order.
+  template <typename F>
+  void RemoveIf(F f) {
+    for (size_t left = size_; left > 0; --left) {
+      const T element = front();
+      Pop();
+      if (!f(element)) Push() = element;
+    }
+  }
 
  private:
   LineVector<T> slots_;  // the size is a power of two, or 0

@@ -67,7 +67,7 @@ void EntryRunner::PushIfFree(DeviceProgram* program, uint32_t index) {
     return;
   }
   entry.queued = true;
-  ready_.Push({program, index});
+  ready_.Push() = {program, index};
 }
 
 void EntryRunner::Deliver(DeviceProgram* program, uint32_t in_edge,

@@ -20,12 +20,12 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "runtime/base/ring.h"
 #include "runtime/device/cohort.h"
 #include "runtime/device/counters.h"
 #include "runtime/device/device_sender.h"
 #include "runtime/device/device_trace.h"
 #include "runtime/device/device_work.h"
-#include "runtime/device/ready_ring.h"
 #include "runtime/program/host_actors.h"
 #include "runtime/program/host_program.h"
 
@@ -50,7 +50,9 @@ class EntryRunner {
   // Makes room for as many entries as all programs have together.
   void Reserve(size_t entries) { ready_.Reserve(entries); }
   // Forgets the entries of a program that is being detached.
-  void Remove(const DeviceProgram* program) { ready_.Remove(program); }
+  void Remove(const DeviceProgram* program) {
+    ready_.RemoveIf([&](Ready ready) { return ready.program == program; });
+  }
 
   // Delivers one token for firing `firing` of an entry.
   void Deliver(DeviceProgram* program, uint32_t in_edge, uint64_t firing,
@@ -70,7 +72,8 @@ class EntryRunner {
   // none.
   bool RunNext() {
     if (ready_.empty()) return false;
-    const ReadyRing::Ready ready = ready_.Pop();
+    const Ready ready = ready_.front();
+    ready_.Pop();
     Run(ready.program, ready.entry);
     return true;
   }
@@ -90,6 +93,11 @@ class EntryRunner {
   void SendRecords(RecordBatch* batch);
 
  private:
+  struct Ready {
+    DeviceProgram* program;
+    uint32_t entry;
+  };
+
   // Queues a granted entry if no token is missing.
   void PushIfFree(DeviceProgram* program, uint32_t index);
   void Run(DeviceProgram* program, uint32_t index);
@@ -113,7 +121,10 @@ class EntryRunner {
                WireKind kind, uint32_t source, uint64_t firing, bool poison,
                const void* data, uint64_t bytes);
 
-  ReadyRing ready_;
+  // Sends, receives, feeds and fetches that wait for nothing more, in the order
+  // in which they became ready. No entry is in it twice, so that it never grows
+  // beyond what was reserved.
+  Ring<Ready> ready_;
   const uint32_t index_;
   Cohort& cohort_;
   DeviceWork& work_;

@@ -37,11 +37,7 @@ void GrantQueue::Pop() {
 }
 
 bool GrantQueue::Remove(const DeviceProgram* program) {
-  for (size_t left = behind_.size(); left > 0; --left) {
-    const Head one = behind_.front();
-    behind_.Pop();
-    if (one.program != program) behind_.Push() = one;
-  }
+  behind_.RemoveIf([&](const Head& one) { return one.program == program; });
   if (empty() || head_.program != program) return false;
   Pop();
   return true;

@@ -66,6 +66,30 @@ TEST(RingTest, FindsElements) {
   EXPECT_EQ(std::find(ring.begin(), ring.end(), 1), ring.end());
 }
 
+TEST(RingTest, RoomThatWasReservedKeepsElementsInPlace) {
+  Ring<int> ring;
+  ring.Push() = 1;
+  ring.Push() = 2;
+  ring.Pop();
+  ring.Push() = 3;
+  ring.Reserve(5);
+  EXPECT_THAT(std::vector<int>(ring.begin(), ring.end()), ElementsAre(2, 3));
+  const int* const second = &ring.front();
+  for (int i : {4, 5, 6}) ring.Push() = i;
+  EXPECT_EQ(&ring.front(), second);  // nothing was allocated
+  EXPECT_THAT(std::vector<int>(ring.begin(), ring.end()),
+              ElementsAre(2, 3, 4, 5, 6));
+}
+
+TEST(RingTest, RemovesElementsFromTheMiddle) {
+  Ring<int> ring;
+  ring.RemoveIf([](int) { return true; });
+  for (int i = 0; i < 6; ++i) ring.Push() = i;
+  ring.Pop();
+  ring.RemoveIf([](int i) { return i % 2 == 0; });
+  EXPECT_THAT(std::vector<int>(ring.begin(), ring.end()), ElementsAre(1, 3, 5));
+}
+
 TEST(RingTest, WhatWasTakenOffIsFoundAgain) {
   Ring<std::unique_ptr<int>> ring;
   std::set<int*> made;
