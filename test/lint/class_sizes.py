@@ -18,6 +18,7 @@ it. Its methods are the functions that its body declares, constructors, destruct
 operators among them; classes inside it are measured by themselves.
 """
 
+import argparse
 import collections
 import contextlib
 import io
@@ -253,17 +254,24 @@ def self_test():
     return is_fine
 
 
-def main(arguments):
-    option = arguments.pop(0) if arguments and arguments[0].startswith("--") else ""
-    if option == "--self-test":
+def main():
+    parser = argparse.ArgumentParser()
+    options = parser.add_mutually_exclusive_group()
+    options.add_argument("--write", action="store_true")
+    options.add_argument("--table", type=int, metavar="N")
+    options.add_argument("--self-test", action="store_true")
+    parser.add_argument("tree", nargs="?", default=".")
+    given = parser.parse_args()
+    if given.self_test:
         return 0 if self_test() else 1
-    count = int(arguments.pop(0)) if option == "--table" else 0
-    sizes = measure(arguments[0] if arguments else ".")
-    if option == "--table":
-        print_table(sizes, count)
+    sizes = measure(given.tree)
+    if not sizes:
+        parser.error(f"no classes in '{given.tree}'")
+    if given.table is not None:
+        print_table(sizes, given.table)
         return 0
     limits = read_limits()
-    if option == "--write":
+    if given.write:
         kept = {}
         for name, limit in limits.items():
             numbers = sizes[name].numbers() if name in sizes else None
@@ -274,4 +282,4 @@ def main(arguments):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())
