@@ -34,7 +34,8 @@ HostExecutor::HostExecutor(RuntimeContext* context, const HostActors* actors,
       tokens_(context->topology, actors, host, &programs_, &outbox_,
               &counters_),
       inspections_(host, context->topology->num_host_devices(host), &programs_,
-                   &lost_, &exchanges_, &outbox_) {
+                   &lost_, &exchanges_, &outbox_),
+      grants_(context, host, &programs_, &outbox_, &staging_, &dispatcher_) {
   const Topology& topology = *context->topology;
   const int island = topology.island_of_host(host);
   for (int d = 0; d < topology.num_host_devices(host); ++d) {
@@ -162,7 +163,7 @@ void HostExecutor::OnLocal(const LocalMessage& message) {
     case kLongKernel:
       return OnLongKernel(message);
     case kDeviceDone:
-      OnDeviceDone(program, message);
+      grants_.OnDeviceDone(program, message);
       return Proceed();
     default:
       return;
@@ -187,7 +188,7 @@ void HostExecutor::Handle(ControlRef control) {
     case proto::Control::kFreeProgram:
       return OnFree(control->free_program());
     case proto::Control::kGrant:
-      return OnGrant(std::move(control));
+      return grants_.OnGrant(std::move(control));
     case proto::Control::kQuery:
       NotifyLosses();
       return inspections_.OnQuery(control->query());

@@ -13,10 +13,8 @@
 // Invariants: (1) every message from another host is handled once, whatever the
 // link does, and only if it is from the current epochs of both hosts; (2)
 // payloads are read while their incarnation is loaded, and never after
-// StopReply; (3) grants reach the devices in order of position, each after what
-// was staged for its launch; (4) a feed waits until its argument is filled; (5)
-// memory that a kernel that did not return may touch lives as long as the
-// executor.
+// StopReply; (3) memory that a kernel that did not return may touch lives as
+// long as the executor.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,9 +30,9 @@
 #include "runtime/device/counters.h"
 #include "runtime/device/device_backend.h"
 #include "runtime/device/long_work.h"
-#include "runtime/executor/grant_sequencer.h"
 #include "runtime/executor/host_dispatcher.h"
 #include "runtime/executor/host_exchanges.h"
+#include "runtime/executor/host_grants.h"
 #include "runtime/executor/host_inspections.h"
 #include "runtime/executor/host_outbox.h"
 #include "runtime/executor/host_programs.h"
@@ -48,7 +46,6 @@
 #include "runtime/proto/control.pb.h"
 #include "runtime/protocol/directory.h"
 #include "runtime/staging/launch_staging.h"
-#include "runtime/staging/unfilled_launches.h"
 #include "runtime/store/store.h"
 #include "runtime/topology/topology.h"
 #include "runtime/trace/trace.h"
@@ -141,23 +138,6 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
   void Reserve(HostProgram* program, int sign);
   void UpdateCounters();
 
-  // Grants and their ends (host_grants.cc).
-  void OnGrant(ControlRef control);
-  // Applies the grants whose launches have been staged.
-  void ReleaseGrants();
-  void ApplyGrant(const proto::Grant& grant);
-  // Returns the launch that a grant is for, or null if it or a launch before it
-  // was given up.
-  HostLaunch* LaunchOf(HostProgram* program, const proto::Grant& grant);
-  // Notifies devices of launches whose arguments were filled, so that they
-  // check their feeds again.
-  void NotifyFilled();
-  void OnDeviceDone(HostProgram* program, const LocalMessage& message);
-  // Ends the program's first grant.
-  void FinishGrant(HostProgram* program);
-  // Ends the program's first launch, and completes `done`.
-  void FinishLaunch(HostProgram* program, proto::GrantDone* done);
-
   // Values of launches (host_values.cc).
   void StartSpilling(std::unique_ptr<SpillDisk> disk);
   void OnSpillDone();
@@ -179,7 +159,7 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
                     Payload payload) override {
     outbox_.SendToClient(client, message, payload);
   }
-  void OnFilled() override { NotifyFilled(); }
+  void OnFilled() override { grants_.NotifyFilled(); }
 
   // Traces changes of the memory in use.
   void TraceMemory();
@@ -202,8 +182,7 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
   HostTokens tokens_;
   LostDevices lost_;
   HostInspections inspections_;
-  GrantSequencer grants_;
-  UnfilledLaunches unfilled_;
+  HostGrants grants_;
   // Loads that wait for memory, by incarnation.
   std::set<uint32_t> waiting_loads_;
   uint64_t told_spilled_ = 0;  // as last reported

@@ -6,27 +6,27 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/executor/host_grants.h"
+
 #include <algorithm>
 #include <memory>
 #include <utility>
 #include <vector>
 
-#include "runtime/executor/host_executor.h"
-
 namespace pathways {
 
-void HostExecutor::OnGrant(ControlRef control) {
-  grants_.Take(std::move(control), staging_.last(),
-               [this](const proto::Grant& grant) { ApplyGrant(grant); });
+void HostGrants::OnGrant(ControlRef control) {
+  sequencer_.Take(std::move(control), staging_.last(),
+                  [this](const proto::Grant& grant) { Apply(grant); });
 }
 
-void HostExecutor::ReleaseGrants() {
-  grants_.Release(staging_.last(),
-                  [this](const proto::Grant& grant) { ApplyGrant(grant); });
+void HostGrants::Release() {
+  sequencer_.Release(staging_.last(),
+                     [this](const proto::Grant& grant) { Apply(grant); });
 }
 
-HostLaunch* HostExecutor::LaunchOf(HostProgram* program,
-                                   const proto::Grant& grant) {
+HostLaunch* HostGrants::LaunchOf(HostProgram* program,
+                                 const proto::Grant& grant) {
   // Devices fire in order. So if an earlier launch was given up, the program is
   // given up too.
   if (grant.first() != program->granted) return nullptr;
@@ -52,11 +52,11 @@ HostLaunch* HostExecutor::LaunchOf(HostProgram* program,
   launch->end = grant.launch_first() + grant.launch_steps();
   launch->failure = {};
   unfilled_.Add(program, launch);
-  world_->kernels().ExpectKernels(1);
+  world_.kernels().ExpectKernels(1);
   return launch;
 }
 
-void HostExecutor::ApplyGrant(const proto::Grant& message) {
+void HostGrants::Apply(const proto::Grant& message) {
   HostProgram* program =
       programs_.Find(message.program(), message.incarnation());
   if (program == nullptr || message.skip()) return;
@@ -88,14 +88,14 @@ void HostExecutor::ApplyGrant(const proto::Grant& message) {
   dispatcher_.PrepareGranted(program);
 }
 
-void HostExecutor::NotifyFilled() {
+void HostGrants::NotifyFilled() {
   unfilled_.Update([this](const HostProgram& program) {
     outbox_.SendToCohorts(program, kArgumentFilled);
   });
 }
 
-void HostExecutor::OnDeviceDone(HostProgram* program,
-                                const LocalMessage& message) {
+void HostGrants::OnDeviceDone(HostProgram* program,
+                              const LocalMessage& message) {
   auto grant =
       std::find_if(program->grants.begin(), program->grants.end(),
                    [&](const auto& g) { return g->position == message.extra; });
@@ -105,11 +105,11 @@ void HostExecutor::OnDeviceDone(HostProgram* program,
   // first.
   while (!program->grants.empty() &&
          program->grants.front()->cohorts_left == 0) {
-    FinishGrant(program);
+    Finish(program);
   }
 }
 
-void HostExecutor::FinishGrant(HostProgram* program) {
+void HostGrants::Finish(HostProgram* program) {
   const HostGrant& grant = *program->grants.front();
   HostLaunch& launch = *grant.launch;
   ControlRef control = outbox_.New(proto::Control::kGrantDone);
@@ -132,7 +132,7 @@ void HostExecutor::FinishGrant(HostProgram* program) {
       std::move(control));
 }
 
-void HostExecutor::FinishLaunch(HostProgram* program, proto::GrantDone* done) {
+void HostGrants::FinishLaunch(HostProgram* program, proto::GrantDone* done) {
   HostLaunch* launch = program->launches.front().get();
   done->set_over(true);
   if (launch->failure.code != 0) {
@@ -152,7 +152,19 @@ void HostExecutor::FinishLaunch(HostProgram* program, proto::GrantDone* done) {
   launch->values.Fill(/*failed=*/false);
   launch->values.Clear();
   program->launches.Pop();
-  world_->kernels().ExpectKernels(-1);
+  world_.kernels().ExpectKernels(-1);
+  NotifyFilled();
+}
+
+void HostGrants::End(HostProgram* program) {
+  for (const auto& launch : program->launches) {
+    launch->values.Fill(/*failed=*/true);
+    launch->values.Clear();
+  }
+  unfilled_.Remove(program);
+  world_.kernels().ExpectKernels(-static_cast<int>(program->launches.size()));
+  program->launches.Clear();
+  program->grants.Clear();
   NotifyFilled();
 }
 

@@ -266,15 +266,7 @@ void HostExecutor::TryFinishStop(HostProgram* program) {
 void HostExecutor::FinishStop(HostProgram* program) {
   program->stopped = true;
   // No device reads the launches' values any more.
-  for (const auto& launch : program->launches) {
-    launch->values.Fill(/*failed=*/true);
-    launch->values.Clear();
-  }
-  unfilled_.Remove(program);
-  world_->kernels().ExpectKernels(-static_cast<int>(program->launches.size()));
-  program->launches.Clear();
-  program->grants.Clear();
-  NotifyFilled();
+  grants_.End(program);
   proto::StopProgram again;
   again.set_program(program->program);
   again.set_incarnation(program->incarnation);

@@ -48,7 +48,7 @@ void HostExecutor::StartSpilling(std::unique_ptr<SpillDisk> disk) {
 void HostExecutor::OnSpillDone() {
   counters_.sent[kSpillDone].Add();
   staging_.OnSpillDone();
-  ReleaseGrants();
+  grants_.Release();
   counters_.spilled_bytes.Set(staging_.spilled_bytes());
   // Reports progress, for statistics of the cluster and for what waits on this
   // host.
@@ -64,13 +64,13 @@ void HostExecutor::OnSpillDone() {
 void HostExecutor::Proceed() {
   if (!staging_.waits()) return;
   staging_.Proceed();
-  ReleaseGrants();
+  grants_.Release();
 }
 
 void HostExecutor::OnStore(const ControlRef& control) {
   if (!staging_.Take(control)) return counters_.duplicates.Add();
   counters_.spilled_bytes.Set(staging_.spilled_bytes());
-  ReleaseGrants();
+  grants_.Release();
 }
 
 void HostExecutor::OnClientWire(uint32_t client, const WireMessage& message,
