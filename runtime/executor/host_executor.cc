@@ -35,7 +35,9 @@ HostExecutor::HostExecutor(RuntimeContext* context, const HostActors* actors,
               &counters_),
       inspections_(host, context->topology->num_host_devices(host), &programs_,
                    &lost_, &exchanges_, &outbox_),
-      grants_(context, host, &programs_, &outbox_, &staging_, &dispatcher_) {
+      grants_(context, host, &programs_, &outbox_, &staging_, &dispatcher_),
+      loads_(context, actors, host, &arenas_, &host_arena_, &staging_,
+             &programs_, &outbox_, &dispatcher_, &grants_, &lost_, &counters_) {
   const Topology& topology = *context->topology;
   const int island = topology.island_of_host(host);
   for (int d = 0; d < topology.num_host_devices(host); ++d) {
@@ -117,9 +119,9 @@ void HostExecutor::HandleWire(int host, HostProgram* program,
 void HostExecutor::OnLocal(const LocalMessage& message) {
   switch (message.kind) {
     case kAttached:
-      return OnAttached(message);
+      return loads_.OnAttached(message);
     case kDetached:
-      OnDetached(message);
+      loads_.OnDetached(message);
       return Proceed();
     case kInspected:
       return inspections_.OnInspected(message);
@@ -180,17 +182,17 @@ void HostExecutor::OnMessage(ActorId, ControlRef control) {
 void HostExecutor::Handle(ControlRef control) {
   switch (control->kind_case()) {
     case proto::Control::kLoadProgram:
-      return OnLoad(control->load_program());
+      return loads_.OnLoad(control->load_program());
     case proto::Control::kPlanArrived:
-      return OnPlanArrived(control->plan_arrived());
+      return loads_.OnPlanArrived(control->plan_arrived());
     case proto::Control::kStopProgram:
-      return OnStop(control->stop_program());
+      return loads_.OnStop(control->stop_program());
     case proto::Control::kFreeProgram:
-      return OnFree(control->free_program());
+      return loads_.OnFree(control->free_program());
     case proto::Control::kGrant:
       return grants_.OnGrant(std::move(control));
     case proto::Control::kQuery:
-      NotifyLosses();
+      loads_.NotifyLosses();
       return inspections_.OnQuery(control->query());
     case proto::Control::kPrepareLaunch:
     case proto::Control::kDropObjects:

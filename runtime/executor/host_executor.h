@@ -22,11 +22,9 @@
 #define RUNTIME_EXECUTOR_HOST_EXECUTOR_H_
 
 #include <memory>
-#include <set>
 #include <utility>
 #include <vector>
 
-#include "runtime/binding/plan_index.h"
 #include "runtime/device/counters.h"
 #include "runtime/device/device_backend.h"
 #include "runtime/device/long_work.h"
@@ -34,6 +32,7 @@
 #include "runtime/executor/host_exchanges.h"
 #include "runtime/executor/host_grants.h"
 #include "runtime/executor/host_inspections.h"
+#include "runtime/executor/host_loads.h"
 #include "runtime/executor/host_outbox.h"
 #include "runtime/executor/host_programs.h"
 #include "runtime/executor/host_tokens.h"
@@ -110,33 +109,10 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
   // be in a kernel.
   void Lose(const std::vector<uint32_t>& devices, bool unresponsive,
             const std::string& why);
-  void NotifyLosses();
-  // Returns OK if the program has no lost device; otherwise, why it cannot be
-  // used.
-  absl::Status CheckLosses(const HostProgram& program) const;
 
   void OnMessage(ActorId from, ControlRef control) override;
   void OnForeign() override { counters_.foreign.Add(); }
   void Handle(ControlRef control);
-
-  // Programs, from load to end (host_loads.cc).
-  void OnLoad(const proto::LoadProgram& load);
-  // Loads a program. Returns the bytes of host memory that are lacking; 0 if
-  // the load needs no further attempt.
-  uint64_t Load(const proto::LoadProgram& load, bool is_last);
-  void OnPlanArrived(const proto::PlanArrived& arrived);
-  void OnAttached(const LocalMessage& message);
-  void ReplyLoaded(uint32_t program, uint32_t incarnation,
-                   const absl::Status& status, uint64_t lacking = 0);
-  void OnStop(const proto::StopProgram& stop);
-  void OnDetached(const LocalMessage& message);
-  // Finishes the stop of a program if it is stopping, all its devices have
-  // detached it, and none of its payloads is in use.
-  void TryFinishStop(HostProgram* program);
-  void FinishStop(HostProgram* program);
-  void OnFree(const proto::FreeProgram& free);
-  void Reserve(HostProgram* program, int sign);
-  void UpdateCounters();
 
   // Values of launches (host_values.cc).
   void StartSpilling(std::unique_ptr<SpillDisk> disk);
@@ -183,8 +159,7 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
   LostDevices lost_;
   HostInspections inspections_;
   HostGrants grants_;
-  // Loads that wait for memory, by incarnation.
-  std::set<uint32_t> waiting_loads_;
+  HostLoads loads_;
   uint64_t told_spilled_ = 0;  // as last reported
   bool stored_due_ = false;    // kStoredDue is in flight
   // Declared last: it reads and writes arrays that members above own.

@@ -6,15 +6,18 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include <algorithm>
+#include "runtime/executor/host_loads.h"
+
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/base/error_codes.h"
 #include "runtime/base/status_from_wire.h"
-#include "runtime/executor/host_executor.h"
+#include "runtime/binding/plan_index.h"
 
 namespace pathways {
 namespace {
@@ -25,8 +28,8 @@ constexpr int64_t kControlReserve = 64;
 
 }  // namespace
 
-void HostExecutor::ReplyLoaded(uint32_t program, uint32_t incarnation,
-                               const absl::Status& status, uint64_t lacking) {
+void HostLoads::ReplyLoaded(uint32_t program, uint32_t incarnation,
+                            const absl::Status& status, uint64_t lacking) {
   ControlRef control = outbox_.New();
   proto::LoadReply* reply = control->mutable_load_reply();
   reply->set_program(program);
@@ -41,19 +44,19 @@ void HostExecutor::ReplyLoaded(uint32_t program, uint32_t incarnation,
   outbox_.SendToController(std::move(control));
 }
 
-void HostExecutor::OnLoad(const proto::LoadProgram& load) {
-  if (waiting_loads_.count(load.incarnation()) > 0) return;
+void HostLoads::OnLoad(const proto::LoadProgram& load) {
+  if (waiting_.count(load.incarnation()) > 0) return;
   const uint64_t lacking = Load(load, /*is_last=*/!staging_.spills());
   if (lacking == 0) return;
-  waiting_loads_.insert(load.incarnation());
+  waiting_.insert(load.incarnation());
   staging_.AwaitRoom(lacking, [this, load](bool is_last) {
     const uint64_t lacks = Load(load, is_last);
-    if (lacks == 0) waiting_loads_.erase(load.incarnation());
+    if (lacks == 0) waiting_.erase(load.incarnation());
     return lacks;
   });
 }
 
-uint64_t HostExecutor::Load(const proto::LoadProgram& load, bool is_last) {
+uint64_t HostLoads::Load(const proto::LoadProgram& load, bool is_last) {
   const uint32_t id = load.program();
   if (id >= HostPrograms::kMaxPrograms) {
     ReplyLoaded(id, load.incarnation(),
@@ -104,7 +107,7 @@ uint64_t HostExecutor::Load(const proto::LoadProgram& load, bool is_last) {
       std::move(plan), *context_.topology, actors_, context_.dispatch, host_,
       id, load.incarnation(), arenas, &host_arena_,
       {[this](int host) {
-         return world_->Lends(context_.directory.executor(host));
+         return world_.Lends(context_.directory.executor(host));
        },
        [this](int host) { return !context_.IsHere(host); }},
       &lacking);
@@ -135,14 +138,14 @@ uint64_t HostExecutor::Load(const proto::LoadProgram& load, bool is_last) {
   return 0;
 }
 
-void HostExecutor::OnPlanArrived(const proto::PlanArrived& arrived) {
+void HostLoads::OnPlanArrived(const proto::PlanArrived& arrived) {
   const proto::LoadProgram& load = arrived.load();
   if (arrived.code() == 0) return OnLoad(load);
   ReplyLoaded(load.program(), load.incarnation(),
               StatusFromWire(arrived.code(), arrived.message()));
 }
 
-void HostExecutor::Reserve(HostProgram* program, int sign) {
+void HostLoads::Reserve(HostProgram* program, int sign) {
   // At most `window` firings of any entry are open.
   const int64_t window = program->plan->window();
   int64_t own = kControlReserve;
@@ -155,7 +158,7 @@ void HostExecutor::Reserve(HostProgram* program, int sign) {
     in += int64_t{device->queue->num_meetings} * 4;
     own += int64_t{device->queue->num_meetings} * 2;
     own += (device->out.size() + device->pieces.size()) * window;
-    world_->Reserve(actors_.devices[device->device], sign * in);
+    world_.Reserve(actors_.devices[device->device], sign * in);
   }
   own += static_cast<int64_t>(program->pieces_in.size()) * window;
   for (const HostGroup& group : program->groups) {
@@ -178,17 +181,17 @@ void HostExecutor::Reserve(HostProgram* program, int sign) {
     for (const DispatchTable::Item& item : program->dispatch->items) {
       own += item.shards * window;
       for (uint32_t device : item.devices) {
-        world_->Reserve(actors_.devices[device], sign * window);
+        world_.Reserve(actors_.devices[device], sign * window);
       }
     }
     // The sending host may be one window ahead of what its devices have sent,
     // and those one window ahead of what was read here.
     own += program->dispatch->remotes.size() * 2 * window;
   }
-  world_->Reserve(local_id(), sign * own);
+  world_.Reserve(actors_.executor, sign * own);
 }
 
-void HostExecutor::UpdateCounters() {
+void HostLoads::UpdateCounters() {
   uint64_t shards = 0, entries = 0, queue = 0, edges = 0, bytes = 0;
   for (const auto& program : programs_.all()) {
     if (program == nullptr) continue;
@@ -205,7 +208,7 @@ void HostExecutor::UpdateCounters() {
   counters_.program_bytes.Set(bytes);
 }
 
-void HostExecutor::OnAttached(const LocalMessage& message) {
+void HostLoads::OnAttached(const LocalMessage& message) {
   HostProgram* program = programs_.Find(message.program, message.incarnation);
   if (program == nullptr ||
       !program->waiting.Erase(static_cast<int32_t>(message.item))) {
@@ -216,7 +219,7 @@ void HostExecutor::OnAttached(const LocalMessage& message) {
   }
 }
 
-void HostExecutor::OnStop(const proto::StopProgram& stop) {
+void HostLoads::OnStop(const proto::StopProgram& stop) {
   programs_.Refuse(stop.program(), stop.incarnation());
   HostProgram* program = programs_.FindAny(stop.program(), stop.incarnation());
   if (program != nullptr) {
@@ -246,7 +249,7 @@ void HostExecutor::OnStop(const proto::StopProgram& stop) {
   outbox_.SendToController(std::move(control));
 }
 
-void HostExecutor::OnDetached(const LocalMessage& message) {
+void HostLoads::OnDetached(const LocalMessage& message) {
   HostProgram* program =
       programs_.FindAny(message.program, message.incarnation);
   if (program == nullptr || !program->stopping ||
@@ -256,14 +259,14 @@ void HostExecutor::OnDetached(const LocalMessage& message) {
   TryFinishStop(program);
 }
 
-void HostExecutor::TryFinishStop(HostProgram* program) {
+void HostLoads::TryFinishStop(HostProgram* program) {
   if (program->stopping && !program->stopped && program->waiting.empty() &&
       program->payloads_away == 0) {
     FinishStop(program);
   }
 }
 
-void HostExecutor::FinishStop(HostProgram* program) {
+void HostLoads::FinishStop(HostProgram* program) {
   program->stopped = true;
   // No device reads the launches' values any more.
   grants_.End(program);
@@ -273,7 +276,26 @@ void HostExecutor::FinishStop(HostProgram* program) {
   OnStop(again);
 }
 
-void HostExecutor::OnFree(const proto::FreeProgram& free) {
+void HostLoads::DropDevices(const std::vector<uint32_t>& devices) {
+  auto erase = [&](WaitSet* waiting) {
+    bool erased = false;
+    for (uint32_t device : devices) {
+      erased |= waiting->Erase(static_cast<int32_t>(device));
+    }
+    return erased && waiting->empty();
+  };
+  for (const auto& program : programs_.all()) {
+    if (program == nullptr || !erase(&program->waiting)) continue;
+    if (program->stopping) {
+      FinishStop(program.get());
+    } else {
+      ReplyLoaded(program->program, program->incarnation,
+                  CheckLosses(*program));
+    }
+  }
+}
+
+void HostLoads::OnFree(const proto::FreeProgram& free) {
   HostProgram* program = programs_.FindAny(free.program(), free.incarnation());
   if (program != nullptr) {
     if (!program->stopped) return;  // out of order: StopProgram comes first
@@ -290,6 +312,21 @@ void HostExecutor::OnFree(const proto::FreeProgram& free) {
   reply->set_incarnation(free.incarnation());
   reply->set_host(host_);
   outbox_.SendToController(std::move(control));
+}
+
+void HostLoads::NotifyLosses() {
+  for (const proto::WorkerLost& lost : lost_.losses()) {
+    ControlRef control = outbox_.New();
+    *control->mutable_worker_lost() = lost;
+    outbox_.SendToController(std::move(control));
+  }
+}
+
+absl::Status HostLoads::CheckLosses(const HostProgram& program) const {
+  const std::optional<uint32_t> device = lost_.Find(program);
+  if (!device) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat(
+      arenas_[*device]->name(), " is lost", Tag(ErrorId::kWorkerLost)));
 }
 
 }  // namespace pathways

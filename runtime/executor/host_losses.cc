@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "runtime/base/error_codes.h"
 #include "runtime/executor/host_executor.h"
 
 namespace pathways {
@@ -67,41 +66,11 @@ void HostExecutor::Lose(const std::vector<uint32_t>& devices, bool unresponsive,
   lost.set_message(why);
   lost.mutable_devices()->Assign(devices.begin(), devices.end());
   lost_.Add(std::move(lost), unresponsive);
-  NotifyLosses();
+  loads_.NotifyLosses();
   if (!unresponsive) return;
   // Nothing waits for unresponsive devices.
-  auto erase = [&](WaitSet* waiting) {
-    bool erased = false;
-    for (uint32_t device : devices) {
-      erased |= waiting->Erase(static_cast<int32_t>(device));
-    }
-    return erased && waiting->empty();
-  };
-  for (const auto& program : programs_.all()) {
-    if (program == nullptr || !erase(&program->waiting)) continue;
-    if (program->stopping) {
-      FinishStop(program.get());
-    } else {
-      ReplyLoaded(program->program, program->incarnation,
-                  CheckLosses(*program));
-    }
-  }
+  loads_.DropDevices(devices);
   inspections_.DropDevices(devices);
-}
-
-void HostExecutor::NotifyLosses() {
-  for (const proto::WorkerLost& lost : lost_.losses()) {
-    ControlRef control = outbox_.New();
-    *control->mutable_worker_lost() = lost;
-    outbox_.SendToController(std::move(control));
-  }
-}
-
-absl::Status HostExecutor::CheckLosses(const HostProgram& program) const {
-  const std::optional<uint32_t> device = lost_.Find(program);
-  if (!device) return absl::OkStatus();
-  return absl::FailedPreconditionError(absl::StrCat(
-      arenas_[*device]->name(), " is lost", Tag(ErrorId::kWorkerLost)));
 }
 
 }  // namespace pathways

@@ -89,7 +89,7 @@ void HostExecutor::OnPayloadLanded(const LocalMessage& landed) {
                {landed.payload, landed.payload_bytes});
   }
   program->landings.Give(landed.payload);
-  TryFinishStop(program);
+  loads_.TryFinishStop(program);
 }
 
 void HostExecutor::OnPayloadReturned(const LocalMessage& returned) {
@@ -98,7 +98,7 @@ void HostExecutor::OnPayloadReturned(const LocalMessage& returned) {
   if (!program->stopping && returned.item < program->devices.size()) {
     tokens_.ReturnPiece(*program, returned);
   }
-  TryFinishStop(program);
+  loads_.TryFinishStop(program);
 }
 
 HostProgram* HostExecutor::EndPayload(const LocalMessage& about) {

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "unittests/runtime/executor/executor_test_support.h"
-#include "unittests/runtime/executor/outbox_test_support.h"
+#include "unittests/runtime/executor/staging_test_support.h"
 
 namespace pathways::testing {
 namespace {
@@ -26,32 +26,8 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-// Owns the staging of launches whose arguments no client sends.
-class StagingOwner final : public LaunchStaging::Owner {
- public:
-  explicit StagingOwner(const HostPrograms* programs) : programs_(*programs) {}
-
-  const HostProgram* FindProgram(uint32_t program,
-                                 uint32_t incarnation) const override {
-    return programs_.Find(program, incarnation);
-  }
-  void SendReady(uint64_t, const absl::Status& status) override {
-    EXPECT_TRUE(status.ok()) << status;
-  }
-  void SendStored(uint64_t) override {}
-  void SendStoredSoon() override {}
-  void SendFetched(uint32_t, uint64_t, uint64_t) override {}
-  void SendToClient(uint32_t, const WireMessage&, Payload) override {}
-  void OnFilled() override {}
-  void OnLent(uint32_t, uint64_t, const HostStore::Object&) override {}
-  void OnLentEnd(uint32_t, uint64_t) override {}
-
- private:
-  const HostPrograms& programs_;
-};
-
 // Programs 0 and 1, each of two cohorts, with an argument and a result.
-class HostGrantsTest : public OutboxTest {
+class HostGrantsTest : public StagingTest {
  protected:
   HostGrantsTest() {
     for (uint32_t id = 0; id < 2; ++id) {
@@ -113,13 +89,6 @@ class HostGrantsTest : public OutboxTest {
     }
     return kinds;
   }
-
-  Arena arena_{"host memory", uint64_t{1} << 20, /*backed=*/true};
-  StagingOwner owner_{&programs_};
-  LaunchStaging staging_{&owner_, &arena_, "host0"};
-  HostDispatcher dispatcher_{&context, 0, &programs_, &outbox_};
-  HostGrants grants_{&context, 0,         &programs_,
-                     &outbox_, &staging_, &dispatcher_};
 };
 
 TEST_F(HostGrantsTest, WaitsForTheStagingOfTheLaunch) {

@@ -6,12 +6,17 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/executor/host_loads.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <vector>
 
+#include "unittests/runtime/binding/plan_test_support.h"
 #include "unittests/runtime/executor/executor_test_support.h"
+#include "unittests/runtime/executor/staging_test_support.h"
 
 namespace pathways::testing {
 namespace {
@@ -26,7 +31,130 @@ Control Free(uint32_t incarnation) {
   return control;
 }
 
-TEST(HostLoadsTest, AnswersALoadWhenItsDevicesHaveTheProgram) {
+// Two devices load program 0, incarnation 1.
+class HostLoadsTest : public StagingTest {
+ protected:
+  HostLoadsTest() {
+    for (int d = 0; d < 2; ++d) {
+      arenas_.push_back(
+          std::make_unique<Arena>("device memory", uint64_t{1} << 20, false));
+    }
+    load_.set_incarnation(1);
+    *load_.mutable_plan() =
+        KeepPlan(&context.plans, Prepare(MovePlan("p", 2), topology));
+    stop_.set_incarnation(1);
+  }
+  // Programs are destroyed before the memory that they are in.
+  ~HostLoadsTest() override {
+    if (HostProgram* program = programs_.At(0)) programs_.Remove(*program);
+  }
+  static LocalMessage Answer(uint32_t device) {
+    LocalMessage message;
+    message.incarnation = 1;
+    message.item = device;
+    return message;
+  }
+  void Load() {
+    loads_.OnLoad(load_);
+    for (uint32_t device : {0, 1}) loads_.OnAttached(Answer(device));
+    world.Take();
+    ASSERT_NE(programs_.At(0), nullptr);
+  }
+  void Lose(uint32_t device, bool unresponsive) {
+    proto::WorkerLost loss;
+    loss.add_devices(device);
+    lost_.Add(loss, unresponsive);
+  }
+  std::vector<Control> TakeControls(Control::KindCase kind) {
+    return ControlsOf(world.Take(), kind);
+  }
+
+  proto::LoadProgram load_;
+  proto::StopProgram stop_;
+  std::vector<std::unique_ptr<Arena>> arenas_;
+  LostDevices lost_;
+  HostLoads loads_{&context,     &actors_,  0,          &arenas_,
+                   &arena_,      &staging_, &programs_, &outbox_,
+                   &dispatcher_, &grants_,  &lost_,     &counters_};
+};
+
+TEST_F(HostLoadsTest, AnswersALoadOnceAllDevicesHaveAttached) {
+  loads_.OnLoad(load_);
+  const std::vector<Sent> sent = world.Take();
+  ASSERT_THAT(sent, SizeIs(2));
+  for (size_t d = 0; d < 2; ++d) {
+    EXPECT_EQ(sent[d].local_to, actors_.devices[d]);
+    EXPECT_EQ(sent[d].local.kind, kAttach);
+  }
+  loads_.OnLoad(load_);
+  loads_.OnAttached(Answer(1));
+  loads_.OnAttached(Answer(1));
+  EXPECT_THAT(world.Take(), IsEmpty());
+  loads_.OnAttached(Answer(0));
+  EXPECT_THAT(TakeControls(Control::kLoadReply), SizeIs(1));
+}
+
+TEST_F(HostLoadsTest, RefusesAProgramOnALostDevice) {
+  Lose(1, /*unresponsive=*/false);
+  loads_.OnLoad(load_);
+  const std::vector<Sent> sent = world.Take();
+  ASSERT_THAT(sent, SizeIs(2));
+  EXPECT_TRUE(sent[0].As<Control>().has_worker_lost());
+  EXPECT_EQ(sent[1].As<Control>().load_reply().code(),
+            static_cast<int>(absl::StatusCode::kFailedPrecondition));
+  EXPECT_EQ(programs_.At(0), nullptr);
+  EXPECT_EQ(arenas_[0]->used(), 0u);
+}
+
+TEST_F(HostLoadsTest, StopsOnceNoDeviceAndNoPayloadUsesTheProgram) {
+  Load();
+  HostProgram* const program = programs_.At(0);
+  program->payloads_away = 1;
+  loads_.OnStop(stop_);
+  for (uint32_t device : {0, 1}) loads_.OnDetached(Answer(device));
+  EXPECT_THAT(TakeControls(Control::kStopReply), IsEmpty());
+  EXPECT_FALSE(program->stopped);
+  program->payloads_away = 0;
+  loads_.TryFinishStop(program);
+  EXPECT_TRUE(program->stopped);
+  EXPECT_THAT(TakeControls(Control::kStopReply), SizeIs(1));
+}
+
+TEST_F(HostLoadsTest, FreesWhatWasReserved) {
+  Load();
+  EXPECT_GT(world.reserved[actors_.executor], 0);
+  EXPECT_GT(counters_.entries.get(), 0u);
+  loads_.OnStop(stop_);
+  proto::FreeProgram free;
+  free.set_incarnation(1);
+  loads_.OnFree(free);
+  EXPECT_THAT(TakeControls(Control::kFreeReply), IsEmpty());
+  for (uint32_t device : {0, 1}) loads_.OnDetached(Answer(device));
+  loads_.OnFree(free);
+  EXPECT_THAT(TakeControls(Control::kFreeReply), SizeIs(1));
+  for (const auto& [actor, messages] : world.reserved) EXPECT_EQ(messages, 0);
+  EXPECT_EQ(counters_.entries.get(), 0u);
+  EXPECT_EQ(arenas_[1]->used(), 0u);
+}
+
+TEST_F(HostLoadsTest, DoesNotWaitForUnresponsiveDevices) {
+  loads_.OnLoad(load_);
+  loads_.OnAttached(Answer(0));
+  world.Take();
+  Lose(1, /*unresponsive=*/true);
+  loads_.DropDevices({1});
+  const std::vector<Control> replies = TakeControls(Control::kLoadReply);
+  ASSERT_THAT(replies, SizeIs(1));
+  EXPECT_NE(replies[0].load_reply().code(), 0);
+  loads_.OnStop(stop_);
+  EXPECT_THAT(TakeControls(Control::kStopReply), IsEmpty());
+  loads_.DropDevices({1});  // no longer waited for
+  EXPECT_THAT(world.Take(), IsEmpty());
+  loads_.OnDetached(Answer(0));
+  EXPECT_THAT(TakeControls(Control::kStopReply), SizeIs(1));
+}
+
+TEST(LoadedHostTest, AnswersALoadWhenItsDevicesHaveTheProgram) {
   RecordedHost host("1x1x2");
   const std::vector<Control> replies =
       ControlsOf(host.Load(MovePlan("p", 2)), Control::kLoadReply);
@@ -39,7 +167,7 @@ TEST(HostLoadsTest, AnswersALoadWhenItsDevicesHaveTheProgram) {
   EXPECT_EQ(host.executor->counters().entries.get(), 2u * 6);
 }
 
-TEST(HostLoadsTest, RefusesAProgramWhoseNumberIsTooLarge) {
+TEST(LoadedHostTest, RefusesAProgramWhoseNumberIsTooLarge) {
   RecordedHost host("1x1x1");
   const std::vector<Control> replies =
       ControlsOf(host.LoadAgain(uint32_t{1} << 31), Control::kLoadReply);
@@ -48,7 +176,7 @@ TEST(HostLoadsTest, RefusesAProgramWhoseNumberIsTooLarge) {
             "program 2147483648 was loaded, expected below 1048576");
 }
 
-TEST(HostLoadsTest, GivesBackMemoryInTwoRounds) {
+TEST(LoadedHostTest, GivesBackMemoryInTwoRounds) {
   RecordedHost host("1x1x2");
   host.Load(MovePlan("p", 2));
   EXPECT_GT(host.executor->arena(0).used(), 0u);
@@ -74,7 +202,7 @@ TEST(HostLoadsTest, GivesBackMemoryInTwoRounds) {
 
 // The controller does not load an incarnation again, and its plan may still be
 // here.
-TEST(HostLoadsTest, ALateCopyOfALoadChangesNothing) {
+TEST(LoadedHostTest, ALateCopyOfALoadChangesNothing) {
   RecordedHost host("1x1x2");
   host.Load(MovePlan("p", 2));
   host.NotifyFromController(Stop(1));
@@ -88,7 +216,7 @@ TEST(HostLoadsTest, ALateCopyOfALoadChangesNothing) {
   EXPECT_THAT(host.LoadAgain(/*program=*/3), IsEmpty());
 }
 
-TEST(HostLoadsTest, AsksItsProcessForAPlanThatIsNotHere) {
+TEST(LoadedHostTest, AsksItsProcessForAPlanThatIsNotHere) {
   RecordedHost host("1x2x1", /*host=*/1);
   host.Load(MovePlan("other", 2));
   Control control;
@@ -119,7 +247,7 @@ TEST(HostLoadsTest, AsksItsProcessForAPlanThatIsNotHere) {
   EXPECT_EQ(replies[0].load_reply().incarnation(), 2u);
 }
 
-TEST(HostLoadsTest, RefusesALoadThatNamesNoPlan) {
+TEST(LoadedHostTest, RefusesALoadThatNamesNoPlan) {
   RecordedHost host("1x1x1");
   const std::vector<Control> replies =
       ControlsOf(host.LoadAgain(), Control::kLoadReply);
