@@ -172,8 +172,8 @@ TEST_F(HostGrantsTest, ForgetsTheUnfilledLaunchesOfAProgramThatEnds) {
   Stage(1, 2, 3, 4, /*poisoned=*/false);
   Grant(0, 1, 2);
   Grant(1, 2, 2);
-  grants_.End(programs_.At(1));
   world.Take();
+  grants_.End(programs_.At(1));
   grants_.End(programs_.At(0));
   EXPECT_THAT(ToDevices(), IsEmpty());
 }
