@@ -33,6 +33,8 @@ class HostTokensTest : public OutboxTest {
       }
     }
   }
+  // The program is in the memory of host_, which is destroyed first.
+  ~HostTokensTest() override { programs_.Remove(*program_); }
   WireMessage Message(WireKind kind, uint32_t shard, uint32_t item) const {
     WireMessage message;
     message.kind = kind;
