@@ -17,18 +17,10 @@ namespace pathways::testing {
 namespace {
 
 // Keeps the last event, which is never done at once.
-class PendingBackend final : public DeviceBackend {
+class PendingBackend final : public NoBackend {
  public:
   explicit PendingBackend(std::optional<LocalMessage>* event)
-      : DeviceBackend(/*costs=*/false, /*cpu=*/nullptr), event_(event) {}
-  uint32_t Run(const SegmentRun&) override { return 0; }
-  void Copy(const BoxCopy&) override {}
-  void CopyBytes(const char*, uint64_t, char*) override {}
-  void Fill(const BufferFill&) override {}
-  void Combine(const GroupResult&) override {}
-  void CombineShare(const GroupShare&) override {}
-  void Contribute(const GroupShare&, const char*) override {}
-  void TakeResult(const GroupShare&, char*) override {}
+      : NoBackend(/*costs=*/false), event_(event) {}
   bool Record(const LocalMessage& done) override {
     *event_ = done;
     return false;
