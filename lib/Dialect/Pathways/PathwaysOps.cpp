@@ -433,6 +433,14 @@ ParseResult CallOp::parse(OpAsmParser &parser, OperationState &result) {
                         builder.getDenseI64ArrayAttr(indices));
   }
 
+  if (succeeded(parser.parseOptionalKeyword("label"))) {
+    std::string label;
+    if (parser.parseString(&label))
+      return failure();
+    result.addAttribute(getLabelAttrName(result.name),
+                        builder.getStringAttr(label));
+  }
+
   FunctionType type;
   if (parser.parseOptionalAttrDict(result.attributes) ||
       parser.parseColonType(type) ||
@@ -462,8 +470,13 @@ void CallOp::print(OpAsmPrinter &printer) {
     llvm::interleaveComma(donated, printer);
     printer << ')';
   }
+  if (StringAttr label = getLabelAttr()) {
+    printer << " label ";
+    printer.printAttributeWithoutType(label);
+  }
   printer.printOptionalAttrDict((*this)->getAttrs(),
                                 {getCalleeAttrName(), getDonatedAttrName(),
+                                 getLabelAttrName(),
                                  getOperandSegmentSizesAttrName()});
   printer << " : ";
   printer.printFunctionalType(getInputs().getTypes(), getOutputs().getTypes());

@@ -6,9 +6,9 @@
 // CHECK: pw.slice @s1 mesh <> apart_from [@s0]
 // CHECK-NOT: pw.slice
 // CHECK: pw.program @main(%x: !pw.array<4xf32, @s0, [{}]>, %z: !pw.array<4xf32, @s0, [{}]>)
-// CHECK: pw.call @main.s0.1F({{.*}}) {label = "1F"}
-// CHECK: pw.call @main.s1.1F({{.*}}) {label = "1F"}
-// CHECK: pw.call @main.s0.1B({{.*}}) {label = "1B"}
+// CHECK: pw.call @main.s0.1F({{.*}}) label "1F"
+// CHECK: pw.call @main.s1.1F({{.*}}) label "1F"
+// CHECK: pw.call @main.s0.1B({{.*}}) label "1B"
 module @computations {
   func.func public @main(%arg0: tensor<4xf32> loc("x"), %arg1: tensor<4xf32> loc("z")) -> tensor<4xf32> {
     %0 = mpmd.named_tensor %arg1 name="z" : tensor<4xf32>

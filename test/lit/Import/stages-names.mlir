@@ -4,7 +4,7 @@
 // CHECK: pw.slice @s1 mesh <>
 // CHECK: pw.slice @s0 mesh <>
 // CHECK: pw.call @main.s0(
-// CHECK: pw.call @main.s1.B({{.*}}) {label = "B"}
+// CHECK: pw.call @main.s1.B({{.*}}) label "B"
 // CHECK: pw.call @main.s0_0(
 module @names {
   func.func public @main(%arg0: tensor<4xf32>) -> tensor<4xf32> {

@@ -50,16 +50,16 @@ module @marks {
 // CHECK-LABEL: module @labels
 // CHECK: pw.program @main(
 // CHECK-NEXT: %[[X:.*]]:2 = pw.call @main.s0(%x)
-// CHECK-NEXT: %[[F0:.*]] = pw.call @main.s0.0F(%[[X]]#0, %w) {label = "0F"}
-// CHECK-NEXT: %[[F1:.*]] = pw.call @main.s0.1F(%[[X]]#1, %w) {label = "1F"}
+// CHECK-NEXT: %[[F0:.*]] = pw.call @main.s0.0F(%[[X]]#0, %w) label "0F"
+// CHECK-NEXT: %[[F1:.*]] = pw.call @main.s0.1F(%[[X]]#1, %w) label "1F"
 // CHECK-NEXT: pw.reshard %[[F0]]
-// CHECK-NEXT: %[[S0:.*]] = pw.call @main.s1.0F({{.*}}) {label = "0F"}
+// CHECK-NEXT: %[[S0:.*]] = pw.call @main.s1.0F({{.*}}) label "0F"
 // CHECK-NEXT: pw.reshard %[[S0]]
-// CHECK-NEXT: pw.call @main.s0.0B({{.*}}) {label = "0B"}
+// CHECK-NEXT: pw.call @main.s0.0B({{.*}}) label "0B"
 // CHECK-NEXT: pw.reshard %[[F1]]
-// CHECK-NEXT: %[[S1:.*]] = pw.call @main.s1.1F({{.*}}) {label = "1F"}
+// CHECK-NEXT: %[[S1:.*]] = pw.call @main.s1.1F({{.*}}) label "1F"
 // CHECK-NEXT: pw.reshard %[[S1]]
-// CHECK-NEXT: %[[W:.*]] = pw.call @main.s0.1B({{.*}}%w{{.*}}) donate(%w) {label = "1B"}
+// CHECK-NEXT: %[[W:.*]] = pw.call @main.s0.1B({{.*}}%w{{.*}}) donate(%w) label "1B"
 // CHECK-NEXT: pw.return %[[W]]
 // CHECK: func.func private @main.s0.1B(
 // CHECK: call @backward
@@ -97,8 +97,8 @@ module @labels {
 // CHECK-LABEL: module @inner
 // CHECK: pw.program @main(
 // CHECK: pw.call @main.s0(%arg0) : (!pw.array<4xui32, @s0, [{}]>)
-// CHECK: pw.call @main.s0.0F({{.*}}) {label = "0F"}
-// CHECK: pw.call @main.s1.0F({{.*}}) {label = "0F"}
+// CHECK: pw.call @main.s0.0F({{.*}}) label "0F"
+// CHECK: pw.call @main.s1.0F({{.*}}) label "0F"
 // CHECK: pw.call @main.s0_0(
 // CHECK: pw.return
 // CHECK: func.func private @main.s0(%arg0: tensor<4xi32>)

@@ -499,7 +499,7 @@ pw.slice @s mesh <>
 func.func private @f(%x: tensor<f32>) -> tensor<f32> { return %x : tensor<f32> }
 pw.program @call_c12(%x: !pw.array<f32, @s, []>) {
   // expected-error@+1 {{of 'f' has an empty label; expected a name}}
-  %0 = pw.call @f(%x) {label = ""} : (!pw.array<f32, @s, []>) -> !pw.array<f32, @s, []>
+  %0 = pw.call @f(%x) label "" : (!pw.array<f32, @s, []>) -> !pw.array<f32, @s, []>
   pw.return
 }
 // -----

@@ -95,9 +95,9 @@ pw.program private @body(%x: !pw.array<8x8xf32, @front, [{"data"}, {}] partial a
     -> (!pw.array<f32, @one, []>, !pw.array<8x8xf32, @back, [{}, {"data"}]>) {
   // CHECK: %[[W:.*]] = pw.call @global(%w) donate(%w) : (!pw.array<f32, @one, []>) -> !pw.array<f32, @one, []>
   %0 = pw.call @global(%w) donate(%w) : (!pw.array<f32, @one, []>) -> !pw.array<f32, @one, []>
-  // CHECK: %[[X:.*]] = pw.call @local(%x) after(%[[W]] : !pw.array<f32, @one, []>) {label = "0F", test.note = 1 : i64} :
+  // CHECK: %[[X:.*]] = pw.call @local(%x) after(%[[W]] : !pw.array<f32, @one, []>) label "0F" {test.note = 1 : i64} :
   // CHECK-SAME: (!pw.array<8x8xf32, @front, [{"data"}, {}] partial add {"model"}>) -> !pw.array<8x8xf32, @front, [{"data"}, {}]>
-  %1 = pw.call @local(%x) after(%0 : !pw.array<f32, @one, []>) {label = "0F", test.note = 1}
+  %1 = pw.call @local(%x) after(%0 : !pw.array<f32, @one, []>) label "0F" {test.note = 1}
       : (!pw.array<8x8xf32, @front, [{"data"}, {}] partial add {"model"}>) -> !pw.array<8x8xf32, @front, [{"data"}, {}]>
   // CHECK: %[[R:.*]] = pw.reshard %[[X]] : !pw.array<8x8xf32, @front, [{"data"}, {}]> -> !pw.array<8x8xf32, @back, [{"data"}, {}]>
   %2 = pw.reshard %1 : !pw.array<8x8xf32, @front, [{"data"}, {}]> -> !pw.array<8x8xf32, @back, [{"data"}, {}]>
