@@ -62,6 +62,8 @@ void mlir::pathways::buildCompilePipeline(OpPassManager &pm,
     insert.topology = "local";
   insert.profile = options.profile;
   pm.addPass(createInsertTransfers(insert));
+  // Runs as late as possible, since it makes the program long.
+  pm.addPass(createUnrollLoops());
   // Runs after the generation of functions for movement, many of which are
   // equal. Calls of merged functions may be equal, so CSE follows.
   pm.addPass(createDedupComputations());

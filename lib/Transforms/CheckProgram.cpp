@@ -27,8 +27,8 @@ namespace {
 /// Returns true if operations like `op` become object code.
 bool isCompilable(Operation *op) {
   if (isa<func::CallOp, func::ReturnOp, cf::AssertOp, CollectiveOpInterface,
-          ConstrainOp, ManualOp, ShardIndexOp, StepIndexOp, ValidExtentOp,
-          mlir::pathways::YieldOp>(op))
+          ConstrainOp, IterationIndexOp, ManualOp, ShardIndexOp, StepIndexOp,
+          ValidExtentOp, mlir::pathways::YieldOp>(op))
     return true;
   return llvm::StringSwitch<bool>(op->getName().getDialectNamespace())
       .Cases({"affine", "arith", "linalg", "math", "scf", "tensor", "ub"}, true)

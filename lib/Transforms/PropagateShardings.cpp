@@ -120,9 +120,11 @@ public:
   void close();
 
 private:
-  /// Values that always have the same type.
+  /// Values that are always cut alike. Some may have leading dimensions that
+  /// are not cut: a stepped operand or result of a loop has one more than what
+  /// an iteration has of it.
   struct Array {
-    ArrayType type; ///< as written
+    ArrayType type; ///< type of a value with the fewest dimensions, as written
     MeshAttr mesh;
     SmallVector<Value, 2> values;
     SmallVector<ArrayAttr> dims;
@@ -136,10 +138,17 @@ private:
     llvm::DenseMap<Attribute, Source> sources;
     SmallVector<unsigned, 2> links;
 
-    ShardingAttr getSharding() const {
-      ShardingAttr written = type.getSharding();
-      return ShardingAttr::get(type.getContext(), dims,
-                               written.getPartialKind(),
+    unsigned getNumLeadingDims(Value value) const {
+      return cast<ArrayType>(value.getType()).getRank() - type.getRank();
+    }
+    /// Returns the sharding that `value` has now.
+    ShardingAttr getSharding(Value value) const {
+      unsigned numLeading = getNumLeadingDims(value);
+      MLIRContext *context = type.getContext();
+      SmallVector<ArrayAttr> all(numLeading, ArrayAttr::get(context, {}));
+      llvm::append_range(all, dims);
+      ShardingAttr written = cast<ArrayType>(value.getType()).getSharding();
+      return ShardingAttr::get(context, all, written.getPartialKind(),
                                written.getPartialAxes(), written.getOpenDims());
     }
   };
@@ -149,10 +158,15 @@ private:
   LogicalResult update(Operation *link, ShardingRound round);
   LogicalResult updateCall(CallOp call, ShardingRound round);
   void pass(Value from, Value to, Operation *through);
-  /// Adds `axes` to the open dimension `dim`, if that is allowed.
-  void extend(unsigned number, unsigned dim, ArrayRef<Attribute> axes,
+  /// Returns true if the dimension may get axes; a leading one may not.
+  bool isOpenAt(Value value, unsigned dim) const {
+    return dim >= arrays[numbers.lookup(value)].getNumLeadingDims(value) &&
+           cast<ArrayType>(value.getType()).getSharding().isOpen(dim);
+  }
+  /// Adds `axes` to the open dimension `dim` of `value`, if that is allowed.
+  void extend(Value value, unsigned dim, ArrayRef<Attribute> axes,
               function_ref<Array::Source(Attribute)> getSource);
-  void takeSummary(unsigned number, ShardingAttr found,
+  void takeSummary(Value value, ShardingAttr found,
                    function_ref<Array::Source(Attribute)> getSource);
   int64_t getNumBlocks(MeshAttr mesh, ArrayRef<Attribute> axes) const;
   std::string describe(unsigned number, Attribute axis) const;
@@ -194,6 +208,16 @@ LogicalResult Propagation::collect(ProgramOp program,
     Operation *op = node;
     if (auto copy = dyn_cast<CopyOp>(op)) {
       tie(copy.getSource(), copy.getResult());
+    } else if (auto loop = dyn_cast<ForOp>(op)) {
+      for (auto [index, init, argument] :
+           llvm::enumerate(loop.getInits(), loop.getBody().getArguments())) {
+        tie(init, argument);
+        if (std::optional<unsigned> result = loop.getCarriedResult(index))
+          tie(argument, loop.getOutputs()[*result]);
+      }
+      for (auto [value, output] :
+           llvm::zip_equal(loop.getYield().getValues(), loop.getOutputs()))
+        tie(value, output);
     } else if (isa<CallOp, ReshardOp, TransferOp>(op)) {
       links.push_back(op);
     } else if (!isa<ReturnOp>(op) &&
@@ -241,7 +265,13 @@ FailureOr<bool> Propagation::collect() {
                         type.getSharding().getDims().end());
       arrays.push_back(std::move(array));
     }
-    arrays[it->second].values.push_back(value);
+    Array &array = arrays[it->second];
+    if (type.getRank() < array.type.getRank()) {
+      array.type = type;
+      array.dims.assign(type.getSharding().getDims().begin(),
+                        type.getSharding().getDims().end());
+    }
+    array.values.push_back(value);
     numbers[value] = it->second;
   }
   for (auto [number, link] : llvm::enumerate(links))
@@ -256,10 +286,10 @@ int64_t Propagation::getNumBlocks(MeshAttr mesh,
   return *mesh.getGroupSize(ArrayAttr::get(mesh.getContext(), axes));
 }
 
-void Propagation::extend(unsigned number, unsigned dim,
-                         ArrayRef<Attribute> axes,
+void Propagation::extend(Value value, unsigned dim, ArrayRef<Attribute> axes,
                          function_ref<Array::Source(Attribute)> getSource) {
-  Array &array = arrays[number];
+  Array &array = arrays[numbers[value]];
+  dim -= array.getNumLeadingDims(value);
   SmallVector<Attribute> all(array.dims[dim].begin(), array.dims[dim].end());
   for (Attribute axis : axes) {
     bool isUsed = llvm::any_of(array.dims, [&](ArrayAttr others) {
@@ -304,32 +334,35 @@ void Propagation::pass(Value from, Value to, Operation *through) {
   unsigned source = numbers[from], target = numbers[to];
   if (source == target)
     return;
-  for (unsigned dim = 0; dim < arrays[target].dims.size(); ++dim) {
-    Array &array = arrays[target];
-    if (!array.type.getSharding().isOpen(dim))
+  ArrayRef<ArrayAttr> given = arrays[source].getSharding(from).getDims();
+  for (unsigned dim = 0; dim < given.size(); ++dim) {
+    if (!isOpenAt(to, dim))
       continue;
-    SmallVector<Attribute> goal =
-        getCommonAxes(arrays[source].dims[dim], array.mesh);
-    SmallVector<Attribute> there = getCommonAxes(array.dims[dim], array.mesh);
+    const Array &array = arrays[target];
+    SmallVector<Attribute> goal = getCommonAxes(given[dim], array.mesh);
+    SmallVector<Attribute> there =
+        getCommonAxes(array.getSharding(to).getDims()[dim], array.mesh);
     if (goal.size() > there.size() &&
         ArrayRef(goal).take_front(there.size()) == ArrayRef(there))
-      extend(
-          target, dim, ArrayRef(goal).drop_front(there.size()),
-          [&](Attribute) { return Array::Source{source, nullptr, through}; });
+      extend(to, dim, ArrayRef(goal).drop_front(there.size()), [&](Attribute) {
+        return Array::Source{source, nullptr, through};
+      });
   }
 }
 
 /// Appends axes that a function added to those of an array.
 void Propagation::takeSummary(
-    unsigned number, ShardingAttr found,
+    Value value, ShardingAttr found,
     function_ref<Array::Source(Attribute)> getSource) {
   for (auto [dim, axes] : llvm::enumerate(found.getDims())) {
-    Array &array = arrays[number];
-    if (!array.type.getSharding().isOpen(dim))
+    const Array &array = arrays[numbers[value]];
+    if (!isOpenAt(value, dim))
       continue;
-    size_t there = getCommonAxes(array.dims[dim], array.mesh).size();
+    size_t there =
+        getCommonAxes(array.getSharding(value).getDims()[dim], array.mesh)
+            .size();
     if (axes.size() > there)
-      extend(number, dim, axes.getValue().drop_front(there), getSource);
+      extend(value, dim, axes.getValue().drop_front(there), getSource);
   }
 }
 
@@ -341,9 +374,9 @@ LogicalResult Propagation::updateCall(CallOp call, ShardingRound round) {
     return success();
   SmallVector<ShardingAttr> operands, results;
   for (Value operand : call.getInputs())
-    operands.push_back(arrays[numbers[operand]].getSharding());
+    operands.push_back(arrays[numbers[operand]].getSharding(operand));
   for (Value result : call.getOutputs())
-    results.push_back(arrays[numbers[result]].getSharding());
+    results.push_back(arrays[numbers[result]].getSharding(result));
   auto summary = summaries.get(callee, mesh, operands, results, round);
   if (failed(summary))
     return failure();
@@ -356,7 +389,7 @@ LogicalResult Propagation::updateCall(CallOp call, ShardingRound round) {
     return success();
   }
   auto take = [&](unsigned index, Value value, ShardingAttr found) {
-    takeSummary(numbers[value], found, [&](Attribute axis) {
+    takeSummary(value, found, [&](Attribute axis) {
       auto it = (*summary)->origins.find({index, axis});
       if (it == (*summary)->origins.end())
         return Array::Source{std::nullopt, nullptr, call};
@@ -424,6 +457,9 @@ std::string Propagation::describe(Value value) const {
     if (program)
       return "argument '" + program.getArgumentName(argument.getArgNumber()) +
              "' of program '" + program.getSymName().str() + "'";
+    return "argument " + std::to_string(argument.getArgNumber()) + " of '" +
+           argument.getOwner()->getParentOp()->getName().getStringRef().str() +
+           "'";
   }
   Operation *op = value.getDefiningOp();
   std::string text = "result " +
@@ -476,9 +512,11 @@ void Propagation::explain() {
         os << "; " << axis << " is "
            << (array.sources.contains(axis) ? "from " + describe(number, axis)
                                             : std::string("written there"));
-    ArrayType type = array.type.withSharding(array.getSharding().getClosed());
-    mlir::emitRemark(array.values[0].getLoc())
-        << describe(array.values[0]) << " is " << type
+    Value value = array.values[0];
+    ArrayType type = cast<ArrayType>(value.getType())
+                         .withSharding(array.getSharding(value).getClosed());
+    mlir::emitRemark(value.getLoc())
+        << describe(value) << " is " << type
         << (reasons.empty() ? "; no sharding reaches it" : reasons);
   }
 }
@@ -486,10 +524,9 @@ void Propagation::explain() {
 void Propagation::close() {
   llvm::MapVector<Attribute, bool> isCut; // slices with open arrays
   for (Array &array : arrays) {
-    ShardingAttr sharding = array.getSharding();
     for (Value value : array.values)
-      value.setType(
-          cast<ArrayType>(value.getType()).withSharding(sharding.getClosed()));
+      value.setType(cast<ArrayType>(value.getType())
+                        .withSharding(array.getSharding(value).getClosed()));
     bool &flag = isCut[array.type.getSlice()];
     flag |= !array.type.getSharding().hasOpenDims() ||
             llvm::any_of(array.dims, [&](ArrayAttr axes) {

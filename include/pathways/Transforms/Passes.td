@@ -322,6 +322,35 @@ def DedupComputations : Pass<"pw-dedup-computations", "::mlir::ModuleOp"> {
   ];
 }
 
+def UnrollLoops : Pass<"pw-unroll-loops", "::mlir::ModuleOp"> {
+  let summary = "Write the iterations of loops out";
+  let description = [{
+    Replaces each `pw.for` by as many copies of its region as it has iterations, inner
+    loops first. One call of a generated function splits a stepped operand into the
+    arrays of the iterations, and one call stacks those of a stepped result. A function
+    that reads `pw.iteration_index` is copied for each iteration, with the number as a
+    constant.
+
+    ```mlir
+    %1 = pw.for 2 (%x = %xs stepped : ... -> ..., %a = %0 carried : ...) -> (... carried) {
+      %b = pw.call @f(%x, %a) ...
+      pw.yield %b ...
+    }
+    // becomes
+    %x:2 = pw.call @pw_split(%xs) ...
+    %b = pw.call @f(%x#0, %0) ...
+    %1 = pw.call @f(%x#1, %b) ...
+    ```
+
+    Fails with an error at a loop that runs more than 2^20 nodes, and at a call outside
+    of loops whose function reads `pw.iteration_index`.
+  }];
+  let dependentDialects = ["::mlir::pathways::PathwaysDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::func::FuncDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def ResolveDonation : Pass<"pw-resolve-donation", "::mlir::pathways::ProgramOp"> {
   let summary = "Let only last uses donate";
   let description = [{

@@ -595,6 +595,19 @@ ArrayType ArrayType::withSharding(ShardingAttr sharding) const {
   return get(getShape(), getElementType(), getSlice(), sharding);
 }
 
+ArrayType ArrayType::withoutLeadingDim() const {
+  ShardingAttr sharding = getSharding();
+  ArrayRef<bool> open = sharding.getOpenDims();
+  if (!open.empty())
+    open = open.drop_front();
+  if (!llvm::is_contained(open, true))
+    open = {};
+  return get(getShape().drop_front(), getElementType(), getSlice(),
+             ShardingAttr::get(getContext(), sharding.getDims().drop_front(),
+                               sharding.getPartialKind(),
+                               sharding.getPartialAxes(), open));
+}
+
 ArrayType ArrayType::withSlice(FlatSymbolRefAttr slice) const {
   return get(getShape(), getElementType(), slice, getSharding());
 }

@@ -24,9 +24,8 @@ using namespace mlir::pathways;
 // Arrays
 //===----------------------------------------------------------------------===//
 
-/// Checks that the slices of array types are declared and have their axes.
-static LogicalResult verifyArrays(Operation *op, SymbolTableCollection &symbols,
-                                  TypeRange types) {
+LogicalResult mlir::pathways::detail::verifyArrays(
+    Operation *op, SymbolTableCollection &symbols, TypeRange types) {
   for (Type type : types) {
     auto array = dyn_cast<ArrayType>(type);
     if (!array)
@@ -174,7 +173,7 @@ LogicalResult ProgramOp::verify() {
 
 LogicalResult ProgramOp::verifyRegions() {
   WalkResult result = getBody().walk([&](Operation *op) -> WalkResult {
-    if (isa<NodeOpInterface>(op)) // (C8)
+    if (isa<NodeOpInterface, YieldOp>(op)) // (C8)
       return WalkResult::advance();
     InFlightDiagnostic diagnostic =
         op->emitOpError("is not allowed in the body of 'pw.program'; compute "
@@ -194,9 +193,9 @@ LogicalResult mlir::pathways::detail::verifyNode(Operation *op) {
 }
 
 LogicalResult ProgramOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  if (failed(verifyArrays(*this, symbols, getArgumentTypes()))) // (C7)
+  if (failed(detail::verifyArrays(*this, symbols, getArgumentTypes()))) // (C7)
     return failure();
-  return verifyArrays(*this, symbols, getResultTypes());
+  return detail::verifyArrays(*this, symbols, getResultTypes());
 }
 
 LogicalResult ReturnOp::verify() {
@@ -525,8 +524,8 @@ private:
 } // namespace
 
 LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  if (failed(verifyArrays(*this, symbols, getOutputs().getTypes())) ||
-      failed(verifyArrays(*this, symbols, getOperandTypes())))
+  if (failed(detail::verifyArrays(*this, symbols, getOutputs().getTypes())) ||
+      failed(detail::verifyArrays(*this, symbols, getOperandTypes())))
     return failure();
   Operation *symbol = symbols.lookupNearestSymbolFrom(*this, getCalleeAttr());
   if (!symbol) // (C1)
@@ -575,7 +574,8 @@ LogicalResult ReshardOp::verify() {
 }
 
 LogicalResult ReshardOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  return verifyArrays(*this, symbols, {getSource().getType(), getType()});
+  return detail::verifyArrays(*this, symbols,
+                              {getSource().getType(), getType()});
 }
 
 LogicalResult TransferOp::verify() {
@@ -589,9 +589,10 @@ LogicalResult TransferOp::verify() {
 }
 
 LogicalResult TransferOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  return verifyArrays(*this, symbols, {getSource().getType(), getType()});
+  return detail::verifyArrays(*this, symbols,
+                              {getSource().getType(), getType()});
 }
 
 LogicalResult CopyOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  return verifyArrays(*this, symbols, getType());
+  return detail::verifyArrays(*this, symbols, getType());
 }

@@ -125,3 +125,27 @@ pw.program @plain(%x: !pw.array<8xf32, @s>) -> !pw.array<8xf32, @s> {
   %0 = pw.call @f(%x) : (!pw.array<8xf32, @s>) -> !pw.array<8xf32, @s>
   pw.return %0 : !pw.array<8xf32, @s>
 }
+
+// -----
+
+// A loop of the program cuts what it carries alike, and what it takes and stacks like
+// what an iteration has of it; the leading dimension is not cut.
+pw.slice @s mesh <"x" = 2>
+func.func private @f(%x: tensor<8xf32>, %y: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = arith.addf %x, %y : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+// CHECK-LABEL: pw.program @for
+// CHECK-SAME: (%x: !pw.array<8xf32, @s, [{"x"}]>, %ys: !pw.array<2x8xf32, @s, [{}, {"x"}]>) -> (!pw.array<8xf32, @s, [{"x"}]>, !pw.array<2x8xf32, @s, [{}, {"x"}]>)
+pw.program @for(%x: !pw.array<8xf32, @s, [{"x"}]>, %ys: !pw.array<2x8xf32, @s>)
+    -> (!pw.array<8xf32, @s>, !pw.array<2x8xf32, @s>) {
+  // CHECK: pw.reshard %x : !pw.array<8xf32, @s, [{"x"}]> -> !pw.array<8xf32, @s, [{"x"}]>
+  %z = pw.reshard %x : !pw.array<8xf32, @s, [{"x"}]> -> !pw.array<8xf32, @s>
+  // CHECK: pw.for 2 (%{{.*}} = %{{.*}} carried : !pw.array<8xf32, @s, [{"x"}]>, %{{.*}} = %ys stepped : !pw.array<2x8xf32, @s, [{}, {"x"}]> -> !pw.array<8xf32, @s, [{"x"}]>) -> (!pw.array<8xf32, @s, [{"x"}]> carried, !pw.array<2x8xf32, @s, [{}, {"x"}]> stepped)
+  %0, %1 = pw.for 2 (%a = %z carried : !pw.array<8xf32, @s>, %y = %ys stepped : !pw.array<2x8xf32, @s> -> !pw.array<8xf32, @s>)
+      -> (!pw.array<8xf32, @s> carried, !pw.array<2x8xf32, @s> stepped) {
+    %b = pw.call @f(%a, %y) : (!pw.array<8xf32, @s>, !pw.array<8xf32, @s>) -> !pw.array<8xf32, @s>
+    pw.yield %b, %y : !pw.array<8xf32, @s>, !pw.array<8xf32, @s>
+  }
+  pw.return %0, %1 : !pw.array<8xf32, @s>, !pw.array<2x8xf32, @s>
+}

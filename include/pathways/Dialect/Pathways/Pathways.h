@@ -47,6 +47,10 @@ std::string whyNotReduced(ReductionKind kind, Type elementType);
 namespace detail {
 /// Verifies what every collective must satisfy by itself.
 LogicalResult verifyCollective(Operation *op);
+/// Verifies that the arrays among `types` are on slices that are declared and
+/// have their axes.
+LogicalResult verifyArrays(Operation *op, SymbolTableCollection &symbols,
+                           TypeRange types);
 /// Verifies that a node is in a program, or in a node with regions.
 LogicalResult verifyNode(Operation *op);
 /// Returns which shape of `op` does not agree with the sizes of the axes of

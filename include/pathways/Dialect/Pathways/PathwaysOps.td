@@ -9,20 +9,11 @@
 #ifndef PATHWAYS_DIALECT_PATHWAYS_OPS_TD
 #define PATHWAYS_DIALECT_PATHWAYS_OPS_TD
 
-include "mlir/IR/CommonAttrConstraints.td"
 include "mlir/IR/OpAsmInterface.td"
-include "mlir/IR/OpBase.td"
-include "mlir/IR/SymbolInterfaces.td"
-include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "mlir/Interfaces/FunctionInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
-include "mlir/Interfaces/SideEffectInterfaces.td"
-include "pathways/Dialect/Pathways/PathwaysTypes.td"
-
-class Pathways_Op<string mnemonic, list<Trait> traits = []>
-    : Op<Pathways_Dialect, mnemonic, traits>;
-
-defvar PW_SymbolUser = DeclareOpInterfaceMethods<SymbolUserOpInterface>;
+include "pathways/Dialect/Pathways/PathwaysBase.td"
+include "pathways/Dialect/Pathways/PathwaysControl.td"
 
 //===----------------------------------------------------------------------===//
 // Slices
@@ -120,35 +111,6 @@ def BindOp : Pathways_Op<"bind", [PW_SymbolUser, HasParent<"ModuleOp">]> {
 //===----------------------------------------------------------------------===//
 // Programs
 //===----------------------------------------------------------------------===//
-
-/// Operations that a program may contain. A pass refuses an operation that it
-/// does not know; it never skips one.
-def PW_NodeOpInterface : OpInterface<"NodeOpInterface"> {
-  let description = [{
-    A node of a program takes arrays and returns arrays. A node with regions has nodes
-    in them, and may run these any number of times, or not at all. The methods tell
-    passes which operands it reads, waits for and may overwrite; each operand is in
-    one of the first two lists.
-  }];
-  let cppNamespace = "::mlir::pathways";
-  let methods = [
-    InterfaceMethod<"Operands whose elements it reads",
-      "::llvm::SmallVector<::mlir::OpOperand *>", "getReads", (ins),
-      /*methodBody=*/"", /*defaultImplementation=*/[{
-        ::llvm::SmallVector<::mlir::OpOperand *> reads;
-        for (::mlir::OpOperand &operand : $_op->getOpOperands())
-          reads.push_back(&operand);
-        return reads;
-      }]>,
-    InterfaceMethod<"Operands that must be complete, but are not read",
-      "::llvm::SmallVector<::mlir::OpOperand *>", "getWaits", (ins),
-      /*methodBody=*/"", /*defaultImplementation=*/"return {};">,
-    InterfaceMethod<"Operands that it reads and whose memory it may take",
-      "::llvm::SmallVector<::mlir::OpOperand *>", "getDonations", (ins),
-      /*methodBody=*/"", /*defaultImplementation=*/"return {};">
-  ];
-  let verify = "return ::mlir::pathways::detail::verifyNode($_op);";
-}
 
 def ProgramOp : Pathways_Op<"program", [
     FunctionOpInterface, IsolatedFromAbove, SingleBlock, PW_SymbolUser,
@@ -475,46 +437,23 @@ def ManualOp : Pathways_Op<"manual", [
 }
 
 def YieldOp : Pathways_Op<"yield", [
-    Pure, Terminator, ReturnLike, HasParent<"ManualOp">]> {
-  let summary = "End the region of a `pw.manual`";
+    Pure, Terminator, ReturnLike, ParentOneOf<["ManualOp", "ForOp"]>]> {
+  let summary = "End the region of a `pw.manual` or `pw.for`";
   let description = [{
-    `pw.manual` verifies the operands.
+    The operands are tensors in a `pw.manual` and arrays in a `pw.for`, which verify
+    them.
 
     ```mlir
     pw.yield %3 : tensor<4x8xf32>
     ```
   }];
-  let arguments = (ins Variadic<PW_Tensor>:$values);
+  let arguments = (ins Variadic<AnyTypeOf<[PW_Tensor, PW_ArrayType]>>:$values);
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
 }
 
 //===----------------------------------------------------------------------===//
 // Local view
 //===----------------------------------------------------------------------===//
-
-/// Constraints of every collective that do not depend on a mesh. pw.call verifies
-/// those that do (C7).
-def PW_CollectiveOpInterface : OpInterface<"CollectiveOpInterface"> {
-  let description = [{
-    A collective communicates among the shards that differ only in their coordinates
-    on `axes`: a group, ranked row-major in the order in which the axes are given.
-  }];
-  let cppNamespace = "::mlir::pathways";
-  let methods = [
-    InterfaceMethod<"Mesh axes of a group", "::mlir::ArrayAttr", "getAxes">,
-    InterfaceMethod<"The tensor that is communicated",
-                    "::mlir::TypedValue<::mlir::RankedTensorType>", "getSource">,
-    InterfaceMethod<"The result",
-                    "::mlir::TypedValue<::mlir::RankedTensorType>", "getResult">,
-    InterfaceMethod<[{
-      Returns the shape of the result for groups of `groupSize`. Fails, with a
-      diagnostic by `emitError`, if the source cannot be cut that way.
-    }], "::mlir::FailureOr<::llvm::SmallVector<int64_t>>", "getResultShape",
-      (ins "int64_t":$groupSize,
-           "::llvm::function_ref<::mlir::InFlightDiagnostic()>":$emitError)>
-  ];
-  let verify = "return ::mlir::pathways::detail::verifyCollective($_op);";
-}
 
 class Pathways_CollectiveOp<string mnemonic, list<Trait> traits = []>
     : Pathways_Op<mnemonic, !listconcat([

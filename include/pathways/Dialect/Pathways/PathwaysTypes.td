@@ -225,6 +225,9 @@ def PW_ArrayType : TypeDef<Pathways_Dialect, "Array"> {
     /// Returns this type with another sharding, or on another slice.
     ArrayType withSharding(::mlir::pathways::ShardingAttr sharding) const;
     ArrayType withSlice(::mlir::FlatSymbolRefAttr slice) const;
+    /// Returns the type of what each index of the leading dimension has. The array
+    /// has a leading dimension, which is not cut.
+    ArrayType withoutLeadingDim() const;
   }];
 }
 

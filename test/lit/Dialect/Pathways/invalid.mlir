@@ -1223,7 +1223,7 @@ func.func private @manual_c7_constrain(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
 // -----
 
 func.func private @yield(%x: tensor<4xf32>) {
-  // expected-error@+1 {{'pw.yield' op expects parent op 'pw.manual'}}
+  // expected-error@+1 {{'pw.yield' op expects parent op to be one of 'pw.manual, pw.for'}}
   pw.yield %x : tensor<4xf32>
 }
 
@@ -1294,3 +1294,168 @@ pw.program @manual_call_c11_uneven(%x: !pw.array<8xf32, @s, [{}]>) -> !pw.array<
   %0 = pw.call @f(%x) : (!pw.array<8xf32, @s, [{}]>) -> !pw.array<8xf32, @s, [{}]>
   pw.return %0 : !pw.array<8xf32, @s, [{}]>
 }
+
+// -----
+
+pw.slice @s mesh <"d" = 2>
+!x = !pw.array<8xf32, @s, [{"d"} ]>
+pw.program @for_c1(%z: !x) -> !x {
+  // expected-error@+1 {{runs 0 times, expected a number from 1 to 16777216}}
+  %s = pw.for 0 (%a = %z carried : !x) -> (!x carried) { pw.yield %a : !x }
+  pw.return %s : !x
+}
+
+// -----
+
+pw.slice @s mesh <"d" = 2>
+!x = !pw.array<8xf32, @s, [{"d"} ]>
+pw.program @for_c1_large(%z: !x) -> !x {
+  // expected-error@+1 {{runs 1099511627776 times, expected a number from 1 to 16777216}}
+  %s = pw.for 1099511627776 (%a = %z carried : !x) -> (!x carried) { pw.yield %a : !x }
+  pw.return %s : !x
+}
+
+// -----
+
+pw.slice @s mesh <"d" = 2>
+!x = !pw.array<8xf32, @s, [{"d"} ]>
+pw.program @for_too_large(%z: !x) -> !x {
+  // expected-error@+1 {{integer value too large}}
+  %s = pw.for 1180591620717411303424 (%a = %z carried : !x) -> (!x carried) { pw.yield %a : !x }
+  pw.return %s : !x
+}
+
+// -----
+
+pw.slice @s mesh <"d" = 2>
+!x = !pw.array<8xf32, @s, [{"d"} ]>
+pw.program @for_c2(%z: !x) -> !x {
+  // expected-error@+1 {{has no result, expected at least one}}
+  pw.for 4 { pw.yield }
+  pw.return %z : !x
+}
+
+// -----
+
+pw.slice @s mesh <"d" = 2>
+!x = !pw.array<8xf32, @s, [{"d"} ]>
+pw.program @for_c3(%z: !x) -> !x {
+  // expected-error@+1 {{has 1 results, but its region yields 0 values}}
+  %s = pw.for 4 (%a = %z carried : !x) -> (!x carried) { pw.yield }
+  pw.return %s : !x
+}
+
+// -----
+
+pw.slice @s mesh <"d" = 2>
+!x = !pw.array<8xf32, @s, [{"d"} ]>
+!y = !pw.array<8xf32, @s, [{} ]>
+pw.program @for_c4_result(%z: !x) -> !y {
+  // expected-error@+1 {{carries operand 0 of type '!pw.array<8xf32, @s, [{"d"}]>', but its result 0 has type '!pw.array<8xf32, @s, [{}]>'}}
+  %s = pw.for 4 (%a = %z carried : !x) -> (!y carried) { pw.yield %a : !x }
+  pw.return %s : !y
+}
+
+// -----
+
+pw.slice @s mesh <"d" = 2>
+!x = !pw.array<8xf32, @s, [{"d"} ]>
+!y = !pw.array<8xf32, @s, [{} ]>
+pw.program @for_c4_yield(%z: !x, %y: !y) -> !x {
+  // expected-error@+1 {{has carried result 0 of type '!pw.array<8xf32, @s, [{"d"}]>', but its region yields '!pw.array<8xf32, @s, [{}]>'}}
+  %s = pw.for 4 (%a = %z carried : !x) -> (!x carried) { pw.yield %y : !y }
+  pw.return %s : !x
+}
+
+// -----
+
+pw.slice @s mesh <"d" = 2>
+!x = !pw.array<8xf32, @s, [{"d"} ]>
+!xs = !pw.array<4x8xf32, @s, [{}, {"d"} ]>
+pw.program @for_c4_count(%xs: !xs) -> !x {
+  // expected-error@+1 {{has 0 carried operands, but 1 carried results}}
+  %s = pw.for 4 (%a = %xs stepped : !xs -> !x) -> (!x carried) { pw.yield %a : !x }
+  pw.return %s : !x
+}
+
+// -----
+
+pw.slice @s mesh <"d" = 2>
+!x = !pw.array<8xf32, @s, [{"d"} ]>
+!xs = !pw.array<4x8xf32, @s, [{}, {"d"} ]>
+pw.program @for_c5_length(%xs: !xs) -> !xs {
+  // expected-error@+1 {{has operand 0 of type '!pw.array<4x8xf32, @s, [{}, {"d"}]>', which has 4 indices, but the loop runs 3 times}}
+  %s = pw.for 3 (%a = %xs stepped : !xs -> !x) -> (!xs stepped) { pw.yield %a : !x }
+  pw.return %s : !xs
+}
+
+// -----
+
+pw.slice @s mesh <"d" = 2>
+!x = !pw.array<8xf32, @s, [{} ]>
+!xs = !pw.array<4x8xf32, @s, [{"d"}, {} ]>
+pw.program @for_c5_cut(%xs: !xs) -> !xs {
+  // expected-error@+1 {{has operand 0 of type '!pw.array<4x8xf32, @s, [{"d"}, {}]>', whose leading dimension is stepped and must not be cut}}
+  %s = pw.for 4 (%a = %xs stepped : !xs -> !x) -> (!xs stepped) { pw.yield %a : !x }
+  pw.return %s : !xs
+}
+
+// -----
+
+pw.slice @s mesh <"d" = 2>
+!x = !pw.array<f32, @s, []>
+pw.program @for_c5_scalar(%z: !x) -> !x {
+  // expected-error@+1 {{has operand 0 of type '!pw.array<f32, @s, []>', which is stepped, but has no dimension}}
+  %s = pw.for 4 (%a = %z stepped : !x -> !x) -> (!x stepped) { pw.yield %a : !x }
+  pw.return %s : !x
+}
+
+// -----
+
+pw.slice @s mesh <"d" = 2>
+!x = !pw.array<8xf32, @s, [{"d"} ]>
+!y = !pw.array<8xf32, @s, [{} ]>
+!xs = !pw.array<4x8xf32, @s, [{}, {"d"} ]>
+pw.program @for_c5_result(%y: !y) -> !xs {
+  // expected-error@+1 {{has result 0 of type '!pw.array<4x8xf32, @s, [{}, {"d"}]>', so an iteration has '!pw.array<8xf32, @s, [{"d"}]>', got '!pw.array<8xf32, @s, [{}]>'}}
+  %s = pw.for 4 -> (!xs stepped) { pw.yield %y : !y }
+  pw.return %s : !xs
+}
+
+// -----
+
+pw.slice @s mesh <"d" = 2>
+!x = !pw.array<8xf32, @s, [{"d"} ]>
+pw.program @for_c6(%z: !x) -> !x {
+  // expected-error@+1 {{has an empty label; expected a name}}
+  %s = pw.for 4 label "" (%a = %z carried : !x) -> (!x carried) { pw.yield %a : !x }
+  pw.return %s : !x
+}
+
+// -----
+
+pw.slice @s mesh <"d" = 2>
+!x = !pw.array<8xf32, @s, [{"d"} ]>
+pw.program @for_word(%z: !x) -> !x {
+  // expected-error@+1 {{expected 'stepped' or 'carried'}}
+  %s = pw.for 4 (%a = %z kept : !x) -> (!x carried) { pw.yield %a : !x }
+  pw.return %s : !x
+}
+
+// -----
+
+pw.slice @s mesh <"d" = 2>
+!x = !pw.array<8xf32, @s, [{"d"} ]>
+pw.program @for_body(%z: !x) -> !x { // expected-note {{program 'for_body' is defined here}}
+  %s = pw.for 4 (%a = %z carried : !x) -> (!x carried) {
+    // expected-error@+1 {{is not allowed in the body of 'pw.program'}}
+    %c = arith.constant 1 : i32
+    pw.yield %a : !x
+  }
+  pw.return %s : !x
+}
+
+// -----
+
+// expected-error@+1 {{is only allowed in a 'func.func'}}
+%i = pw.iteration_index : index

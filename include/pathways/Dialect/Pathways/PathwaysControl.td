@@ -1,0 +1,117 @@
+//===- PathwaysControl.td - Loops of programs ------------- -*- tablegen -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PATHWAYS_DIALECT_PATHWAYS_CONTROL_TD
+#define PATHWAYS_DIALECT_PATHWAYS_CONTROL_TD
+
+include "pathways/Dialect/Pathways/PathwaysBase.td"
+
+def PW_LoopUse
+    : I32EnumAttr<"LoopUse", "How a loop takes an operand or makes a result",
+                  [I32EnumAttrCase<"Carried", 1, "carried">,
+                   I32EnumAttrCase<"Stepped", 2, "stepped">,
+                   I32EnumAttrCase<"Reversed", 3, "reversed">]> {
+  let cppNamespace = "::mlir::pathways";
+  let genSpecializedAttr = 0;
+}
+
+def PW_LoopUseAttr : EnumAttr<Pathways_Dialect, PW_LoopUse, "loop_use"> {
+  let assemblyFormat = "`<` $value `>`";
+}
+
+def PW_LoopUses : TypedArrayAttrBase<PW_LoopUseAttr, "list of loop uses">;
+
+def ForOp : Pathways_Op<"for", [
+    SingleBlock, RecursiveMemoryEffects, PW_SymbolUser, PW_NodeOpInterface]> {
+  let summary = "Run nodes of a program a fixed number of times";
+  let description = [{
+    The region runs `trips` times. Each operand has an argument of the region:
+
+    * a `carried` operand is the argument's value in the first iteration. In each later
+      iteration the argument is what the previous iteration yielded for the `carried`
+      result of the same rank: the first carried operand goes with the first carried
+      result, and so on. The result is what the last iteration yields.
+    * a `stepped` operand has one more, leading dimension, of size `trips`. Each
+      iteration takes its own index of it; if it is `stepped reversed`, the first
+      iteration takes the last index. A `stepped` result stacks what the iterations
+      yield in the same way.
+
+    The region may also use values from above, which are the same in all iterations.
+    Loops nest. The calls in a body may read the number of the iteration with
+    `pw.iteration_index`.
+
+    A `label` names the loop in the loop around it, whose schedule then treats all
+    that the loop runs as one call with that label.
+
+    The result is that of iterations which run one after the other, bit by bit:
+    iterations overlap where nothing that one yields is needed by the other.
+
+    (C1) `trips` is from 1 to 2^24; (C2) there is at least one result; (C3) the region
+    has one argument per operand and ends with a `pw.yield` of one value per result;
+    (C4) there are as many carried operands as carried results, and a carried operand,
+    its argument, what is yielded and its result have one type; (C5) the leading
+    dimension of a stepped operand or result has the size `trips` and is not cut, and
+    its other dimensions are those of its argument or of what is yielded, on the same
+    slice and cut in the same way; (C6) `label` is not empty.
+
+    ```mlir
+    %losses, %sum = pw.for 4
+        (%x = %batches stepped : !pw.array<4x8xf32, @s, [{}, {"d"} ]>
+             -> !pw.array<8xf32, @s, [{"d"} ]>,
+         %a = %zero carried : !pw.array<8xf32, @s, [{"d"} ]>)
+        -> (!pw.array<4xf32, @s, [{} ]> stepped, !pw.array<8xf32, @s, [{"d"} ]> carried) {
+      %loss, %b = pw.call @step(%x, %a) donate(%a)
+          : (!pw.array<8xf32, @s, [{"d"} ]>, !pw.array<8xf32, @s, [{"d"} ]>)
+          -> (!pw.array<f32, @s, []>, !pw.array<8xf32, @s, [{"d"} ]>)
+      pw.yield %loss, %b : !pw.array<f32, @s, []>, !pw.array<8xf32, @s, [{"d"} ]>
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<PW_ArrayType>:$inits, I64Attr:$trips,
+                       PW_LoopUses:$operand_uses, PW_LoopUses:$result_uses,
+                       OptionalAttr<StrAttr>:$label);
+  let results = (outs Variadic<PW_ArrayType>:$outputs);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    static constexpr int64_t kMaxTrips = int64_t{1} << 24;
+
+    ::mlir::pathways::LoopUse getOperandUse(unsigned operand) {
+      return ::llvm::cast<LoopUseAttr>(getOperandUses()[operand]).getValue();
+    }
+    ::mlir::pathways::LoopUse getResultUse(unsigned result) {
+      return ::llvm::cast<LoopUseAttr>(getResultUses()[result]).getValue();
+    }
+    /// The carried result that `argument` of the region takes after the first
+    /// iteration; none if it is stepped.
+    std::optional<unsigned> getCarriedResult(unsigned argument);
+    ::mlir::pathways::YieldOp getYield();
+  }];
+}
+
+def IterationIndexOp : Pathways_Op<"iteration_index", [Pure]> {
+  let summary = "Get the number of the iteration";
+  let description = [{
+    The number counts from 0, in the innermost `pw.for` around the `pw.call` that runs
+    the function. It is the same on all shards. A call outside of loops must not reach
+    this operation; `pw-unroll-loops` refuses it.
+
+    (C1) The op is in a `func.func`.
+
+    ```mlir
+    %n = pw.iteration_index : index
+    ```
+  }];
+  let results = (outs Index:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+#endif // PATHWAYS_DIALECT_PATHWAYS_CONTROL_TD

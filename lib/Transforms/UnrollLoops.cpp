@@ -1,0 +1,344 @@
+//===- UnrollLoops.cpp - Write the iterations of loops out ----------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "pathways/Dialect/Pathways/Layouts.h"
+#include "pathways/Transforms/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace mlir::pathways {
+#define GEN_PASS_DEF_UNROLLLOOPS
+#include "pathways/Transforms/Passes.h.inc"
+} // namespace mlir::pathways
+
+using namespace mlir;
+using namespace mlir::pathways;
+
+/// A program that has more nodes than this when its loops are written out is
+/// refused.
+static constexpr uint64_t kMaxNodes = uint64_t{1} << 20;
+
+namespace {
+
+/// Functions whose calls depend on the iteration: they or their callees read
+/// its number.
+class IterationFunctions {
+public:
+  explicit IterationFunctions(SymbolTable &symbols) : symbols(symbols) {}
+
+  /// Returns true if `function` or a function that it calls reads the number.
+  bool readIndex(func::FuncOp function);
+  /// Returns a copy of `function`, which reads the number, for one iteration.
+  FlatSymbolRefAttr getFor(func::FuncOp function, int64_t iteration);
+
+private:
+  func::FuncOp getCallee(func::CallOp call) {
+    return symbols.lookup<func::FuncOp>(call.getCalleeAttr().getAttr());
+  }
+
+  SymbolTable &symbols;
+  llvm::DenseMap<Operation *, bool> reads;
+  llvm::DenseMap<std::pair<Operation *, int64_t>, FlatSymbolRefAttr> copies;
+};
+
+/// Writes out the loops of one program.
+class LoopUnroller {
+public:
+  LoopUnroller(SymbolTable &symbols, IterationFunctions &functions,
+               llvm::StringMap<FlatSymbolRefAttr> &generated)
+      : symbols(symbols), functions(functions), generated(generated) {}
+
+  LogicalResult unroll(ProgramOp program);
+
+private:
+  void unroll(ForOp loop);
+  /// Returns the indices of the leading dimension of `whole`, each as an array.
+  ValueRange split(ImplicitLocOpBuilder &builder, Value whole, ArrayType type);
+  /// Returns an array whose leading dimension has `elements` as its indices.
+  Value stack(ImplicitLocOpBuilder &builder, ArrayRef<Value> elements,
+              ArrayType type);
+  RankedTensorType getShard(ArrayType type) const {
+    auto slice = symbols.lookup<SliceOp>(type.getSlice().getAttr());
+    return getShardTensorType(type, slice.getMesh());
+  }
+  /// Returns the function for shards named `what` that `build` makes.
+  FlatSymbolRefAttr getGenerated(
+      ImplicitLocOpBuilder &builder, StringRef what, FunctionType type,
+      bool isPartial,
+      function_ref<SmallVector<Value>(ImplicitLocOpBuilder &, ValueRange)>
+          build);
+
+  SymbolTable &symbols;
+  IterationFunctions &functions;
+  llvm::StringMap<FlatSymbolRefAttr> &generated;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Numbers of iterations
+//===----------------------------------------------------------------------===//
+
+bool IterationFunctions::readIndex(func::FuncOp function) {
+  auto known = reads.find(function);
+  if (known != reads.end())
+    return known->second;
+  WalkResult walked = function.walk([&](Operation *op) {
+    if (isa<IterationIndexOp>(op))
+      return WalkResult::interrupt();
+    auto call = dyn_cast<func::CallOp>(op);
+    func::FuncOp callee = call ? getCallee(call) : nullptr;
+    return callee && readIndex(callee) ? WalkResult::interrupt()
+                                       : WalkResult::advance();
+  });
+  return reads[function] = walked.wasInterrupted();
+}
+
+FlatSymbolRefAttr IterationFunctions::getFor(func::FuncOp function,
+                                             int64_t iteration) {
+  auto known = copies.find({function, iteration});
+  if (known != copies.end())
+    return known->second;
+  func::FuncOp copy = function.clone();
+  copy.setSymName(
+      (function.getSymName() + "_iteration" + Twine(iteration)).str());
+  copy.setPrivate();
+  SmallVector<IterationIndexOp> indices;
+  copy.walk([&](Operation *op) {
+    if (auto index = dyn_cast<IterationIndexOp>(op))
+      indices.push_back(index);
+    else if (auto call = dyn_cast<func::CallOp>(op))
+      if (func::FuncOp callee = getCallee(call); callee && readIndex(callee))
+        call.setCalleeAttr(getFor(callee, iteration));
+  });
+  for (IterationIndexOp index : indices) {
+    OpBuilder builder(index);
+    index.replaceAllUsesWith(
+        arith::ConstantIndexOp::create(builder, index.getLoc(), iteration)
+            .getResult());
+    index.erase();
+  }
+  symbols.insert(copy);
+  reads[copy] = false;
+  auto name = FlatSymbolRefAttr::get(copy.getSymNameAttr());
+  copies[{function, iteration}] = name;
+  return name;
+}
+
+//===----------------------------------------------------------------------===//
+// Stepped arrays
+//===----------------------------------------------------------------------===//
+
+FlatSymbolRefAttr LoopUnroller::getGenerated(
+    ImplicitLocOpBuilder &builder, StringRef what, FunctionType type,
+    bool isPartial,
+    function_ref<SmallVector<Value>(ImplicitLocOpBuilder &, ValueRange)>
+        build) {
+  // The functions of one name differ in nothing but what is partial.
+  std::string name = what.str();
+  llvm::raw_string_ostream os(name);
+  for (int64_t size : cast<RankedTensorType>(type.getInput(0)).getShape())
+    os << '_' << size;
+  std::string key = name;
+  llvm::raw_string_ostream(key) << ' ' << type << isPartial;
+  FlatSymbolRefAttr &symbol = generated[key];
+  if (symbol)
+    return symbol;
+  OpBuilder::InsertionGuard guard(builder);
+  builder.clearInsertionPoint();
+  auto function = func::FuncOp::create(builder, name, type);
+  function.setPrivate();
+  for (StringRef attribute : {PathwaysDialect::kLocalViewAttrName,
+                              PathwaysDialect::kPointwiseAttrName})
+    function->setAttr(attribute, builder.getUnitAttr());
+  if (isPartial)
+    for (unsigned i = 0; i < type.getNumInputs(); ++i)
+      function.setArgAttr(i, PathwaysDialect::kAcceptsPartialAttrName,
+                          builder.getUnitAttr());
+  Block *block = function.addEntryBlock();
+  builder.setInsertionPointToStart(block);
+  func::ReturnOp::create(builder, build(builder, block->getArguments()));
+  symbols.insert(function);
+  return symbol = FlatSymbolRefAttr::get(function.getSymNameAttr());
+}
+
+namespace {
+/// The part of a stacked shard that has one index of the leading dimension.
+struct StackedPart {
+  SmallVector<OpFoldResult> offsets, sizes, strides;
+
+  StackedPart(Builder &builder, RankedTensorType stacked, int64_t index)
+      : offsets(stacked.getRank(), builder.getIndexAttr(0)),
+        strides(stacked.getRank(), builder.getIndexAttr(1)) {
+    offsets.front() = builder.getIndexAttr(index);
+    for (int64_t size : stacked.getShape())
+      sizes.push_back(builder.getIndexAttr(size));
+    sizes.front() = builder.getIndexAttr(1);
+  }
+};
+} // namespace
+
+ValueRange LoopUnroller::split(ImplicitLocOpBuilder &builder, Value whole,
+                               ArrayType type) {
+  RankedTensorType stacked = getShard(cast<ArrayType>(whole.getType())),
+                   shard = getShard(type);
+  int64_t trips = stacked.getDimSize(0);
+  SmallVector<Type> results(trips, shard);
+  FlatSymbolRefAttr function = getGenerated(
+      builder, "pw_split", builder.getFunctionType(stacked, results),
+      type.getSharding().isPartial(),
+      [&](ImplicitLocOpBuilder &b, ValueRange arguments) {
+        SmallVector<Value> values;
+        for (int64_t i = 0; i < trips; ++i) {
+          if (shard.getNumElements() == 0) { // has no valid offset
+            values.push_back(tensor::EmptyOp::create(b, shard.getShape(),
+                                                     shard.getElementType()));
+            continue;
+          }
+          StackedPart part(b, stacked, i);
+          values.push_back(tensor::ExtractSliceOp::create(
+              b, shard, arguments[0], part.offsets, part.sizes, part.strides));
+        }
+        return values;
+      });
+  return CallOp::create(builder, SmallVector<Type>(trips, type),
+                        function.getValue(), whole)
+      .getOutputs();
+}
+
+Value LoopUnroller::stack(ImplicitLocOpBuilder &builder,
+                          ArrayRef<Value> elements, ArrayType type) {
+  RankedTensorType stacked = getShard(type),
+                   shard = getShard(cast<ArrayType>(elements[0].getType()));
+  SmallVector<Type> inputs(elements.size(), shard);
+  FlatSymbolRefAttr function = getGenerated(
+      builder, "pw_stack", builder.getFunctionType(inputs, stacked),
+      type.getSharding().isPartial(),
+      [&](ImplicitLocOpBuilder &b, ValueRange arguments) {
+        Value all = tensor::EmptyOp::create(b, stacked.getShape(),
+                                            stacked.getElementType());
+        if (stacked.getNumElements() > 0)
+          for (auto [index, argument] : llvm::enumerate(arguments)) {
+            StackedPart part(b, stacked, index);
+            all = tensor::InsertSliceOp::create(b, argument, all, part.offsets,
+                                                part.sizes, part.strides);
+          }
+        return SmallVector<Value>{all};
+      });
+  return CallOp::create(builder, TypeRange(type), function.getValue(), elements)
+      .getOutputs()
+      .front();
+}
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+void LoopUnroller::unroll(ForOp loop) {
+  ImplicitLocOpBuilder builder(loop.getLoc(), loop);
+  int64_t trips = loop.getTrips();
+  Block &body = loop.getBody().front();
+  // Returns the place of an iteration in stepped arrays.
+  auto placeOf = [&](LoopUse use, int64_t iteration) {
+    return use == LoopUse::Reversed ? trips - 1 - iteration : iteration;
+  };
+  SmallVector<Value> carried(loop.getInits()); // and stepped ones, unused
+  SmallVector<ValueRange> stepped(carried.size());
+  for (auto [index, argument] : llvm::enumerate(body.getArguments()))
+    if (loop.getOperandUse(index) != LoopUse::Carried)
+      stepped[index] =
+          split(builder, carried[index], cast<ArrayType>(argument.getType()));
+  SmallVector<SmallVector<Value>> results(loop.getOutputs().size(),
+                                          SmallVector<Value>(trips));
+  for (int64_t iteration = 0; iteration < trips; ++iteration) {
+    IRMapping mapping;
+    for (auto [index, argument] : llvm::enumerate(body.getArguments()))
+      mapping.map(
+          argument,
+          stepped[index].empty()
+              ? carried[index]
+              : stepped[index][placeOf(loop.getOperandUse(index), iteration)]);
+    for (Operation &op : body.without_terminator()) {
+      auto call = dyn_cast<CallOp>(builder.clone(op, mapping));
+      if (!call)
+        continue;
+      auto callee =
+          symbols.lookup<func::FuncOp>(call.getCalleeAttr().getAttr());
+      if (functions.readIndex(callee))
+        call.setCalleeAttr(functions.getFor(callee, iteration));
+    }
+    for (auto [index, value] : llvm::enumerate(loop.getYield().getValues()))
+      results[index][placeOf(loop.getResultUse(index), iteration)] =
+          mapping.lookupOrDefault(value);
+    for (unsigned index = 0; index < carried.size(); ++index)
+      if (std::optional<unsigned> result = loop.getCarriedResult(index))
+        carried[index] = results[*result][iteration];
+  }
+  for (auto [index, output] : llvm::enumerate(loop.getOutputs()))
+    output.replaceAllUsesWith(loop.getResultUse(index) == LoopUse::Carried
+                                  ? results[index].back()
+                                  : stack(builder, results[index],
+                                          cast<ArrayType>(output.getType())));
+  loop.erase();
+}
+
+/// Returns the number of nodes that `op` runs, with those of its region, or a
+/// number above kMaxNodes. A loop counts as one node more in each iteration.
+static uint64_t countNodes(Operation &op) {
+  auto loop = dyn_cast<ForOp>(op);
+  if (!loop)
+    return 1;
+  uint64_t count = 1;
+  for (Operation &inner : loop.getBody().front().without_terminator())
+    count = std::min(count + countNodes(inner), kMaxNodes + 1);
+  return count * loop.getTrips();
+}
+
+LogicalResult LoopUnroller::unroll(ProgramOp program) {
+  uint64_t nodes = 0;
+  for (Operation &op : program.getBody().front())
+    if ((nodes += countNodes(op)) > kMaxNodes)
+      return op.emitOpError()
+             << "makes the program run more than " << kMaxNodes
+             << " nodes, since the iterations of loops are written out";
+  // An inner loop is written out before the loop around it copies the result.
+  SmallVector<ForOp> loops;
+  program.walk([&](ForOp loop) { loops.push_back(loop); });
+  for (ForOp loop : loops)
+    unroll(loop);
+  WalkResult walked = program.walk([&](CallOp call) -> WalkResult {
+    auto callee = symbols.lookup<func::FuncOp>(call.getCalleeAttr().getAttr());
+    if (!functions.readIndex(callee))
+      return WalkResult::advance();
+    InFlightDiagnostic error =
+        call.emitOpError() << "of '" << call.getCallee()
+                           << "', which reads 'pw.iteration_index', is not in "
+                              "a loop";
+    error.attachNote(callee.getLoc()) << "the function is defined here";
+    return error;
+  });
+  return failure(walked.wasInterrupted());
+}
+
+namespace {
+class UnrollLoopsPass
+    : public mlir::pathways::impl::UnrollLoopsBase<UnrollLoopsPass> {
+  void runOnOperation() override {
+    SymbolTable symbols(getOperation());
+    IterationFunctions functions(symbols);
+    llvm::StringMap<FlatSymbolRefAttr> generated;
+    for (auto program : getOperation().getOps<ProgramOp>())
+      if (failed(LoopUnroller(symbols, functions, generated).unroll(program)))
+        return signalPassFailure();
+  }
+};
+} // namespace
