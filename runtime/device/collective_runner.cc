@@ -29,7 +29,11 @@ bool CollectiveRunner::RunLarge(DeviceProgram* program, const Gang& gang,
     NotifyAllArrived(*program, table, firing);
     stage_ = kArriving;
   }
-  if (head_.waiting_groups == 0 && stage_ == kArriving) {
+  if (stage_ == kArriving) {
+    if (head_.waiting_groups > 0) {
+      trace_.MeetingWaits();
+      return false;
+    }
     trace_.MeetingEnds(*program, gang, firing, head_.step);
     stage_ = kSharing;
     if (table.in_place) CombineInPlace(program, table, firing);
@@ -42,18 +46,13 @@ bool CollectiveRunner::RunLarge(DeviceProgram* program, const Gang& gang,
       NotifyAllArrived(*program, table, firing);
     }
   }
-  if (head_.waiting_groups > 0) {
-    if (stage_ == kArriving) trace_.MeetingWaits();
-    return false;
-  }
   if (stage_ == kLeaving) {
+    if (head_.waiting_groups > 0) return false;
     stage_ = kTaking;
     TakeResults(program, table, firing);
     if (!work_.IsHeadDone(program)) return false;
   }
-  trace_.CollectiveEnds(*program, gang, firing, head_.step);
-  stage_ = kOutside;
-  ++head_.step;
+  End(*program, gang, firing);
   return true;
 }
 
@@ -109,9 +108,7 @@ bool CollectiveRunner::RunSmall(DeviceProgram* program, const Gang& gang,
     }
     if (!work_.IsHeadDone(program)) return false;
   }
-  trace_.CollectiveEnds(*program, gang, firing, head_.step);
-  stage_ = kOutside;
-  ++head_.step;
+  End(*program, gang, firing);
   return true;
 }
 
@@ -153,11 +150,8 @@ void CollectiveRunner::NotifyLeaders(const DeviceProgram& program,
   FlagBarrier& meeting = *program.groups[index].small;
   for (uint32_t c = 0; c < meeting.cohorts(); ++c) {
     if (c == in.cohort || !meeting.MustWake(in.cohort, c)) continue;
-    LocalMessage message = DeviceSender::New(kGroupDone, program);
-    message.target = index;
-    message.step = firing;
-    message.item = c;
-    sender_.SendDevice(meeting.devices(c)[0], message);
+    NotifyCohort(program, index, c, meeting.devices(c)[0], firing,
+                 /*poison=*/false);
   }
 }
 
@@ -273,15 +267,23 @@ void CollectiveRunner::NotifyArrived(const DeviceProgram& program,
   const std::vector<std::vector<uint32_t>>& cohorts = meeting.cohorts;
   for (size_t c = 0; c < cohorts.size(); ++c) {
     if (c == in.cohort) continue;
-    LocalMessage message = DeviceSender::New(kGroupDone, program);
-    message.flags = poison ? kPoisoned : 0;
-    message.target = index;
-    message.step = firing;
-    message.item = static_cast<uint32_t>(c);
-    sender_.SendDevice(cohorts[c][0], message);
+    NotifyCohort(program, index, static_cast<uint32_t>(c), cohorts[c][0],
+                 firing, poison);
   }
   cohort_.GroupDone(program, index, cohorts[in.cohort], firing, poison,
                     /*except=*/index_);
+}
+
+void CollectiveRunner::NotifyCohort(const DeviceProgram& program,
+                                    uint32_t group, uint32_t cohort,
+                                    uint32_t device, uint64_t firing,
+                                    bool poison) {
+  LocalMessage message = DeviceSender::New(kGroupDone, program);
+  message.flags = poison ? kPoisoned : 0;
+  message.target = group;
+  message.step = firing;
+  message.item = cohort;
+  sender_.SendDevice(device, message);
 }
 
 void CollectiveRunner::NotifyAllArrived(const DeviceProgram& program,

@@ -7,9 +7,20 @@
 //===----------------------------------------------------------------------===//
 //
 // A collective of a gang runs in stages, and returns whenever it must wait: for
-// the backend, or for other members of its groups. The last device to arrive at
-// a group notifies the other ones: those of its cohort by a call, and the first
-// device of each other cohort by a message.
+// the backend, or for other members of its groups. There are two paths:
+//
+// * RunLarge: devices meet at a GroupMeeting. The last device to arrive
+//   combines a shared result, then notifies the other devices: those of its
+//   cohort by a call, and the first device of each other cohort by a message.
+//   If the group spans hosts, the last device instead sends the one message
+//   that begins the exchange.
+// * RunSmall: devices meet at a FlagBarrier, which has no last device. The last
+//   device of each cohort waits for the other cohorts, combines for its own
+//   cohort, and notifies the devices of that cohort.
+//
+// A device that uses RunSmall has one member in one group. The collective takes
+// less than a microsecond, of which the loops and calls of RunLarge would be a
+// tenth or more (dispatch_bench unit c 8).
 //
 //===----------------------------------------------------------------------===//
 
@@ -85,6 +96,17 @@ class CollectiveRunner {
   // Takes the result of one member.
   void TakeSmall(const CollectiveShape& shape, const HostGroup& group,
                  uint32_t cohort, uint32_t rank, char* result);
+
+  // Lets the head go on with its next step.
+  void End(const DeviceProgram& program, const Gang& gang, uint64_t firing) {
+    trace_.CollectiveEnds(program, gang, firing, head_.step);
+    stage_ = kOutside;
+    ++head_.step;
+  }
+  // Sends kGroupDone to another cohort, of which `device` is any device.
+  void NotifyCohort(const DeviceProgram& program, uint32_t group,
+                    uint32_t cohort, uint32_t device, uint64_t firing,
+                    bool poison);
 
   // SetMet records that the device has arrived at group i. Await lets the head
   // wait for `groups` groups.
