@@ -29,10 +29,6 @@ namespace pathways {
 // Rounds of a busy worker between two reads of the clock; a power of two.
 inline constexpr uint32_t kRoundsPerClock = 32;
 
-inline MailboxQueue QueueOf(const LocalMessage& message) {
-  return (message.flags & kTurn) != 0 ? kTurnQueue : kDirectQueue;
-}
-
 struct alignas(kLineBytes) ThreadWorld::Worker {
   ThreadWorld* world = nullptr;
   int index = 0;

@@ -14,15 +14,13 @@
 #include <array>
 #include <cassert>
 #include <climits>
-#include <cstring>
-#include <new>
 #include <system_error>
 #include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "runtime/protocol/wire_kind.h"
 #include "runtime/world/clock.h"
+#include "runtime/world/envelope_body.h"
 #include "runtime/world/futex.h"
 #include "runtime/world/link.h"
 #include "runtime/world/mix.h"
@@ -44,42 +42,7 @@ constexpr int64_t kMaxReservedBlocks = 1 << 15;
 // workers.
 constexpr int64_t kMaxPairBlocks = 2048;
 
-constexpr std::align_val_t kPayloadAlign{128};
-// Payloads up to this size are not aligned: an allocator has memory of default
-// alignment at hand, and must search for any other.
-constexpr uint64_t kShortPayload = 1 << 10;
-
-void* NewPayload(uint64_t bytes) {
-  return bytes <= kShortPayload ? ::operator new(bytes)
-                                : ::operator new(bytes, kPayloadAlign);
-}
-
-void DeletePayload(const Payload& payload) {
-  void* data = const_cast<void*>(payload.data);
-  if (payload.bytes <= kShortPayload) {
-    ::operator delete(data);
-  } else {
-    ::operator delete(data, kPayloadAlign);
-  }
-}
-
 }  // namespace
-
-// Returns a copy of a message that may outlive the sender's payload.
-Envelope ThreadWorld::Keep(const Envelope& envelope) {
-  Envelope kept = envelope;
-  if (envelope.kind == Envelope::kControl) {
-    kept.As<std::string*>() = new std::string(*envelope.As<std::string*>());
-  } else if (envelope.kind == Envelope::kWire) {
-    Payload& payload = kept.As<WireBody>().payload;
-    if (payload.data == nullptr || payload.bytes == 0) return kept;
-    void* copy = NewPayload(payload.bytes);
-    std::memcpy(copy, payload.data, payload.bytes);
-    payload.data = copy;
-    kept.kind = Envelope::kOwned;
-  }
-  return kept;
-}
 
 absl::StatusOr<std::unique_ptr<ThreadWorld>> ThreadWorld::Create(
     ThreadOptions options) {
@@ -255,7 +218,7 @@ void ThreadWorld::Send(ActorId from, ActorId to, const WireMessage& message,
     assert(actors_.Find(from) == kNobody &&
            "only a handler sends for its actor");
     const Posted posted = {
-        -1, Keep(Envelope::Of(Envelope::kWire, body, from, receiver))};
+        -1, KeepEnvelope(Envelope::Of(Envelope::kWire, body, from, receiver))};
     return Arrive(actors_.hot(IndexOf(receiver)).worker,
                   absl::MakeConstSpan(&posted, 1));
   }
@@ -266,8 +229,7 @@ void ThreadWorld::Send(ActorId from, ActorId to, const WireMessage& message,
                       Envelope::Of(Envelope::kWire, body, from, receiver),
                       payload.bytes, fault);
   }
-  Route(*self, IsBulk(message.kind) ? kBulkQueue : kDirectQueue,
-        Envelope::kWire, body, from, receiver);
+  Route(*self, QueueOf(message), Envelope::kWire, body, from, receiver);
 }
 
 void ThreadWorld::SendControl(ActorId from, ActorId to, std::string bytes) {
@@ -360,7 +322,7 @@ void ThreadWorld::ReportPeerUp(int32_t host, uint32_t epoch) {
 void ThreadWorld::Post(TimeNs deadline, const Envelope& envelope) {
   Mailbox& mailbox = workers_[actors_.hot(envelope.to).worker].mailbox;
   if (!mailbox.Post(Posted{deadline, envelope}, stopping_, IsInCall())) {
-    Drop(envelope);
+    DropEnvelope(envelope);
   }
 }
 
@@ -380,7 +342,7 @@ bool ThreadWorld::DeliverRare(Worker& self, Actor* actor, Envelope& envelope) {
     case Envelope::kOwned: {
       const WireBody& wire = envelope.As<WireBody>();
       actor->OnWire(envelope.from, wire.message, wire.payload);
-      Drop(envelope);
+      DropEnvelope(envelope);
       return true;
     }
     case Envelope::kOffer: {
@@ -428,22 +390,6 @@ bool ThreadWorld::DeliverRare(Worker& self, Actor* actor, Envelope& envelope) {
   return true;
 }
 
-void ThreadWorld::Drop(const Envelope& envelope) {
-  if (envelope.kind == Envelope::kControl) {
-    delete envelope.As<std::string*>();
-  } else if (envelope.kind == Envelope::kBody) {
-    envelope.As<ControlBody*>()->Release();
-  } else if (envelope.kind == Envelope::kLent) {
-    delete envelope.As<LentBody*>();
-  } else if (envelope.kind == Envelope::kOwned) {
-    DeletePayload(envelope.As<WireBody>().payload);
-  } else if (envelope.kind == Envelope::kLater) {
-    const Posted* posted = envelope.As<Posted*>();
-    Drop(posted->envelope);
-    delete posted;
-  }
-}
-
 void ThreadWorld::WakeAll() {
   for (int i = 0; i < num_workers_; ++i) workers_[i].mailbox.Wake();
 }
@@ -480,7 +426,8 @@ void ThreadWorld::Stop() {
   for (int i = 0; i < num_workers_; ++i) {
     if (workers_[i].thread.joinable()) workers_[i].thread.join();
   }
-  for (int i = 0; i < num_workers_; ++i) workers_[i].mailbox.DropAll(&Drop);
+  for (int i = 0; i < num_workers_; ++i)
+    workers_[i].mailbox.DropAll(&DropEnvelope);
 }
 
 // A thread that sends to a resting worker wakes it, and a woken worker ends its

@@ -291,8 +291,6 @@ class ThreadWorld final : public World,
   // means that it is delivered at once.
   void SendAt(Worker& self, TimeNs time, const Envelope& envelope);
   void WakeAll();
-  static Envelope Keep(const Envelope& envelope);
-  static void Drop(const Envelope& envelope);
 
   ThreadOptions options_;
   bool watched_ = false;  // faults or links apply between hosts

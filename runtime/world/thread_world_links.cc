@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "runtime/base/mutex.h"
-#include "runtime/protocol/wire_kind.h"
+#include "runtime/world/envelope_body.h"
 #include "runtime/world/fault.h"
 #include "runtime/world/link.h"
 #include "runtime/world/thread_worker.h"
@@ -20,41 +20,9 @@
 namespace pathways {
 namespace {
 
-MailboxQueue QueueOf(const Envelope& envelope) {
-  if (envelope.kind == Envelope::kLocal) {
-    return QueueOf(envelope.As<LocalMessage>());
-  }
-  const bool is_wire =
-      envelope.kind == Envelope::kWire || envelope.kind == Envelope::kOwned;
-  return is_wire && IsBulk(envelope.As<WireBody>().message.kind) ? kBulkQueue
-                                                                 : kDirectQueue;
-}
-
 // Most messages that are posted to a worker at one time. A batch (link_batch.h)
 // has fewer.
 constexpr size_t kMaxTogether = 128;
-
-// A handler of a message with a larger payload or body may run for long.
-constexpr uint64_t kQuickBytes = 4 << 10;
-
-bool MayTakeLong(Envelope& envelope) {
-  switch (envelope.kind) {
-    case Envelope::kLocal:
-    case Envelope::kOffer:
-      return false;
-    case Envelope::kWire:
-    case Envelope::kOwned:
-      return envelope.As<WireBody>().payload.bytes > kQuickBytes;
-    case Envelope::kLent:
-      return true;
-    case Envelope::kBody:
-      return false;  // the handler calls SendBatching::TakesLong
-    case Envelope::kControl:
-      return envelope.As<std::string*>()->size() > kQuickBytes;
-    default:
-      return true;
-  }
-}
 
 }  // namespace
 
@@ -95,8 +63,7 @@ bool ThreadWorld::LendTo(ActorId from, ActorId to, const WireMessage& message,
 void ThreadWorld::LendNear(Worker& self, const WireBody& wire, ActorId from,
                            LocalId receiver, const LocalMessage& returned) {
   auto* lent = new LentBody{wire, actors_.Find(from), returned};
-  Route(self, IsBulk(wire.message.kind) ? kBulkQueue : kDirectQueue,
-        Envelope::kLent, lent, from, receiver);
+  Route(self, QueueOf(wire.message), Envelope::kLent, lent, from, receiver);
 }
 
 bool ThreadWorld::Offer(ActorId from, ActorId to, const WireMessage& message,
@@ -151,9 +118,9 @@ void ThreadWorld::SendAll(absl::Span<const Arrival> arrivals) {
     }
     worker = next;
     together[count++] = {
-        -1,
-        Keep(Envelope::Of(Envelope::kWire, WireBody{one.message, one.payload},
-                          one.from, to))};
+        -1, KeepEnvelope(Envelope::Of(Envelope::kWire,
+                                      WireBody{one.message, one.payload},
+                                      one.from, to))};
   }
   if (count > 0) Arrive(worker, absl::MakeConstSpan(together, count));
 }
@@ -170,7 +137,7 @@ void ThreadWorld::Arrive(int worker, absl::Span<const Posted> posted) {
     return;
   }
   if (workers_[worker].mailbox.PostAll(posted, stopping_)) return;
-  for (const Posted& one : posted) Drop(one.envelope);
+  for (const Posted& one : posted) DropEnvelope(one.envelope);
 }
 
 void ThreadWorld::FlushBefore(Worker& self, Envelope& next) {
@@ -210,14 +177,14 @@ void ThreadWorld::SendAcross(Worker& self, const Envelope& envelope,
           : -1;
   if (fault.kind == Fault::kDeliver) return SendAt(self, time, envelope);
   faults_.fetch_add(1, std::memory_order_relaxed);
-  if (fault.kind == Fault::kDrop) return Drop(envelope);
+  if (fault.kind == Fault::kDrop) return DropEnvelope(envelope);
   const TimeNs later = Later(time < 0 ? Now() : time, fault.delay_ns);
   // The copy is made before the first message is sent and may be consumed.
-  const Envelope kept = Keep(envelope);
+  const Envelope kept = KeepEnvelope(envelope);
   if (fault.kind == Fault::kDuplicate) {
     SendAt(self, time, envelope);
   } else {
-    Drop(envelope);
+    DropEnvelope(envelope);
   }
   SendAt(self, later, kept);
 }
