@@ -55,6 +55,9 @@ class ActorTable {
         .load(std::memory_order_acquire)
         ->hot[index % kActors];
   }
+  // Replaces an actor by one that drops all messages. Called by the actor's
+  // worker, or after the thread of that worker was given up.
+  void Retire(LocalId id) { hot(IndexOf(id)).actor = &retired_; }
   Placement PlaceOf(LocalId id) const;
   const std::string& name(LocalId id) const;
 
@@ -72,7 +75,8 @@ class ActorTable {
 
   std::unique_ptr<std::atomic<Chunk*>[]> chunks_;
   std::unique_ptr<std::atomic<AddressChunk*>[]> addresses_;
-  Mutex mutex_;  // held while chunks are added; they are read without it
+  Actor retired_;  // receives messages to retired actors
+  Mutex mutex_;    // held while chunks are added; they are read without it
   uint32_t num_actors_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 

@@ -15,6 +15,7 @@
 
 #include <atomic>
 #include <functional>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -68,6 +69,25 @@ class ManualClock final : public Clock {
   std::vector<std::pair<int, std::function<void()>>> listeners_
       ABSL_GUARDED_BY(mutex_);
   int next_listener_ ABSL_GUARDED_BY(mutex_) = 1;
+};
+
+// The time of a world, which begins at 0 when this object is made. Thread-safe.
+class WorldClock {
+ public:
+  explicit WorldClock(std::shared_ptr<Clock> clock)
+      : clock_(std::move(clock)), start_(clock_->Now()) {}
+
+  TimeNs Now() const { return clock_->Now() - start_; }
+  // Returns Clock::RealDelay of a time of this world.
+  TimeNs RealDelay(TimeNs time) const {
+    return clock_->RealDelay(time + start_);
+  }
+  // Returns the clock that this one reads.
+  const std::shared_ptr<Clock>& source() const { return clock_; }
+
+ private:
+  const std::shared_ptr<Clock> clock_;
+  const TimeNs start_;  // time of `clock_` when the world began
 };
 
 }  // namespace pathways

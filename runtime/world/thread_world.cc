@@ -42,6 +42,24 @@ constexpr int64_t kMaxReservedBlocks = 1 << 15;
 // workers.
 constexpr int64_t kMaxPairBlocks = 2048;
 
+// Replaces the defaults of `options`. Returns the time that threads which wait
+// for the world spin.
+TimeNs SetDefaults(ThreadOptions* options) {
+  const int cores = std::max(1u, std::thread::hardware_concurrency());
+  if (options->workers == 0) {
+    options->workers = std::min(cores, ThreadOptions::kMaxWorkers);
+  }
+  if (options->clock == nullptr) {
+    options->clock = std::make_shared<SteadyClock>();
+  }
+  if (options->spin_ns >= 0) return options->spin_ns;
+  const bool has_cores = options->workers <= cores;
+  const TimeNs wait_spin_ns = has_cores ? kFarSpinNs : 0;
+  options->spin_ns = has_cores && !options->remote_channel.poll ? kDefaultSpinNs
+                                                                : wait_spin_ns;
+  return wait_spin_ns;
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ThreadWorld>> ThreadWorld::Create(
@@ -58,35 +76,25 @@ absl::StatusOr<std::unique_ptr<ThreadWorld>> ThreadWorld::Create(
   if (options.links) {
     if (absl::Status s = CheckLinkModels(*options.links); !s.ok()) return s;
   }
-  std::unique_ptr<ThreadWorld> world(new ThreadWorld(std::move(options)));
+  const TimeNs wait_spin_ns = SetDefaults(&options);
+  std::unique_ptr<ThreadWorld> world(
+      new ThreadWorld(std::move(options), wait_spin_ns));
   if (absl::Status status = world->StartThreads(); !status.ok()) {
     return status;
   }
   return world;
 }
 
-ThreadWorld::ThreadWorld(ThreadOptions options)
+ThreadWorld::ThreadWorld(ThreadOptions options, TimeNs wait_spin_ns)
     : World({.peers = this,
              .kernels = this,
              .batching = this,
              .loans = this,
              .arrivals = this}),
-      options_(std::move(options)) {
-  int cores = std::max(1u, std::thread::hardware_concurrency());
-  num_workers_ = options_.workers > 0
-                     ? options_.workers
-                     : std::min(cores, ThreadOptions::kMaxWorkers);
-  wait_spin_ns_ = options_.spin_ns;
-  if (options_.spin_ns < 0) {
-    const bool has_cores = num_workers_ <= cores;
-    wait_spin_ns_ = has_cores ? kFarSpinNs : 0;
-    options_.spin_ns = has_cores && !options_.remote_channel.poll
-                           ? kDefaultSpinNs
-                           : wait_spin_ns_;
-  }
-  if (options_.clock == nullptr) {
-    options_.clock = std::make_shared<SteadyClock>();
-  }
+      options_(std::move(options)),
+      clock_(options_.clock),
+      num_workers_(options_.workers),
+      wait_spin_ns_(wait_spin_ns) {
   clock_mask_ = kRoundsPerClock - 1;
   if (options_.links) {
     links_.emplace(*options_.links);
@@ -94,7 +102,6 @@ ThreadWorld::ThreadWorld(ThreadOptions options)
   }
   watched_ =
       options_.fault_hook || options_.control_fault_hook || options_.links;
-  start_ = options_.clock->Now();
   const int64_t queues = int64_t{kNumQueues} * num_workers_ * num_workers_;
   pool_.Provision(std::min(queues, kMaxPairBlocks));
   workers_ = std::make_unique<Worker[]>(num_workers_);
@@ -126,12 +133,12 @@ absl::Status ThreadWorld::StartThreads() {
   }
   {
     MutexLock lock(&stop_mutex_);
-    listener_ = options_.clock->AddListener([this] { WakeAll(); });
+    listener_ = clock_.source()->AddListener([this] { WakeAll(); });
   }
   const WatchOptions& watch = options_.watch;
   if (watch.report_ns <= 0 && watch.limit_ns <= 0) return absl::OkStatus();
   watchdog_ =
-      std::make_unique<Watchdog>(watch, options_.clock, &gates_,
+      std::make_unique<Watchdog>(watch, clock_.source(), &gates_,
                                  [this](int worker, const KernelCall& call) {
                                    return GiveUp(worker, call);
                                  });
@@ -178,7 +185,7 @@ void ThreadWorld::ExpectKernels(int by) {
   for (; by < 0; ++by) watchdog_->Release();
 }
 
-TimeNs ThreadWorld::Now() { return options_.clock->Now() - start_; }
+TimeNs ThreadWorld::Now() { return clock_.Now(); }
 
 uint64_t ThreadWorld::Random() {
   if (Worker* self = Self()) return self->random.Next();
@@ -411,7 +418,7 @@ void ThreadWorld::Stop() {
   if (Self() != nullptr) return;
   // The lock also waits for another thread that is inside Stop.
   MutexLock lock(&stop_mutex_);
-  if (listener_ != 0) options_.clock->RemoveListener(listener_);
+  if (listener_ != 0) clock_.source()->RemoveListener(listener_);
   listener_ = 0;
   // The watchdog looks for kernels that do not return until all workers have
   // ended.

@@ -151,9 +151,7 @@ class ThreadWorld final : public World,
   uint64_t undelivered() const override {
     return undelivered_.load(std::memory_order_relaxed);
   }
-  void Retire(LocalId actor) override {
-    actors_.hot(IndexOf(actor)).actor = &retired_;
-  }
+  void Retire(LocalId actor) override { actors_.Retire(actor); }
   // Evaluates `done` at first and after each Notify. Returns false only after
   // Stop. Several threads may wait at one time; a worker must not.
   using World::RunUntil;
@@ -182,7 +180,8 @@ class ThreadWorld final : public World,
   struct Worker;
   class Visit;
 
-  explicit ThreadWorld(ThreadOptions options);
+  // `options` have no defaults left. Waiting threads spin for `wait_spin_ns`.
+  ThreadWorld(ThreadOptions options, TimeNs wait_spin_ns);
 
   void WatchPeers(LocalId actor) override;
   void ReportPeerDown(int32_t host, uint32_t epoch) override;
@@ -293,12 +292,12 @@ class ThreadWorld final : public World,
   void WakeAll();
 
   ThreadOptions options_;
+  WorldClock clock_;
   bool watched_ = false;  // faults or links apply between hosts
   uint32_t clock_mask_ =
       0;  // rounds of a busy worker between clock reads, less one
   int num_workers_ = 1;
-  TimeNs wait_spin_ns_ = 0;  // spin time of threads that wait
-  TimeNs start_ = 0;         // time of the clock when the world began
+  const TimeNs wait_spin_ns_;  // spin time of threads that wait
   // Listener of the clock; 0: none.
   int listener_ ABSL_GUARDED_BY(stop_mutex_) = 0;
   ActorTable actors_;
@@ -307,7 +306,6 @@ class ThreadWorld final : public World,
   std::optional<LeaderToken>
       leader_token_;  // token of the only worker, if there are followers
   std::vector<KernelGate*> gates_;  // one per worker; owned, unless given up
-  Actor retired_;                   // receives messages to retired actors
   std::unique_ptr<Watchdog> watchdog_;
   std::atomic<int64_t> reserved_{0};
   std::atomic<uint64_t> outside_random_{0};

@@ -350,7 +350,7 @@ void ThreadWorld::Sleep(Worker& self) {
     TimeNs limit = -1;
     if (deadline != LeaderToken::kNever) {
       if (deadline <= Now()) return 0;
-      limit = options_.clock->RealDelay(deadline + start_);
+      limit = clock_.RealDelay(deadline);
       // Waking takes time, so the worker wakes early and spins until the timer.
       if (limit > options_.spin_ns) limit -= options_.spin_ns;
     }

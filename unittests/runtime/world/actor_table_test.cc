@@ -49,6 +49,22 @@ TEST(ActorTableTest, AnAddressIsTheLastOnes) {
   EXPECT_EQ(table.Find(5), young);
 }
 
+TEST(ActorTableTest, ARetiredActorGetsNoMessage) {
+  ActorTable table;
+  TestActor actor;
+  int received = 0;
+  actor.on_local = [&](const LocalMessage&) { ++received; };
+  const LocalId id = table.Add(&actor, {3, 1, 2}, "one", 7);
+  table.hot(IndexOf(id)).actor->OnLocal(LocalNumbered(1));
+  EXPECT_EQ(received, 1);
+  table.Retire(id);
+  table.hot(IndexOf(id)).actor->OnLocal(LocalNumbered(2));
+  EXPECT_EQ(received, 1);
+  // Messages to the address still find the actor's worker.
+  EXPECT_EQ(table.Find(7), id);
+  EXPECT_EQ(table.hot(IndexOf(id)).worker, 1);
+}
+
 TEST(ActorTableTest, RefusesAnAddressThatIsTooLarge) {
   ActorTable table;
   TestActor actor;
