@@ -1,12 +1,8 @@
-//===- thread_worker.h - A worker of a ThreadWorld --------------*- C++ -*-===//
+//===- thread_worker.h - A worker of a world of threads ---------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
-//
-// Included only by the files of ThreadWorld.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,15 +18,20 @@
 #include "runtime/base/line_allocator.h"
 #include "runtime/world/mailbox.h"
 #include "runtime/world/mix.h"
-#include "runtime/world/thread_world.h"
+#include "runtime/world/remote_channel.h"
 
 namespace pathways {
 
 // Rounds of a busy worker between two reads of the clock; a power of two.
 inline constexpr uint32_t kRoundsPerClock = 32;
 
-struct alignas(kLineBytes) ThreadWorld::Worker {
-  ThreadWorld* world = nullptr;
+class WorkerSet;
+
+// The state of one worker, which the objects of a ThreadWorld share. Only the
+// thread that runs as the worker uses it, apart from the members for which this
+// says otherwise.
+struct alignas(kLineBytes) ThreadWorker {
+  const WorkerSet* set = nullptr;  // the set that this worker belongs to
   int index = 0;
   uint32_t rounds = 0;
   SplitMix random{0};
@@ -50,45 +51,47 @@ struct alignas(kLineBytes) ThreadWorld::Worker {
   // Null if the remote_channel has no stages.
   std::unique_ptr<UplinkStage> stage;
   std::thread thread;  // changed only by the watchdog until that has ended
-  // 1: the thread has ended, or was never started.
+  // 1: the thread has ended, or was never started. Any thread may read it.
   std::atomic<uint32_t> ended{1};
+  // Any thread may read the counters.
   struct {
     Counter messages, controls, remote, outside, timers, spins, sleeps, wakes;
   } stats;
   // Odd while the worker rests: it has set its `asleep` flag, found no message
   // after that, and no timer is due. Changes whenever the worker begins or ends
-  // to rest.
+  // to rest. Any thread may read it.
   std::atomic<uint64_t> rests{0};
   // Core on which the worker last had no work; -1 before. Other workers read
   // it.
   alignas(kLineBytes) std::atomic<int> core{-1};
   Mailbox mailbox;
+
+  // Sends the messages that the stage holds.
+  void FlushStage() {
+    if (!staged) return;
+    staged = false;
+    stage->Flush();
+  }
 };
 
-// The worker as which this thread runs, or null. A worker's own thread sets it
-// for its whole life, a follower for the time of its visit.
-inline constinit thread_local void* this_worker = nullptr;
+// The worker as which this thread runs, or null.
+inline constinit thread_local ThreadWorker* this_worker = nullptr;
 
-inline ThreadWorld::Worker* ThreadWorld::Self() const {
-  Worker* worker = static_cast<Worker*>(this_worker);
-  return worker != nullptr && worker->world == this ? worker : nullptr;
-}
+// A scope in which this thread runs as a worker: the life of a worker's own
+// thread, or the time for which a follower takes its place. The thread may also
+// be a worker of another world outside of the scope.
+class WorkerScope {
+ public:
+  explicit WorkerScope(ThreadWorker* self) : before_(this_worker) {
+    this_worker = self;
+  }
+  ~WorkerScope() { this_worker = before_; }
+  WorkerScope(const WorkerScope&) = delete;
+  WorkerScope& operator=(const WorkerScope&) = delete;
 
-template <typename T>
-void ThreadWorld::Route(Worker& self, MailboxQueue queue, Envelope::Kind kind,
-                        const T& body, ActorId from, LocalId to) {
-  const int32_t target = actors_.hot(IndexOf(to)).worker;
-  if (target == self.index) {
-    self.mailbox.PushOwn(queue, kind, body, from, to);
-    return;
-  }
-  Mailbox& other = workers_[target].mailbox;
-  other.Push(queue, self.index, kind, body, from, to);
-  if (other.asleep()) {
-    self.stats.wakes.Add(1);
-    other.Wake();
-  }
-}
+ private:
+  ThreadWorker* const before_;
+};
 
 }  // namespace pathways
 

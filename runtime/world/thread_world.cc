@@ -11,7 +11,6 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <array>
 #include <cassert>
 #include <climits>
 #include <system_error>
@@ -24,7 +23,6 @@
 #include "runtime/world/futex.h"
 #include "runtime/world/link.h"
 #include "runtime/world/mix.h"
-#include "runtime/world/thread_worker.h"
 
 namespace pathways {
 namespace {
@@ -34,14 +32,6 @@ constexpr TimeNs kDefaultSpinNs = 30'000;
 // wake up first: about twice the time that it takes to wake a thread on another
 // core of a virtual machine.
 constexpr TimeNs kFarSpinNs = 100'000;
-// Most blocks that reservations set aside (75 MiB). More messages allocate
-// their blocks when they first need them, so that a huge plan costs no more
-// than it uses.
-constexpr int64_t kMaxReservedBlocks = 1 << 15;
-// Blocks provisioned at the start, for the first message of each pair of
-// workers.
-constexpr int64_t kMaxPairBlocks = 2048;
-
 // Replaces the defaults of `options`. Returns the time that threads which wait
 // for the world spin.
 TimeNs SetDefaults(ThreadOptions* options) {
@@ -93,8 +83,8 @@ ThreadWorld::ThreadWorld(ThreadOptions options, TimeNs wait_spin_ns)
              .arrivals = this}),
       options_(std::move(options)),
       clock_(options_.clock),
-      num_workers_(options_.workers),
-      wait_spin_ns_(wait_spin_ns) {
+      wait_spin_ns_(wait_spin_ns),
+      workers_(options_.workers, options_.seed) {
   clock_mask_ = kRoundsPerClock - 1;
   if (options_.links) {
     links_.emplace(*options_.links);
@@ -102,15 +92,7 @@ ThreadWorld::ThreadWorld(ThreadOptions options, TimeNs wait_spin_ns)
   }
   watched_ =
       options_.fault_hook || options_.control_fault_hook || options_.links;
-  const int64_t queues = int64_t{kNumQueues} * num_workers_ * num_workers_;
-  pool_.Provision(std::min(queues, kMaxPairBlocks));
-  workers_ = std::make_unique<Worker[]>(num_workers_);
-  for (int i = 0; i < num_workers_; ++i) {
-    Worker& worker = workers_[i];
-    worker.world = this;
-    worker.index = i;
-    worker.random = SplitMix(Mix(options_.seed, i));
-    worker.mailbox.Open(&pool_, i, num_workers_);
+  for (ThreadWorker& worker : workers_.all()) {
     const auto& open_stage = options_.remote_channel.open_stage;
     if (open_stage) worker.stage = open_stage();
     gates_.push_back(NewGate(worker));
@@ -119,21 +101,22 @@ ThreadWorld::ThreadWorld(ThreadOptions options, TimeNs wait_spin_ns)
 }
 
 absl::Status ThreadWorld::StartThreads() {
-  awake_.store(num_workers_, std::memory_order_relaxed);
-  for (int i = 0; i < num_workers_; ++i) {
+  awake_.store(workers_.size(), std::memory_order_relaxed);
+  for (int i = 0; i < workers_.size(); ++i) {
     try {
       workers_[i].ended.store(0, std::memory_order_relaxed);
       workers_[i].thread = std::thread([this, i] { Run(workers_[i]); });
     } catch (const std::system_error& error) {
       workers_[i].ended.store(1, std::memory_order_relaxed);
       Stop();
-      return absl::ResourceExhaustedError(absl::StrCat(
-          "cannot start worker ", i, " of ", num_workers_, ": ", error.what()));
+      return absl::ResourceExhaustedError(
+          absl::StrCat("cannot start worker ", i, " of ", workers_.size(), ": ",
+                       error.what()));
     }
   }
   {
     MutexLock lock(&stop_mutex_);
-    listener_ = clock_.source()->AddListener([this] { WakeAll(); });
+    listener_ = clock_.source()->AddListener([this] { workers_.WakeAll(); });
   }
   const WatchOptions& watch = options_.watch;
   if (watch.report_ns <= 0 && watch.limit_ns <= 0) return absl::OkStatus();
@@ -148,7 +131,7 @@ absl::Status ThreadWorld::StartThreads() {
 }
 
 ThreadWorld::~ThreadWorld() {
-  assert(Self() == nullptr && "a handler must not destroy its world");
+  assert(workers_.Self() == nullptr && "a handler must not destroy its world");
   Stop();
   for (KernelGate* gate : gates_) delete gate;
 }
@@ -156,27 +139,14 @@ ThreadWorld::~ThreadWorld() {
 LocalId ThreadWorld::Register(Actor* actor, Placement placement,
                               std::string name, ActorId address) {
   assert(actor != nullptr);
-  placement.worker = WorkerOf(placement.worker);
+  placement.worker = workers_.WorkerOf(placement.worker);
   const LocalId id = actors_.Add(actor, placement, std::move(name), address);
   if (id != kNobody) SetLocalId(actor, id);
   return id;
 }
 
-void ThreadWorld::Reserve(LocalId to, int64_t messages) {
-  (void)to;  // one pool serves all queues
-  int64_t total =
-      reserved_.fetch_add(messages, std::memory_order_relaxed) + messages;
-  // Each queue may hold one block that is partly full, and one that is empty
-  // and not given back yet.
-  const int64_t queues = int64_t{kNumQueues} * num_workers_ * num_workers_;
-  pool_.Provision(std::min(total / MessageBlock::kSlots +
-                               2 * std::min(queues, total) +
-                               std::min(queues, kMaxPairBlocks),
-                           kMaxReservedBlocks));
-}
-
 KernelGate* const* ThreadWorld::kernel_gate(int worker) {
-  return &gates_[WorkerOf(worker)];
+  return &gates_[workers_.WorkerOf(worker)];
 }
 
 void ThreadWorld::ExpectKernels(int by) {
@@ -188,7 +158,7 @@ void ThreadWorld::ExpectKernels(int by) {
 TimeNs ThreadWorld::Now() { return clock_.Now(); }
 
 uint64_t ThreadWorld::Random() {
-  if (Worker* self = Self()) return self->random.Next();
+  if (ThreadWorker* self = workers_.Self()) return self->random.Next();
   return Mix(options_.seed,
              ~outside_random_.fetch_add(1, std::memory_order_relaxed));
 }
@@ -202,7 +172,7 @@ bool ThreadWorld::Crosses(ActorId from, LocalId to) const {
 void ThreadWorld::SendLocal(LocalId from, LocalId to,
                             const LocalMessage& message) {
   assert(IndexOf(to) <= kMaxActors && "message to nobody");
-  Worker* self = Self();
+  ThreadWorker* self = workers_.Self();
   if (self == nullptr || self->polls) [[unlikely]] {
     assert(from == kNobody && "only a handler sends for its actor");
     return Post(-1, Envelope::Of(Envelope::kLocal, message, kNoActor, to));
@@ -219,7 +189,7 @@ void ThreadWorld::Send(ActorId from, ActorId to, const WireMessage& message,
   if (receiver == kNobody) [[unlikely]] {
     return SendFar(from, to, message, payload);
   }
-  Worker* self = Self();
+  ThreadWorker* self = workers_.Self();
   const WireBody body{message, payload};
   if (self == nullptr || self->polls) [[unlikely]] {
     assert(actors_.Find(from) == kNobody &&
@@ -242,7 +212,7 @@ void ThreadWorld::Send(ActorId from, ActorId to, const WireMessage& message,
 void ThreadWorld::SendControl(ActorId from, ActorId to, std::string bytes) {
   const LocalId receiver = actors_.Find(to);
   if (receiver == kNobody) return SendControlFar(from, to, std::move(bytes));
-  Worker* self = Self();
+  ThreadWorker* self = workers_.Self();
   if (self != nullptr && self->polls) self = nullptr;
   Fault fault;
   const bool is_watched =
@@ -270,7 +240,7 @@ void ThreadWorld::SendControl(ActorId from, ActorId to, std::string bytes) {
 
 void ThreadWorld::PassControl(ActorId from, ActorId to, ControlBody* body) {
   const LocalId receiver = actors_.Find(to);
-  Worker* self = Self();
+  ThreadWorker* self = workers_.Self();
   // Messages that cross a link with costs or faults are sent as bytes.
   if (receiver == kNobody ||
       (self != nullptr && watched_ && Crosses(from, receiver))) {
@@ -289,7 +259,7 @@ void ThreadWorld::SendAfter(LocalId from, LocalId to, TimeNs delay,
                             const LocalMessage& message) {
   assert(IndexOf(to) <= kMaxActors && "timer for nobody");
   TimeNs deadline = Now() + std::clamp<TimeNs>(delay, 0, kFarAway);
-  Worker* self = Self();
+  ThreadWorker* self = workers_.Self();
   const Envelope envelope =
       Envelope::Of(Envelope::kLocal, message, kNoActor, to);
   if (self == nullptr) return Post(deadline, envelope);
@@ -334,17 +304,18 @@ void ThreadWorld::Post(TimeNs deadline, const Envelope& envelope) {
 }
 
 void ThreadWorld::Rouse(int worker) {
-  Worker& own = workers_[worker];
+  ThreadWorker& own = workers_[worker];
   if (!own.mailbox.seems_asleep()) return;
   // A sleeping core wakes up while the system works on the next call.
   if (own.core.load(std::memory_order_relaxed) != sched_getcpu()) {
     own.mailbox.Wake();
   }
-  Mailbox& next = workers_[(worker + 1) % num_workers_].mailbox;
+  Mailbox& next = workers_[(worker + 1) % workers_.size()].mailbox;
   if (next.asleep()) next.Wake();
 }
 
-bool ThreadWorld::DeliverRare(Worker& self, Actor* actor, Envelope& envelope) {
+bool ThreadWorld::DeliverRare(ThreadWorker& self, Actor* actor,
+                              Envelope& envelope) {
   switch (envelope.kind) {
     case Envelope::kOwned: {
       const WireBody& wire = envelope.As<WireBody>();
@@ -397,12 +368,8 @@ bool ThreadWorld::DeliverRare(Worker& self, Actor* actor, Envelope& envelope) {
   return true;
 }
 
-void ThreadWorld::WakeAll() {
-  for (int i = 0; i < num_workers_; ++i) workers_[i].mailbox.Wake();
-}
-
 bool ThreadWorld::RunUntil(absl::FunctionRef<bool()> done, TimeNs limit_ns) {
-  assert(Self() == nullptr && "a handler must not wait for its world");
+  assert(workers_.Self() == nullptr && "a handler must not wait for its world");
   const TimeNs until =
       limit_ns < 0 ? Notifier::kNever : Later(SteadyClock().Now(), limit_ns);
   if (leader_token_) return WaitAsFollower(done, until);
@@ -413,9 +380,9 @@ void ThreadWorld::Notify() { notifier_.Notify(); }
 
 void ThreadWorld::Stop() {
   stopping_.store(true, std::memory_order_seq_cst);
-  WakeAll();
+  workers_.WakeAll();
   Notify();
-  if (Self() != nullptr) return;
+  if (workers_.Self() != nullptr) return;
   // The lock also waits for another thread that is inside Stop.
   MutexLock lock(&stop_mutex_);
   if (listener_ != 0) clock_.source()->RemoveListener(listener_);
@@ -423,52 +390,17 @@ void ThreadWorld::Stop() {
   // The watchdog looks for kernels that do not return until all workers have
   // ended.
   ExpectKernels(1);
-  for (int i = 0; i < num_workers_; ++i) {
+  for (int i = 0; i < workers_.size(); ++i) {
     while (workers_[i].ended.load(std::memory_order_seq_cst) == 0) {
       FutexWait(workers_[i].ended, 0, -1);
     }
   }
   ExpectKernels(-1);
   if (watchdog_ != nullptr) watchdog_->Stop();
-  for (int i = 0; i < num_workers_; ++i) {
+  for (int i = 0; i < workers_.size(); ++i) {
     if (workers_[i].thread.joinable()) workers_[i].thread.join();
   }
-  for (int i = 0; i < num_workers_; ++i)
-    workers_[i].mailbox.DropAll(&DropEnvelope);
-}
-
-// A thread that sends to a resting worker wakes it, and a woken worker ends its
-// rest before it sends. So if each worker rests in the first loop, and is in
-// the same rest and was not woken in the second one, all of them rested between
-// the two loops.
-bool ThreadWorld::AtRest() const {
-  std::array<uint64_t, ThreadOptions::kMaxWorkers> rests;
-  for (int i = 0; i < num_workers_; ++i) {
-    rests[i] = workers_[i].rests.load(std::memory_order_seq_cst);
-    if (rests[i] % 2 == 0) return false;
-  }
-  for (int i = 0; i < num_workers_; ++i) {
-    const Worker& worker = workers_[i];
-    if (!worker.mailbox.asleep() ||
-        worker.rests.load(std::memory_order_seq_cst) != rests[i]) {
-      return false;
-    }
-  }
-  return true;
-}
-
-WorkerStats ThreadWorld::stats(int worker) const {
-  const auto& from = workers_[worker].stats;
-  WorkerStats stats;
-  stats.messages = from.messages.get();
-  stats.controls = from.controls.get();
-  stats.remote = from.remote.get();
-  stats.outside = from.outside.get();
-  stats.timers = from.timers.get();
-  stats.spins = from.spins.get();
-  stats.sleeps = from.sleeps.get();
-  stats.wakes = from.wakes.get();
-  return stats;
+  workers_.DropAll();
 }
 
 }  // namespace pathways

@@ -42,12 +42,13 @@
 #include "runtime/world/peer_watch.h"
 #include "runtime/world/remote_channel.h"
 #include "runtime/world/watchdog.h"
+#include "runtime/world/worker_set.h"
 #include "runtime/world/world.h"
 
 namespace pathways {
 
 struct ThreadOptions {
-  static constexpr int kMaxWorkers = 256;
+  static constexpr int kMaxWorkers = WorkerSet::kMaxWorkers;
 
   int workers = 0;  // 0: one for each core that this process may use
   // Called on each worker's thread before its first handler, for example to
@@ -76,19 +77,6 @@ struct ThreadOptions {
   // Supervision of kernels. No thread looks for kernels that do not return if
   // both times are 0.
   WatchOptions watch;
-};
-
-// Counters of one worker. The numbers may be of slightly different moments if
-// they are read while it runs.
-struct WorkerStats {
-  uint64_t messages = 0;  // messages handled, hot and control
-  uint64_t controls = 0;  // control messages, included in `messages`
-  uint64_t remote = 0;    // included in `messages`: from other workers
-  uint64_t outside = 0;   // messages from threads that are not workers
-  uint64_t timers = 0;    // timers that became due
-  uint64_t spins = 0;     // idle periods that ended while spinning
-  uint64_t sleeps = 0;    // sleeps
-  uint64_t wakes = 0;     // sleeping workers that this one woke
 };
 
 // A World on threads. Thread-safe as World says; Register and Reserve may be
@@ -133,11 +121,15 @@ class ThreadWorld final : public World,
   // that.
   LocalId Register(Actor* actor, Placement placement, std::string name,
                    ActorId address = kNoActor) override;
-  void Reserve(LocalId to, int64_t messages) override;
+  void Reserve(LocalId to, int64_t messages) override {
+    (void)to;  // one pool serves all queues
+    workers_.Reserve(messages);
+  }
   TimeNs Now() override;
   uint64_t Random() override;
   WorldTraits traits() const override {
-    return {num_workers_, /*spins=*/options_.spin_ns > 0, /*simulated=*/false};
+    return {workers_.size(), /*spins=*/options_.spin_ns > 0,
+            /*simulated=*/false};
   }
   using World::Send;
   void Send(ActorId from, ActorId to, const WireMessage& message,
@@ -162,13 +154,13 @@ class ThreadWorld final : public World,
   // workers may still be running.
   void Stop() override;
 
-  WorkerStats stats(int worker) const;
+  WorkerStats stats(int worker) const { return workers_.stats(worker); }
   // Returns true if there was a moment during the call at which every worker
   // slept, no message was under way between workers, and no timer was due.
   // Until a timer is due, only threads outside of the world can then make
   // something happen. A worker in a kernel does not sleep. Tests advance a
   // clock by this. Any thread; not for a world with followers.
-  bool AtRest() const;
+  bool AtRest() const { return workers_.AtRest(); }
   uint64_t faults() const { return faults_.load(std::memory_order_relaxed); }
   // Returns the number of threads that were given up.
   uint64_t lost() const { return lost_.load(std::memory_order_relaxed); }
@@ -177,7 +169,6 @@ class ThreadWorld final : public World,
   const Watchdog* watchdog() const { return watchdog_.get(); }
 
  private:
-  struct Worker;
   class Visit;
 
   // `options` have no defaults left. Waiting threads spin for `wait_spin_ns`.
@@ -203,69 +194,63 @@ class ThreadWorld final : public World,
              uint64_t bytes, uint64_t offer) override;
   void SendAll(absl::Span<const Arrival> arrivals) override;
 
-  int WorkerOf(int placed) const {
-    const int worker = placed % num_workers_;
-    return worker < 0 ? worker + num_workers_ : worker;
-  }
-  Worker* Self() const;  // worker of this thread; null outside of a worker
   absl::Status StartThreads();
-  void Run(Worker& self);
+  void Run(ThreadWorker& self);
   // Runs a thread that takes over a worker.
-  void Resume(Worker& self);
-  void Work(Worker& self);
+  void Resume(ThreadWorker& self);
+  void Work(ThreadWorker& self);
   // Looks once for each kind of work and does it. Returns true if it found any.
-  bool Round(Worker& self);
+  bool Round(ThreadWorker& self);
   // Gives up the thread of a worker if it is still in `call`.
   bool GiveUp(int worker, const KernelCall& call);
-  bool RunLocal(Worker& self);
+  bool RunLocal(ThreadWorker& self);
   // Handles messages from the worker itself; returns true if there were any.
-  bool RunRemote(Worker& self);
+  bool RunRemote(ThreadWorker& self);
   // Returns true if bulk messages have waited long enough for turns.
-  static bool BulkIsDue(Worker& self);
+  static bool BulkIsDue(ThreadWorker& self);
   // Handles one bulk message, if there is one.
-  bool RunBulk(Worker& self);
+  bool RunBulk(ThreadWorker& self);
   // Handles one kTurn message, which an actor sent to itself, if there is one.
-  bool RunTurn(Worker& self);
-  void TakePosted(Worker& self);
-  bool FireTimers(Worker& self);
-  void Idle(Worker& self);
+  bool RunTurn(ThreadWorker& self);
+  void TakePosted(ThreadWorker& self);
+  bool FireTimers(ThreadWorker& self);
+  void Idle(ThreadWorker& self);
   // Spins until there is work, and returns true then. Returns false if there
   // was none for spin_ns, or if `is_over` returned true.
-  bool Spin(Worker& self, absl::FunctionRef<bool()> is_over);
+  bool Spin(ThreadWorker& self, absl::FunctionRef<bool()> is_over);
   // RunUntil of a world with followers.
   bool WaitAsFollower(absl::FunctionRef<bool()> done, TimeNs until);
   // Works as the worker until `done` returns true or there is no more work. The
   // caller holds the leader token.
-  void WorkAsFollower(Worker& self, absl::FunctionRef<bool()> done);
+  void WorkAsFollower(ThreadWorker& self, absl::FunctionRef<bool()> done);
   bool IsInCall() const;
   void WakeForPosted();
   // Polls the remote_channel. Returns true if messages of other processes came.
-  bool Polled(Worker& self);
+  bool Polled(ThreadWorker& self);
   // Sends a message to an actor of another process.
   void SendFar(ActorId from, ActorId to, const WireMessage& message,
                Payload payload);
   void SendControlFar(ActorId from, ActorId to, std::string bytes);
   // Lends a payload to an actor of this process, which reads it in place.
-  void LendNear(Worker& self, const WireBody& wire, ActorId from,
+  void LendNear(ThreadWorker& self, const WireBody& wire, ActorId from,
                 LocalId receiver, const LocalMessage& returned);
   // Asks an actor where an offered payload goes, and takes or refuses it.
   void TakeOffer(Actor* actor, const Envelope& envelope);
   // Returns the worker's stage, or null if the thread does not run handlers.
-  UplinkStage* StageOf(Worker* self) const;
+  UplinkStage* StageOf(ThreadWorker* self) const;
   // Flushes the stage if the handler of `next` may run for long. Called while
   // the stage holds messages.
-  void FlushBefore(Worker& self, Envelope& next);
-  static void Flush(Worker& self);
-  KernelGate* NewGate(Worker& worker);
-  bool SharesCore(Worker& self);
-  void Sleep(Worker& self);
+  void FlushBefore(ThreadWorker& self, Envelope& next);
+  KernelGate* NewGate(ThreadWorker& worker);
+  bool SharesCore(ThreadWorker& self);
+  void Sleep(ThreadWorker& self);
   // Handles a message. Returns true if a handler ran.
-  bool Deliver(Worker& self, Envelope& envelope);
-  bool DeliverRare(Worker& self, Actor* actor, Envelope& envelope);
+  bool Deliver(ThreadWorker& self, Envelope& envelope);
+  bool DeliverRare(ThreadWorker& self, Actor* actor, Envelope& envelope);
   template <typename T>
-  void Route(Worker& self, MailboxQueue queue, Envelope::Kind kind,
+  void Route(ThreadWorker& self, MailboxQueue queue, Envelope::Kind kind,
              const T& body, ActorId from, LocalId to);
-  void RouteAgain(Worker& self, const Envelope& envelope);
+  void RouteAgain(ThreadWorker& self, const Envelope& envelope);
   // Posts a message from a thread that is not a worker. A negative deadline
   // means that it is not a timer.
   void Post(TimeNs deadline, const Envelope& envelope);
@@ -280,34 +265,30 @@ class ThreadWorld final : public World,
   void Notify(LocalId watcher, const PeerWatch::News& news);
   bool Crosses(ActorId from, LocalId to) const;
   // Applies faults and link costs to a message of `bytes` bytes between hosts.
-  void SendAcross(Worker& self, const Envelope& envelope, uint64_t bytes,
+  void SendAcross(ThreadWorker& self, const Envelope& envelope, uint64_t bytes,
                   const Fault& fault);
   // Puts a message on its link. Returns the time of its arrival, or a negative
   // number if the link costs nothing.
-  TimeNs Carry(Worker& self, const Envelope& envelope, uint64_t bytes,
+  TimeNs Carry(ThreadWorker& self, const Envelope& envelope, uint64_t bytes,
                bool in_order);
   // Makes the receiver's worker hold a message until `time`; a negative time
   // means that it is delivered at once.
-  void SendAt(Worker& self, TimeNs time, const Envelope& envelope);
-  void WakeAll();
+  void SendAt(ThreadWorker& self, TimeNs time, const Envelope& envelope);
 
   ThreadOptions options_;
   WorldClock clock_;
   bool watched_ = false;  // faults or links apply between hosts
   uint32_t clock_mask_ =
       0;  // rounds of a busy worker between clock reads, less one
-  int num_workers_ = 1;
   const TimeNs wait_spin_ns_;  // spin time of threads that wait
   // Listener of the clock; 0: none.
   int listener_ ABSL_GUARDED_BY(stop_mutex_) = 0;
   ActorTable actors_;
-  BlockPool pool_;
-  std::unique_ptr<Worker[]> workers_;
+  WorkerSet workers_;
   std::optional<LeaderToken>
       leader_token_;  // token of the only worker, if there are followers
   std::vector<KernelGate*> gates_;  // one per worker; owned, unless given up
   std::unique_ptr<Watchdog> watchdog_;
-  std::atomic<int64_t> reserved_{0};
   std::atomic<uint64_t> outside_random_{0};
   Mutex links_mutex_;
   // The wires of options_.links; nullopt if nothing costs.
@@ -321,6 +302,23 @@ class ThreadWorld final : public World,
   Mutex stop_mutex_;  // held while threads are joined
   Notifier notifier_;
 };
+
+template <typename T>
+void ThreadWorld::Route(ThreadWorker& self, MailboxQueue queue,
+                        Envelope::Kind kind, const T& body, ActorId from,
+                        LocalId to) {
+  const int32_t target = actors_.hot(IndexOf(to)).worker;
+  if (target == self.index) {
+    self.mailbox.PushOwn(queue, kind, body, from, to);
+    return;
+  }
+  Mailbox& other = workers_[target].mailbox;
+  other.Push(queue, self.index, kind, body, from, to);
+  if (other.asleep()) {
+    self.stats.wakes.Add(1);
+    other.Wake();
+  }
+}
 
 }  // namespace pathways
 

@@ -10,7 +10,6 @@
 
 #include <algorithm>
 
-#include "runtime/world/thread_worker.h"
 #include "runtime/world/thread_world.h"
 
 namespace pathways {
@@ -32,41 +31,39 @@ constexpr int kRoundsPerCall = 8;
 // The thread may also be a worker of another world.
 class ThreadWorld::Visit {
  public:
-  explicit Visit(Worker* self) : self_(*self), before_(this_worker) {
-    this_worker = self;
-  }
+  Visit(ThreadWorld* world, ThreadWorker* self)
+      : world_(*world), self_(*self), scope_(self) {}
   ~Visit() {
-    ThreadWorld& world = *self_.world;
-    if (self_.staged) Flush(self_);
-    world.leader_token_->Leave([&](TimeNs deadline) {
-      return world.stopping_.load(std::memory_order_seq_cst) ||
-             deadline <= world.Now();
+    self_.FlushStage();
+    world_.leader_token_->Leave([&](TimeNs deadline) {
+      return world_.stopping_.load(std::memory_order_seq_cst) ||
+             deadline <= world_.Now();
     });
-    this_worker = before_;
   }
   Visit(const Visit&) = delete;
   Visit& operator=(const Visit&) = delete;
 
  private:
-  Worker& self_;
-  void* const before_;
+  ThreadWorld& world_;
+  ThreadWorker& self_;
+  const WorkerScope scope_;
 };
 
 void ThreadWorld::BeginCall() {
-  if (!leader_token_ || Self() != nullptr) return;
+  if (!leader_token_ || workers_.Self() != nullptr) return;
   if (this_call.world != nullptr && this_call.world != this) return;
   this_call.world = this;
   ++this_call.depth;
 }
 
 void ThreadWorld::EndCall() {
-  if (this_call.world != this || Self() != nullptr) return;
+  if (this_call.world != this || workers_.Self() != nullptr) return;
   if (--this_call.depth > 0) return;
   this_call.world = nullptr;
-  Worker& self = workers_[0];
+  ThreadWorker& self = workers_[0];
   if (!self.mailbox.has_posted()) return;
   if (!leader_token_->TryTake()) return WakeForPosted();
-  const Visit visit(&self);
+  const Visit visit(this, &self);
   for (int i = 0; i < kRoundsPerCall && Round(self); ++i) {
   }
 }
@@ -102,8 +99,9 @@ bool ThreadWorld::WaitAsFollower(absl::FunctionRef<bool()> done, TimeNs until) {
   return notifier_.Wait(done, stopping_, /*spin_ns=*/0, until);
 }
 
-void ThreadWorld::WorkAsFollower(Worker& self, absl::FunctionRef<bool()> done) {
-  const Visit visit(&self);
+void ThreadWorld::WorkAsFollower(ThreadWorker& self,
+                                 absl::FunctionRef<bool()> done) {
+  const Visit visit(this, &self);
   bool reached = false;
   const auto is_over = [&] { return reached = done(); };
   while (!stopping_.load(std::memory_order_relaxed) && !is_over() &&

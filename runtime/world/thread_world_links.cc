@@ -14,7 +14,6 @@
 #include "runtime/world/envelope_body.h"
 #include "runtime/world/fault.h"
 #include "runtime/world/link.h"
-#include "runtime/world/thread_worker.h"
 #include "runtime/world/thread_world.h"
 
 namespace pathways {
@@ -26,13 +25,13 @@ constexpr size_t kMaxTogether = 128;
 
 }  // namespace
 
-UplinkStage* ThreadWorld::StageOf(Worker* self) const {
+UplinkStage* ThreadWorld::StageOf(ThreadWorker* self) const {
   return self == nullptr || self->polls ? nullptr : self->stage.get();
 }
 
 void ThreadWorld::SendFar(ActorId from, ActorId to, const WireMessage& message,
                           Payload payload) {
-  Worker* self = Self();
+  ThreadWorker* self = workers_.Self();
   if (UplinkStage* stage = StageOf(self)) {
     self->staged = stage->Send(from, to, message, payload);
   } else if (options_.remote_channel.send) {
@@ -44,7 +43,7 @@ void ThreadWorld::SendFar(ActorId from, ActorId to, const WireMessage& message,
 
 bool ThreadWorld::LendTo(ActorId from, ActorId to, const WireMessage& message,
                          Payload payload, const LocalMessage& returned) {
-  Worker* self = Self();
+  ThreadWorker* self = workers_.Self();
   if (payload.bytes < kMinLentBytes || payload.data == nullptr ||
       self == nullptr || self->polls || !Lends(to)) {
     Send(from, to, message, payload);
@@ -55,13 +54,14 @@ bool ThreadWorld::LendTo(ActorId from, ActorId to, const WireMessage& message,
     return true;
   }
   // Messages sent so far must not wait for this large payload.
-  if (self->staged) Flush(*self);
+  self->FlushStage();
   return options_.remote_channel.lend(from, to, message, payload,
                                       actors_.Find(from), returned);
 }
 
-void ThreadWorld::LendNear(Worker& self, const WireBody& wire, ActorId from,
-                           LocalId receiver, const LocalMessage& returned) {
+void ThreadWorld::LendNear(ThreadWorker& self, const WireBody& wire,
+                           ActorId from, LocalId receiver,
+                           const LocalMessage& returned) {
   auto* lent = new LentBody{wire, actors_.Find(from), returned};
   Route(self, QueueOf(wire.message), Envelope::kLent, lent, from, receiver);
 }
@@ -91,7 +91,7 @@ void ThreadWorld::TakeOffer(Actor* actor, const Envelope& envelope) {
 }
 
 void ThreadWorld::SendControlFar(ActorId from, ActorId to, std::string bytes) {
-  Worker* self = Self();
+  ThreadWorker* self = workers_.Self();
   if (UplinkStage* stage = StageOf(self)) {
     self->staged = stage->SendControl(from, to, std::move(bytes));
   } else if (options_.remote_channel.send_control) {
@@ -129,7 +129,7 @@ void ThreadWorld::Arrive(int worker, absl::Span<const Posted> posted) {
   // Earlier messages for the worker are in its own queue or in its inbox. While
   // the inbox is empty, a worker that polls may put messages directly into its
   // own queue.
-  Worker* self = Self();
+  ThreadWorker* self = workers_.Self();
   if (self != nullptr && self->index == worker && self->polls &&
       !self->mailbox.has_posted()) {
     self->stats.outside.Add(posted.size());
@@ -140,34 +140,26 @@ void ThreadWorld::Arrive(int worker, absl::Span<const Posted> posted) {
   for (const Posted& one : posted) DropEnvelope(one.envelope);
 }
 
-void ThreadWorld::FlushBefore(Worker& self, Envelope& next) {
-  if (MayTakeLong(next)) Flush(self);
+void ThreadWorld::FlushBefore(ThreadWorker& self, Envelope& next) {
+  if (MayTakeLong(next)) self.FlushStage();
 }
 
 void ThreadWorld::TakesLong() {
-  Worker* self = Self();
-  if (self != nullptr && self->staged) Flush(*self);
+  ThreadWorker* self = workers_.Self();
+  if (self != nullptr) self->FlushStage();
 }
 
-void ThreadWorld::Flush(Worker& self) {
-  self.staged = false;
-  self.stage->Flush();
-}
-
-KernelGate* ThreadWorld::NewGate(Worker& worker) {
+KernelGate* ThreadWorld::NewGate(ThreadWorker& worker) {
   auto* gate = new KernelGate;
   if (worker.stage != nullptr) {
     gate->CallBefore(
-        [](void* argument) {
-          Worker& self = *static_cast<Worker*>(argument);
-          if (self.staged) Flush(self);
-        },
+        [](void* worker) { static_cast<ThreadWorker*>(worker)->FlushStage(); },
         &worker);
   }
   return gate;
 }
 
-void ThreadWorld::SendAcross(Worker& self, const Envelope& envelope,
+void ThreadWorld::SendAcross(ThreadWorker& self, const Envelope& envelope,
                              uint64_t bytes, const Fault& fault) {
   const bool kept_in_order =
       fault.kind == Fault::kDeliver || fault.kind == Fault::kDuplicate;
@@ -189,7 +181,7 @@ void ThreadWorld::SendAcross(Worker& self, const Envelope& envelope,
   SendAt(self, later, kept);
 }
 
-TimeNs ThreadWorld::Carry(Worker& self, const Envelope& envelope,
+TimeNs ThreadWorld::Carry(ThreadWorker& self, const Envelope& envelope,
                           uint64_t bytes, bool in_order) {
   const Placement from = actors_.PlaceOf(actors_.Find(envelope.from)),
                   to = actors_.PlaceOf(LocalId{envelope.to});
@@ -207,7 +199,8 @@ TimeNs ThreadWorld::Carry(Worker& self, const Envelope& envelope,
   return time;
 }
 
-void ThreadWorld::SendAt(Worker& self, TimeNs time, const Envelope& envelope) {
+void ThreadWorld::SendAt(ThreadWorker& self, TimeNs time,
+                         const Envelope& envelope) {
   const LocalId to{envelope.to};
   if (time < 0) return RouteAgain(self, envelope);
   Posted* carrier = new Posted{time, envelope};
@@ -215,7 +208,7 @@ void ThreadWorld::SendAt(Worker& self, TimeNs time, const Envelope& envelope) {
 }
 
 // The whole body is copied, whatever its type.
-void ThreadWorld::RouteAgain(Worker& self, const Envelope& envelope) {
+void ThreadWorld::RouteAgain(ThreadWorker& self, const Envelope& envelope) {
   struct Body {
     alignas(8) std::byte bytes[sizeof(Envelope::body)];
   } body;

@@ -17,7 +17,6 @@
 
 #include "runtime/base/pause.h"
 #include "runtime/world/futex.h"
-#include "runtime/world/thread_worker.h"
 #include "runtime/world/thread_world.h"
 
 namespace pathways {
@@ -42,7 +41,7 @@ constexpr uint32_t kRoundsPerYield = 2;
 
 }  // namespace
 
-bool ThreadWorld::Deliver(Worker& self, Envelope& envelope) {
+bool ThreadWorld::Deliver(ThreadWorker& self, Envelope& envelope) {
   if (self.staged) [[unlikely]]
     FlushBefore(self, envelope);
   Actor* actor = actors_.hot(envelope.to).actor;
@@ -58,7 +57,7 @@ bool ThreadWorld::Deliver(Worker& self, Envelope& envelope) {
   return DeliverRare(self, actor, envelope);
 }
 
-bool ThreadWorld::RunLocal(Worker& self) {
+bool ThreadWorld::RunLocal(ThreadWorker& self) {
   int taken = 0;
   uint64_t handled = 0;
   self.queue = kDirectQueue;
@@ -75,10 +74,10 @@ bool ThreadWorld::RunLocal(Worker& self) {
   return true;
 }
 
-bool ThreadWorld::RunRemote(Worker& self) {
+bool ThreadWorld::RunRemote(ThreadWorker& self) {
   bool any = false;
   uint64_t handled = 0;
-  for (int from = 0; from < num_workers_; ++from) {
+  for (int from = 0; from < workers_.size(); ++from) {
     if (from == self.index) continue;
     self.serving = from;
     for (int i = 0; i < kBatch && !stopping_.load(std::memory_order_relaxed);
@@ -96,7 +95,7 @@ bool ThreadWorld::RunRemote(Worker& self) {
   return true;
 }
 
-bool ThreadWorld::RunTurn(Worker& self) {
+bool ThreadWorld::RunTurn(ThreadWorker& self) {
   Envelope* envelope = self.mailbox.FrontOwn(kTurnQueue);
   if (envelope == nullptr || stopping_.load(std::memory_order_relaxed)) {
     return false;
@@ -110,10 +109,10 @@ bool ThreadWorld::RunTurn(Worker& self) {
   return true;
 }
 
-bool ThreadWorld::RunBulk(Worker& self) {
-  for (int i = 0; i < num_workers_; ++i) {
+bool ThreadWorld::RunBulk(ThreadWorker& self) {
+  for (int i = 0; i < workers_.size(); ++i) {
     const int from = self.next_bulk;
-    self.next_bulk = from + 1 == num_workers_ ? 0 : from + 1;
+    self.next_bulk = from + 1 == workers_.size() ? 0 : from + 1;
     Envelope* envelope = self.mailbox.Front(kBulkQueue, from);
     if (envelope == nullptr) continue;
     self.queue = kBulkQueue;
@@ -128,7 +127,7 @@ bool ThreadWorld::RunBulk(Worker& self) {
   return false;
 }
 
-void ThreadWorld::TakePosted(Worker& self) {
+void ThreadWorld::TakePosted(ThreadWorker& self) {
   for (const Posted& posted : self.mailbox.TakePosted()) {
     const Envelope& envelope = posted.envelope;
     self.stats.outside.Add(1);
@@ -140,7 +139,7 @@ void ThreadWorld::TakePosted(Worker& self) {
   }
 }
 
-bool ThreadWorld::FireTimers(Worker& self) {
+bool ThreadWorld::FireTimers(ThreadWorker& self) {
   if (self.mailbox.first_timer() == nullptr) return false;
   const TimeNs now = Now();
   bool any = false;
@@ -153,16 +152,14 @@ bool ThreadWorld::FireTimers(Worker& self) {
   return any;
 }
 
-void ThreadWorld::Run(Worker& self) {
-  this_worker = &self;
+void ThreadWorld::Run(ThreadWorker& self) {
   // The system would fire timers 50 us late without this.
   prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
   if (options_.on_worker_start) options_.on_worker_start(self.index);
   Work(self);
 }
 
-void ThreadWorld::Resume(Worker& self) {
-  this_worker = &self;
+void ThreadWorld::Resume(ThreadWorker& self) {
   prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
   // This thread is not bound to a core: the lost thread may still be busy on
   // the core to which it was bound.
@@ -171,7 +168,7 @@ void ThreadWorld::Resume(Worker& self) {
 }
 
 bool ThreadWorld::GiveUp(int index, const KernelCall& call) {
-  Worker& worker = workers_[index];
+  ThreadWorker& worker = workers_[index];
   // The new thread is started before the old one is given up.
   enum : uint32_t { kUndecided, kTakeOver, kGo };
   auto decision = std::make_shared<std::atomic<uint32_t>>(kUndecided);
@@ -205,17 +202,19 @@ bool ThreadWorld::GiveUp(int index, const KernelCall& call) {
   return lost;
 }
 
-void ThreadWorld::Work(Worker& self) {
-  while (!stopping_.load(std::memory_order_relaxed)) {
-    if (!Round(self)) Idle(self);
+void ThreadWorld::Work(ThreadWorker& self) {
+  {
+    const WorkerScope scope(&self);
+    while (!stopping_.load(std::memory_order_relaxed)) {
+      if (!Round(self)) Idle(self);
+    }
+    self.FlushStage();
   }
-  if (self.staged) Flush(self);
-  this_worker = nullptr;
   self.ended.store(1, std::memory_order_seq_cst);
   FutexWake(self.ended, INT_MAX);
 }
 
-bool ThreadWorld::BulkIsDue(Worker& self) {
+bool ThreadWorld::BulkIsDue(ThreadWorker& self) {
   if (!self.turned) return false;
   const TimeNs now = SteadyClock().Now();
   if (now - self.last_bulk < kBulkEveryNs) return false;
@@ -223,7 +222,7 @@ bool ThreadWorld::BulkIsDue(Worker& self) {
   return true;
 }
 
-bool ThreadWorld::Round(Worker& self) {
+bool ThreadWorld::Round(ThreadWorker& self) {
   bool busy = RunLocal(self);
   bool has_come = RunRemote(self);
   if (self.mailbox.has_posted()) {
@@ -233,9 +232,9 @@ bool ThreadWorld::Round(Worker& self) {
   // This also handles the messages that the others led to. Otherwise each
   // message of a chain between actors of this worker would wait for a turn.
   if (has_come) RunLocal(self);
-  if (self.staged) Flush(self);
+  self.FlushStage();
   self.turned = RunTurn(self);
-  if (self.staged) Flush(self);
+  self.FlushStage();
   busy |= has_come || self.turned;
   // A busy worker reads the clock now and then; a worker without work reads it
   // in Spin.
@@ -261,7 +260,7 @@ bool ThreadWorld::Round(Worker& self) {
   return busy;
 }
 
-void ThreadWorld::Idle(Worker& self) {
+void ThreadWorld::Idle(ThreadWorker& self) {
   const auto makes_room = [this] {
     return leader_token_ && leader_token_->wanted();
   };
@@ -272,7 +271,7 @@ void ThreadWorld::Idle(Worker& self) {
   }
 }
 
-bool ThreadWorld::Spin(Worker& self, absl::FunctionRef<bool()> is_over) {
+bool ThreadWorld::Spin(ThreadWorker& self, absl::FunctionRef<bool()> is_over) {
   // Spinning uses real time, whatever the world's clock, since it depends on
   // the machine.
   SteadyClock real;
@@ -312,7 +311,7 @@ bool ThreadWorld::Spin(Worker& self, absl::FunctionRef<bool()> is_over) {
   }
 }
 
-bool ThreadWorld::Polled(Worker& self) {
+bool ThreadWorld::Polled(ThreadWorker& self) {
   if (!options_.remote_channel.poll) return false;
   self.polls = true;
   const bool moved = options_.remote_channel.poll();
@@ -322,14 +321,14 @@ bool ThreadWorld::Polled(Worker& self) {
 
 // Returns true if a worker that may have work was last seen on this worker's
 // core. Spinning would then keep that worker from work that this one waits for.
-bool ThreadWorld::SharesCore(Worker& self) {
+bool ThreadWorld::SharesCore(ThreadWorker& self) {
   const int core = sched_getcpu();
   if (core != self.core.load(std::memory_order_relaxed)) {
     self.core.store(core, std::memory_order_relaxed);
   }
   if (core < 0) return false;
-  for (int i = 0; i < num_workers_; ++i) {
-    const Worker& other = workers_[i];
+  for (int i = 0; i < workers_.size(); ++i) {
+    const ThreadWorker& other = workers_[i];
     if (&other != &self && other.core.load(std::memory_order_relaxed) == core &&
         !other.mailbox.seems_asleep()) {
       return true;
@@ -338,7 +337,7 @@ bool ThreadWorld::SharesCore(Worker& self) {
   return false;
 }
 
-void ThreadWorld::Sleep(Worker& self) {
+void ThreadWorld::Sleep(ThreadWorker& self) {
   const auto& on_idle = options_.remote_channel.on_idle;
   const bool makes_room = leader_token_ && leader_token_->wanted();
   if (on_idle && awake_.fetch_sub(1, std::memory_order_relaxed) == 1 &&
