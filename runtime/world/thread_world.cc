@@ -8,8 +8,6 @@
 
 #include "runtime/world/thread_world.h"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <cassert>
 #include <climits>
@@ -84,17 +82,15 @@ ThreadWorld::ThreadWorld(ThreadOptions options, TimeNs wait_spin_ns)
       options_(std::move(options)),
       clock_(options_.clock),
       wait_spin_ns_(wait_spin_ns),
-      workers_(options_.workers, options_.seed) {
-  clock_mask_ = kRoundsPerClock - 1;
-  if (options_.links) {
-    links_.emplace(*options_.links);
-    clock_mask_ = 0;
-  }
-  watched_ =
-      options_.fault_hook || options_.control_fault_hook || options_.links;
+      uplink_(std::move(options_.remote_channel)),
+      workers_(options_.workers, options_.seed),
+      router_(&actors_, &workers_, &calls_, &stopping_),
+      carrier_(options_.links, std::move(options_.fault_hook),
+               std::move(options_.control_fault_hook), &clock_, &actors_,
+               &router_) {
+  clock_mask_ = options_.links ? 0 : kRoundsPerClock - 1;
   for (ThreadWorker& worker : workers_.all()) {
-    const auto& open_stage = options_.remote_channel.open_stage;
-    if (open_stage) worker.stage = open_stage();
+    worker.stage = uplink_.OpenStage();
     gates_.push_back(NewGate(worker));
   }
   if (options_.followers) leader_token_.emplace(&workers_[0].mailbox);
@@ -163,79 +159,60 @@ uint64_t ThreadWorld::Random() {
              ~outside_random_.fetch_add(1, std::memory_order_relaxed));
 }
 
-bool ThreadWorld::Crosses(ActorId from, LocalId to) const {
-  const LocalId sender = actors_.Find(from);
-  return sender != kNobody &&
-         actors_.hot(IndexOf(sender)).host != actors_.hot(IndexOf(to)).host;
-}
-
 void ThreadWorld::SendLocal(LocalId from, LocalId to,
                             const LocalMessage& message) {
   assert(IndexOf(to) <= kMaxActors && "message to nobody");
   ThreadWorker* self = workers_.Self();
   if (self == nullptr || self->polls) [[unlikely]] {
     assert(from == kNobody && "only a handler sends for its actor");
-    return Post(-1, Envelope::Of(Envelope::kLocal, message, kNoActor, to));
+    return router_.Post(-1,
+                        Envelope::Of(Envelope::kLocal, message, kNoActor, to));
   }
   assert((from == kNobody ||
           actors_.hot(IndexOf(from)).host == actors_.hot(IndexOf(to)).host) &&
          "a local message must not cross hosts");
-  Route(*self, QueueOf(message), Envelope::kLocal, message, kNoActor, to);
+  router_.Route(*self, QueueOf(message), Envelope::kLocal, message, kNoActor,
+                to);
 }
 
 void ThreadWorld::Send(ActorId from, ActorId to, const WireMessage& message,
                        Payload payload) {
   const LocalId receiver = actors_.Find(to);
-  if (receiver == kNobody) [[unlikely]] {
-    return SendFar(from, to, message, payload);
-  }
   ThreadWorker* self = workers_.Self();
+  if (receiver == kNobody) [[unlikely]] {
+    return uplink_.Send(self, from, to, message, payload);
+  }
   const WireBody body{message, payload};
   if (self == nullptr || self->polls) [[unlikely]] {
     assert(actors_.Find(from) == kNobody &&
            "only a handler sends for its actor");
-    const Posted posted = {
-        -1, KeepEnvelope(Envelope::Of(Envelope::kWire, body, from, receiver))};
-    return Arrive(actors_.hot(IndexOf(receiver)).worker,
-                  absl::MakeConstSpan(&posted, 1));
+    return router_.Arrive(
+        KeepEnvelope(Envelope::Of(Envelope::kWire, body, from, receiver)));
   }
-  if (watched_ && Crosses(from, receiver)) [[unlikely]] {
-    Fault fault;
-    if (options_.fault_hook) fault = options_.fault_hook(from, to, message);
-    return SendAcross(*self,
-                      Envelope::Of(Envelope::kWire, body, from, receiver),
-                      payload.bytes, fault);
+  if (carrier_.Carries(from, receiver)) [[unlikely]] {
+    return carrier_.Send(*self, from, to, receiver, body);
   }
-  Route(*self, QueueOf(message), Envelope::kWire, body, from, receiver);
+  router_.Route(*self, QueueOf(message), Envelope::kWire, body, from, receiver);
 }
 
 void ThreadWorld::SendControl(ActorId from, ActorId to, std::string bytes) {
   const LocalId receiver = actors_.Find(to);
-  if (receiver == kNobody) return SendControlFar(from, to, std::move(bytes));
   ThreadWorker* self = workers_.Self();
+  if (receiver == kNobody) {
+    return uplink_.SendControl(self, from, to, std::move(bytes));
+  }
   if (self != nullptr && self->polls) self = nullptr;
-  Fault fault;
-  const bool is_watched =
-      self != nullptr && watched_ && Crosses(from, receiver);
-  if (is_watched && options_.control_fault_hook) {
-    fault = options_.control_fault_hook(from, to, bytes);
+  if (self != nullptr && carrier_.Carries(from, receiver)) {
+    return carrier_.SendControl(*self, from, to, receiver, std::move(bytes));
   }
-  const uint64_t size = bytes.size();
-  std::string* body = new std::string(std::move(bytes));
-  if (is_watched) {
-    return SendAcross(*self,
-                      Envelope::Of(Envelope::kControl, body, from, receiver),
-                      size, fault);
-  }
+  auto* body = new std::string(std::move(bytes));
   if (self == nullptr) {
     assert(actors_.Find(from) == kNobody &&
            "only a handler sends for its actor");
-    const Posted posted = {
-        -1, Envelope::Of(Envelope::kControl, body, from, receiver)};
-    return Arrive(actors_.hot(IndexOf(receiver)).worker,
-                  absl::MakeConstSpan(&posted, 1));
+    return router_.Arrive(
+        Envelope::Of(Envelope::kControl, body, from, receiver));
   }
-  Route(*self, kDirectQueue, Envelope::kControl, body, from, receiver);
+  router_.Route(*self, kDirectQueue, Envelope::kControl, body, from, receiver);
 }
 
 void ThreadWorld::PassControl(ActorId from, ActorId to, ControlBody* body) {
@@ -243,16 +220,17 @@ void ThreadWorld::PassControl(ActorId from, ActorId to, ControlBody* body) {
   ThreadWorker* self = workers_.Self();
   // Messages that cross a link with costs or faults are sent as bytes.
   if (receiver == kNobody ||
-      (self != nullptr && watched_ && Crosses(from, receiver))) {
+      (self != nullptr && carrier_.Carries(from, receiver))) {
     return World::PassControl(from, to, body);
   }
   if (self == nullptr) {
     if (from == kNoActor && !leader_token_) {
-      Rouse(actors_.hot(IndexOf(receiver)).worker);
+      router_.Rouse(router_.WorkerOf(receiver));
     }
-    return Post(-1, Envelope::Of(Envelope::kBody, body, from, receiver));
+    return router_.Post(-1,
+                        Envelope::Of(Envelope::kBody, body, from, receiver));
   }
-  Route(*self, kDirectQueue, Envelope::kBody, body, from, receiver);
+  router_.Route(*self, kDirectQueue, Envelope::kBody, body, from, receiver);
 }
 
 void ThreadWorld::SendAfter(LocalId from, LocalId to, TimeNs delay,
@@ -262,7 +240,7 @@ void ThreadWorld::SendAfter(LocalId from, LocalId to, TimeNs delay,
   ThreadWorker* self = workers_.Self();
   const Envelope envelope =
       Envelope::Of(Envelope::kLocal, message, kNoActor, to);
-  if (self == nullptr) return Post(deadline, envelope);
+  if (self == nullptr) return router_.Post(deadline, envelope);
   assert((from == kNobody ||
           actors_.hot(IndexOf(from)).host == actors_.hot(IndexOf(to)).host) &&
          "a timer must not cross hosts");
@@ -273,7 +251,7 @@ void ThreadWorld::SendAfter(LocalId from, LocalId to, TimeNs delay,
 // The news always go through the inbox, which keeps one order for all threads.
 void ThreadWorld::Notify(LocalId watcher, const PeerWatch::News& news) {
   if (actors_.hot(IndexOf(watcher)).host == news.peer.host) return;
-  Post(-1, Envelope::Of(Envelope::kPeer, news, kNoActor, watcher));
+  router_.Post(-1, Envelope::Of(Envelope::kPeer, news, kNoActor, watcher));
 }
 
 void ThreadWorld::WatchPeers(LocalId actor) {
@@ -294,24 +272,6 @@ void ThreadWorld::ReportPeerUp(int32_t host, uint32_t epoch) {
                   [this](LocalId watcher, const PeerWatch::News& news) {
                     Notify(watcher, news);
                   });
-}
-
-void ThreadWorld::Post(TimeNs deadline, const Envelope& envelope) {
-  Mailbox& mailbox = workers_[actors_.hot(envelope.to).worker].mailbox;
-  if (!mailbox.Post(Posted{deadline, envelope}, stopping_, IsInCall())) {
-    DropEnvelope(envelope);
-  }
-}
-
-void ThreadWorld::Rouse(int worker) {
-  ThreadWorker& own = workers_[worker];
-  if (!own.mailbox.seems_asleep()) return;
-  // A sleeping core wakes up while the system works on the next call.
-  if (own.core.load(std::memory_order_relaxed) != sched_getcpu()) {
-    own.mailbox.Wake();
-  }
-  Mailbox& next = workers_[(worker + 1) % workers_.size()].mailbox;
-  if (next.asleep()) next.Wake();
 }
 
 bool ThreadWorld::DeliverRare(ThreadWorker& self, Actor* actor,

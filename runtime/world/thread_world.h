@@ -36,11 +36,15 @@
 #include "runtime/world/fault.h"
 #include "runtime/world/leader_token.h"
 #include "runtime/world/link.h"
+#include "runtime/world/link_carrier.h"
 #include "runtime/world/mailbox.h"
 #include "runtime/world/message_queue.h"
 #include "runtime/world/notifier.h"
+#include "runtime/world/open_calls.h"
 #include "runtime/world/peer_watch.h"
 #include "runtime/world/remote_channel.h"
+#include "runtime/world/router.h"
+#include "runtime/world/uplink.h"
 #include "runtime/world/watchdog.h"
 #include "runtime/world/worker_set.h"
 #include "runtime/world/world.h"
@@ -140,9 +144,7 @@ class ThreadWorld final : public World,
                  const LocalMessage& message) override;
   void SendAfter(LocalId from, LocalId to, TimeNs delay,
                  const LocalMessage& message) override;
-  uint64_t undelivered() const override {
-    return undelivered_.load(std::memory_order_relaxed);
-  }
+  uint64_t undelivered() const override { return uplink_.undelivered(); }
   void Retire(LocalId actor) override { actors_.Retire(actor); }
   // Evaluates `done` at first and after each Notify. Returns false only after
   // Stop. Several threads may wait at one time; a worker must not.
@@ -161,7 +163,7 @@ class ThreadWorld final : public World,
   // something happen. A worker in a kernel does not sleep. Tests advance a
   // clock by this. Any thread; not for a world with followers.
   bool AtRest() const { return workers_.AtRest(); }
-  uint64_t faults() const { return faults_.load(std::memory_order_relaxed); }
+  uint64_t faults() const { return carrier_.faults(); }
   // Returns the number of threads that were given up.
   uint64_t lost() const { return lost_.load(std::memory_order_relaxed); }
   const std::string& name(LocalId actor) const { return actors_.name(actor); }
@@ -185,8 +187,8 @@ class ThreadWorld final : public World,
   // Payloads are not lent over links with faults or costs, which need their
   // bytes.
   bool LendsTo(ActorId to) const override {
-    return actors_.Find(to) == kNobody ? options_.remote_channel.lend != nullptr
-                                       : !watched_;
+    return actors_.Find(to) == kNobody ? uplink_.lends()
+                                       : !carrier_.is_active();
   }
   bool LendTo(ActorId from, ActorId to, const WireMessage& message,
               Payload payload, const LocalMessage& returned) override;
@@ -218,26 +220,17 @@ class ThreadWorld final : public World,
   // Spins until there is work, and returns true then. Returns false if there
   // was none for spin_ns, or if `is_over` returned true.
   bool Spin(ThreadWorker& self, absl::FunctionRef<bool()> is_over);
+  void WakeForPosted();
   // RunUntil of a world with followers.
   bool WaitAsFollower(absl::FunctionRef<bool()> done, TimeNs until);
   // Works as the worker until `done` returns true or there is no more work. The
   // caller holds the leader token.
   void WorkAsFollower(ThreadWorker& self, absl::FunctionRef<bool()> done);
-  bool IsInCall() const;
-  void WakeForPosted();
-  // Polls the remote_channel. Returns true if messages of other processes came.
-  bool Polled(ThreadWorker& self);
-  // Sends a message to an actor of another process.
-  void SendFar(ActorId from, ActorId to, const WireMessage& message,
-               Payload payload);
-  void SendControlFar(ActorId from, ActorId to, std::string bytes);
   // Lends a payload to an actor of this process, which reads it in place.
   void LendNear(ThreadWorker& self, const WireBody& wire, ActorId from,
                 LocalId receiver, const LocalMessage& returned);
   // Asks an actor where an offered payload goes, and takes or refuses it.
   void TakeOffer(Actor* actor, const Envelope& envelope);
-  // Returns the worker's stage, or null if the thread does not run handlers.
-  UplinkStage* StageOf(ThreadWorker* self) const;
   // Flushes the stage if the handler of `next` may run for long. Called while
   // the stage holds messages.
   void FlushBefore(ThreadWorker& self, Envelope& next);
@@ -247,78 +240,34 @@ class ThreadWorld final : public World,
   // Handles a message. Returns true if a handler ran.
   bool Deliver(ThreadWorker& self, Envelope& envelope);
   bool DeliverRare(ThreadWorker& self, Actor* actor, Envelope& envelope);
-  template <typename T>
-  void Route(ThreadWorker& self, MailboxQueue queue, Envelope::Kind kind,
-             const T& body, ActorId from, LocalId to);
-  void RouteAgain(ThreadWorker& self, const Envelope& envelope);
-  // Posts a message from a thread that is not a worker. A negative deadline
-  // means that it is not a timer.
-  void Post(TimeNs deadline, const Envelope& envelope);
-  // Posts messages together to one worker, from a thread that is not a worker
-  // or from a worker that polls.
-  void Arrive(int worker, absl::Span<const Posted> posted);
-  // Wakes the worker, if it sleeps, and the next one, before something is
-  // posted. A client's request seldom stays on one worker, and two cores leave
-  // deep sleep in the time of one. A worker on the caller's core is woken by
-  // the post instead.
-  void Rouse(int worker);
   void Notify(LocalId watcher, const PeerWatch::News& news);
-  bool Crosses(ActorId from, LocalId to) const;
-  // Applies faults and link costs to a message of `bytes` bytes between hosts.
-  void SendAcross(ThreadWorker& self, const Envelope& envelope, uint64_t bytes,
-                  const Fault& fault);
-  // Puts a message on its link. Returns the time of its arrival, or a negative
-  // number if the link costs nothing.
-  TimeNs Carry(ThreadWorker& self, const Envelope& envelope, uint64_t bytes,
-               bool in_order);
-  // Makes the receiver's worker hold a message until `time`; a negative time
-  // means that it is delivered at once.
-  void SendAt(ThreadWorker& self, TimeNs time, const Envelope& envelope);
 
   ThreadOptions options_;
   WorldClock clock_;
-  bool watched_ = false;  // faults or links apply between hosts
   uint32_t clock_mask_ =
       0;  // rounds of a busy worker between clock reads, less one
   const TimeNs wait_spin_ns_;  // spin time of threads that wait
   // Listener of the clock; 0: none.
   int listener_ ABSL_GUARDED_BY(stop_mutex_) = 0;
   ActorTable actors_;
+  std::atomic<bool> stopping_{false};
+  Uplink uplink_;
   WorkerSet workers_;
+  OpenCalls calls_;
+  Router router_;
+  LinkCarrier carrier_;
   std::optional<LeaderToken>
       leader_token_;  // token of the only worker, if there are followers
   std::vector<KernelGate*> gates_;  // one per worker; owned, unless given up
   std::unique_ptr<Watchdog> watchdog_;
   std::atomic<uint64_t> outside_random_{0};
-  Mutex links_mutex_;
-  // The wires of options_.links; nullopt if nothing costs.
-  std::optional<LinkTable> links_ ABSL_GUARDED_BY(links_mutex_);
-  std::atomic<uint64_t> faults_{0}, lost_{0};
-  std::atomic<uint64_t> undelivered_{0};
+  std::atomic<uint64_t> lost_{0};
   PeerWatch peers_;
   std::atomic<int> awake_{
-      0};  // awake workers, if the remote_channel has on_idle
-  std::atomic<bool> stopping_{false};
+      0};             // awake workers, if the remote_channel has on_idle
   Mutex stop_mutex_;  // held while threads are joined
   Notifier notifier_;
 };
-
-template <typename T>
-void ThreadWorld::Route(ThreadWorker& self, MailboxQueue queue,
-                        Envelope::Kind kind, const T& body, ActorId from,
-                        LocalId to) {
-  const int32_t target = actors_.hot(IndexOf(to)).worker;
-  if (target == self.index) {
-    self.mailbox.PushOwn(queue, kind, body, from, to);
-    return;
-  }
-  Mailbox& other = workers_[target].mailbox;
-  other.Push(queue, self.index, kind, body, from, to);
-  if (other.asleep()) {
-    self.stats.wakes.Add(1);
-    other.Wake();
-  }
-}
 
 }  // namespace pathways
 

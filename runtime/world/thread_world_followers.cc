@@ -15,12 +15,6 @@
 namespace pathways {
 namespace {
 
-// The call into a world that this thread is in.
-constinit thread_local struct {
-  const void* world = nullptr;  // null: in no call
-  int depth = 0;
-} this_call;
-
 // Rounds that a thread works at the end of a call. Work that is left after
 // these is not a result of the call.
 constexpr int kRoundsPerCall = 8;
@@ -50,16 +44,11 @@ class ThreadWorld::Visit {
 };
 
 void ThreadWorld::BeginCall() {
-  if (!leader_token_ || workers_.Self() != nullptr) return;
-  if (this_call.world != nullptr && this_call.world != this) return;
-  this_call.world = this;
-  ++this_call.depth;
+  if (leader_token_ && workers_.Self() == nullptr) calls_.Begin();
 }
 
 void ThreadWorld::EndCall() {
-  if (this_call.world != this || workers_.Self() != nullptr) return;
-  if (--this_call.depth > 0) return;
-  this_call.world = nullptr;
+  if (workers_.Self() != nullptr || !calls_.End()) return;
   ThreadWorker& self = workers_[0];
   if (!self.mailbox.has_posted()) return;
   if (!leader_token_->TryTake()) return WakeForPosted();
@@ -67,8 +56,6 @@ void ThreadWorld::EndCall() {
   for (int i = 0; i < kRoundsPerCall && Round(self); ++i) {
   }
 }
-
-bool ThreadWorld::IsInCall() const { return this_call.world == this; }
 
 // The holder of the leader token may be about to give it up without having seen
 // what this thread posted quietly.
@@ -110,9 +97,7 @@ void ThreadWorld::WorkAsFollower(ThreadWorker& self,
   // Notify the transports that nobody polls, if another thread waits or this
   // one sleeps now. Otherwise this thread is back soon, or the transports' own
   // threads notice that it is not.
-  if (options_.remote_channel.on_idle && (!reached || notifier_.waiting())) {
-    options_.remote_channel.on_idle();
-  }
+  if (!reached || notifier_.waiting()) uplink_.NotifyIdle();
 }
 
 }  // namespace pathways

@@ -25,22 +25,6 @@ constexpr size_t kMaxTogether = 128;
 
 }  // namespace
 
-UplinkStage* ThreadWorld::StageOf(ThreadWorker* self) const {
-  return self == nullptr || self->polls ? nullptr : self->stage.get();
-}
-
-void ThreadWorld::SendFar(ActorId from, ActorId to, const WireMessage& message,
-                          Payload payload) {
-  ThreadWorker* self = workers_.Self();
-  if (UplinkStage* stage = StageOf(self)) {
-    self->staged = stage->Send(from, to, message, payload);
-  } else if (options_.remote_channel.send) {
-    options_.remote_channel.send(from, to, message, payload);
-  } else {
-    undelivered_.fetch_add(1, std::memory_order_relaxed);
-  }
-}
-
 bool ThreadWorld::LendTo(ActorId from, ActorId to, const WireMessage& message,
                          Payload payload, const LocalMessage& returned) {
   ThreadWorker* self = workers_.Self();
@@ -53,17 +37,16 @@ bool ThreadWorld::LendTo(ActorId from, ActorId to, const WireMessage& message,
     LendNear(*self, {message, payload}, from, receiver, returned);
     return true;
   }
-  // Messages sent so far must not wait for this large payload.
-  self->FlushStage();
-  return options_.remote_channel.lend(from, to, message, payload,
-                                      actors_.Find(from), returned);
+  return uplink_.Lend(*self, from, to, message, payload, actors_.Find(from),
+                      returned);
 }
 
 void ThreadWorld::LendNear(ThreadWorker& self, const WireBody& wire,
                            ActorId from, LocalId receiver,
                            const LocalMessage& returned) {
   auto* lent = new LentBody{wire, actors_.Find(from), returned};
-  Route(self, QueueOf(wire.message), Envelope::kLent, lent, from, receiver);
+  router_.Route(self, QueueOf(wire.message), Envelope::kLent, lent, from,
+                receiver);
 }
 
 bool ThreadWorld::Offer(ActorId from, ActorId to, const WireMessage& message,
@@ -71,34 +54,15 @@ bool ThreadWorld::Offer(ActorId from, ActorId to, const WireMessage& message,
   const LocalId receiver = actors_.Find(to);
   if (receiver == kNobody) return false;
   const WireBody body{message, {reinterpret_cast<const void*>(offer), bytes}};
-  const Posted posted = {-1,
-                         Envelope::Of(Envelope::kOffer, body, from, receiver)};
-  Arrive(actors_.hot(IndexOf(receiver)).worker,
-         absl::MakeConstSpan(&posted, 1));
+  router_.Arrive(Envelope::Of(Envelope::kOffer, body, from, receiver));
   return true;
 }
 
 void ThreadWorld::TakeOffer(Actor* actor, const Envelope& envelope) {
   const auto& [message, payload] = envelope.As<WireBody>();
   const auto offer = reinterpret_cast<uint64_t>(payload.data);
-  const ReceiveBuffer landing =
-      actor->OnOffer(envelope.from, message, payload.bytes);
-  if (landing.memory == nullptr) {
-    options_.remote_channel.refuse(offer);
-  } else {
-    options_.remote_channel.take(offer, LocalId{envelope.to}, landing);
-  }
-}
-
-void ThreadWorld::SendControlFar(ActorId from, ActorId to, std::string bytes) {
-  ThreadWorker* self = workers_.Self();
-  if (UplinkStage* stage = StageOf(self)) {
-    self->staged = stage->SendControl(from, to, std::move(bytes));
-  } else if (options_.remote_channel.send_control) {
-    options_.remote_channel.send_control(from, to, std::move(bytes));
-  } else {
-    undelivered_.fetch_add(1, std::memory_order_relaxed);
-  }
+  uplink_.Answer(offer, LocalId{envelope.to},
+                 actor->OnOffer(envelope.from, message, payload.bytes));
 }
 
 void ThreadWorld::SendAll(absl::Span<const Arrival> arrivals) {
@@ -108,12 +72,12 @@ void ThreadWorld::SendAll(absl::Span<const Arrival> arrivals) {
   for (const Arrival& one : arrivals) {
     const LocalId to = actors_.Find(one.to);
     if (to == kNobody) {
-      SendFar(one.from, one.to, one.message, one.payload);
+      uplink_.Send(workers_.Self(), one.from, one.to, one.message, one.payload);
       continue;
     }
-    const int next = actors_.hot(IndexOf(to)).worker;
+    const int next = router_.WorkerOf(to);
     if (count == kMaxTogether || (count > 0 && next != worker)) {
-      Arrive(worker, absl::MakeConstSpan(together, count));
+      router_.Arrive(worker, absl::MakeConstSpan(together, count));
       count = 0;
     }
     worker = next;
@@ -122,22 +86,7 @@ void ThreadWorld::SendAll(absl::Span<const Arrival> arrivals) {
                                       WireBody{one.message, one.payload},
                                       one.from, to))};
   }
-  if (count > 0) Arrive(worker, absl::MakeConstSpan(together, count));
-}
-
-void ThreadWorld::Arrive(int worker, absl::Span<const Posted> posted) {
-  // Earlier messages for the worker are in its own queue or in its inbox. While
-  // the inbox is empty, a worker that polls may put messages directly into its
-  // own queue.
-  ThreadWorker* self = workers_.Self();
-  if (self != nullptr && self->index == worker && self->polls &&
-      !self->mailbox.has_posted()) {
-    self->stats.outside.Add(posted.size());
-    for (const Posted& one : posted) RouteAgain(*self, one.envelope);
-    return;
-  }
-  if (workers_[worker].mailbox.PostAll(posted, stopping_)) return;
-  for (const Posted& one : posted) DropEnvelope(one.envelope);
+  if (count > 0) router_.Arrive(worker, absl::MakeConstSpan(together, count));
 }
 
 void ThreadWorld::FlushBefore(ThreadWorker& self, Envelope& next) {
@@ -157,64 +106,6 @@ KernelGate* ThreadWorld::NewGate(ThreadWorker& worker) {
         &worker);
   }
   return gate;
-}
-
-void ThreadWorld::SendAcross(ThreadWorker& self, const Envelope& envelope,
-                             uint64_t bytes, const Fault& fault) {
-  const bool kept_in_order =
-      fault.kind == Fault::kDeliver || fault.kind == Fault::kDuplicate;
-  const TimeNs time =
-      options_.links
-          ? Carry(self, envelope, kHeaderBytes + bytes, kept_in_order)
-          : -1;
-  if (fault.kind == Fault::kDeliver) return SendAt(self, time, envelope);
-  faults_.fetch_add(1, std::memory_order_relaxed);
-  if (fault.kind == Fault::kDrop) return DropEnvelope(envelope);
-  const TimeNs later = Later(time < 0 ? Now() : time, fault.delay_ns);
-  // The copy is made before the first message is sent and may be consumed.
-  const Envelope kept = KeepEnvelope(envelope);
-  if (fault.kind == Fault::kDuplicate) {
-    SendAt(self, time, envelope);
-  } else {
-    DropEnvelope(envelope);
-  }
-  SendAt(self, later, kept);
-}
-
-TimeNs ThreadWorld::Carry(ThreadWorker& self, const Envelope& envelope,
-                          uint64_t bytes, bool in_order) {
-  const Placement from = actors_.PlaceOf(actors_.Find(envelope.from)),
-                  to = actors_.PlaceOf(LocalId{envelope.to});
-  MutexLock lock(&links_mutex_);
-  Wire& wire = links_->Between(from, to);
-  if (wire.model->free()) return -1;
-  TimeNs jitter = 0;
-  if (wire.model->jitter_ns != 0) {
-    jitter = static_cast<TimeNs>(self.random.UpTo(wire.model->jitter_ns));
-  }
-  // The clock is read under the lock, so that no message is put on a wire
-  // before an earlier one.
-  const TimeNs time = wire.Carry(Now(), bytes, jitter);
-  if (in_order) wire.last_arrival = time;
-  return time;
-}
-
-void ThreadWorld::SendAt(ThreadWorker& self, TimeNs time,
-                         const Envelope& envelope) {
-  const LocalId to{envelope.to};
-  if (time < 0) return RouteAgain(self, envelope);
-  Posted* carrier = new Posted{time, envelope};
-  Route(self, QueueOf(envelope), Envelope::kLater, carrier, kNoActor, to);
-}
-
-// The whole body is copied, whatever its type.
-void ThreadWorld::RouteAgain(ThreadWorker& self, const Envelope& envelope) {
-  struct Body {
-    alignas(8) std::byte bytes[sizeof(Envelope::body)];
-  } body;
-  std::memcpy(body.bytes, envelope.body, sizeof(body));
-  Route(self, QueueOf(envelope), static_cast<Envelope::Kind>(envelope.kind),
-        body, envelope.from, LocalId{envelope.to});
 }
 
 }  // namespace pathways

@@ -134,7 +134,7 @@ void ThreadWorld::TakePosted(ThreadWorker& self) {
     if (posted.deadline >= 0) {
       self.mailbox.AddTimer(posted.deadline, envelope);
     } else {
-      RouteAgain(self, envelope);
+      router_.Route(self, envelope);
     }
   }
 }
@@ -147,7 +147,7 @@ bool ThreadWorld::FireTimers(ThreadWorker& self) {
     const Envelope envelope = self.mailbox.TakeTimer();
     self.stats.timers.Add(1);
     any = true;
-    RouteAgain(self, envelope);
+    router_.Route(self, envelope);
   }
   return any;
 }
@@ -283,7 +283,7 @@ bool ThreadWorld::Spin(ThreadWorker& self, absl::FunctionRef<bool()> is_over) {
       return true;
     }
     if (is_over()) return false;
-    if (Polled(self)) return true;
+    if (uplink_.Poll(self)) return true;
     // The first rounds do not read the clock: the answer to a message often
     // comes before the clock is read.
     const bool crowded = notifier_.spinning() || notifier_.waking();
@@ -300,8 +300,8 @@ bool ThreadWorld::Spin(ThreadWorker& self, absl::FunctionRef<bool()> is_over) {
     // also yields for a client that the system may have moved here meanwhile.
     // For that it counts the rounds of all idle periods, since a steady stream
     // of messages may end each period early.
-    const bool shares = notifier_.spinning_on(core) || notifier_.waking() ||
-                        options_.remote_channel.poll;
+    const bool shares =
+        notifier_.spinning_on(core) || notifier_.waking() || uplink_.polls();
     if ((shares && i % kRoundsPerYield == 0) ||
         (++self.not_yielded >= kRoundsPerClock && crowded)) {
       self.not_yielded = 0;
@@ -309,14 +309,6 @@ bool ThreadWorld::Spin(ThreadWorker& self, absl::FunctionRef<bool()> is_over) {
     }
     Pause();
   }
-}
-
-bool ThreadWorld::Polled(ThreadWorker& self) {
-  if (!options_.remote_channel.poll) return false;
-  self.polls = true;
-  const bool moved = options_.remote_channel.poll();
-  self.polls = false;
-  return moved;
 }
 
 // Returns true if a worker that may have work was last seen on this worker's
@@ -338,11 +330,11 @@ bool ThreadWorld::SharesCore(ThreadWorker& self) {
 }
 
 void ThreadWorld::Sleep(ThreadWorker& self) {
-  const auto& on_idle = options_.remote_channel.on_idle;
+  const bool watches_idle = uplink_.watches_idle();
   const bool makes_room = leader_token_ && leader_token_->wanted();
-  if (on_idle && awake_.fetch_sub(1, std::memory_order_relaxed) == 1 &&
+  if (watches_idle && awake_.fetch_sub(1, std::memory_order_relaxed) == 1 &&
       !makes_room) {
-    on_idle();
+    uplink_.NotifyIdle();
   }
   const auto limit_of = [&](TimeNs deadline) -> TimeNs {
     if (stopping_.load(std::memory_order_seq_cst)) return 0;
@@ -370,7 +362,7 @@ void ThreadWorld::Sleep(ThreadWorker& self) {
     });
     if (rests) self.rests.fetch_add(1, std::memory_order_seq_cst);
   }
-  if (on_idle) awake_.fetch_add(1, std::memory_order_relaxed);
+  if (watches_idle) awake_.fetch_add(1, std::memory_order_relaxed);
 }
 
 }  // namespace pathways
