@@ -87,17 +87,21 @@ ThreadWorld::ThreadWorld(ThreadOptions options, TimeNs wait_spin_ns)
       router_(&actors_, &workers_, &calls_, &stopping_),
       carrier_(options_.links, std::move(options_.fault_hook),
                std::move(options_.control_fault_hook), &clock_, &actors_,
-               &router_) {
-  clock_mask_ = options_.links ? 0 : kRoundsPerClock - 1;
+               &router_),
+      leader_token_(
+          options_.followers
+              ? std::optional<LeaderToken>(std::in_place, &workers_[0].mailbox)
+              : std::nullopt),
+      loop_({options_.spin_ns, options_.links ? 1 : kRoundsPerClock}, &clock_,
+            &actors_, &workers_, &router_, &uplink_, &notifier_,
+            leader_token_ ? &*leader_token_ : nullptr, &stopping_) {
   for (ThreadWorker& worker : workers_.all()) {
     worker.stage = uplink_.OpenStage();
     gates_.push_back(NewGate(worker));
   }
-  if (options_.followers) leader_token_.emplace(&workers_[0].mailbox);
 }
 
 absl::Status ThreadWorld::StartThreads() {
-  awake_.store(workers_.size(), std::memory_order_relaxed);
   for (int i = 0; i < workers_.size(); ++i) {
     try {
       workers_[i].ended.store(0, std::memory_order_relaxed);
@@ -272,60 +276,6 @@ void ThreadWorld::ReportPeerUp(int32_t host, uint32_t epoch) {
                   [this](LocalId watcher, const PeerWatch::News& news) {
                     Notify(watcher, news);
                   });
-}
-
-bool ThreadWorld::DeliverRare(ThreadWorker& self, Actor* actor,
-                              Envelope& envelope) {
-  switch (envelope.kind) {
-    case Envelope::kOwned: {
-      const WireBody& wire = envelope.As<WireBody>();
-      actor->OnWire(envelope.from, wire.message, wire.payload);
-      DropEnvelope(envelope);
-      return true;
-    }
-    case Envelope::kOffer: {
-      TakeOffer(actor, envelope);
-      return true;
-    }
-    case Envelope::kLent: {
-      std::unique_ptr<const LentBody> lent(envelope.As<LentBody*>());
-      // If the handler stops the world, the message is dropped with the queue,
-      // so its envelope must not own the body.
-      envelope.kind = Envelope::kLocal;
-      actor->OnWire(envelope.from, lent->wire.message, lent->wire.payload);
-      SendLocal(kNobody, lent->owner, lent->returned);
-      return true;
-    }
-    case Envelope::kLater: {
-      // Messages of one sender come in the order of their times.
-      std::unique_ptr<const Posted> posted(envelope.As<Posted*>());
-      self.mailbox.AddTimer(posted->deadline, posted->envelope);
-      return false;
-    }
-    case Envelope::kPeer: {
-      const auto [peer, is_up] = envelope.As<PeerWatch::News>();
-      actor->OnPeer({peer.host, peer.epoch, is_up});
-      return true;
-    }
-    case Envelope::kBody: {
-      ControlBody* const body = envelope.As<ControlBody*>();
-      // If the handler stops the world, the message is dropped with the queue,
-      // so its envelope must not own the body.
-      envelope.kind = Envelope::kLocal;
-      actor->OnControl(envelope.from, ReceivedControl(body));
-      self.stats.controls.Add(1);
-      return true;
-    }
-    default:
-      break;
-  }
-  std::unique_ptr<const std::string> bytes(envelope.As<std::string*>());
-  // If the handler stops the world, the message is dropped with the queue, so
-  // its envelope must not own the body.
-  envelope.kind = Envelope::kLocal;
-  actor->OnControl(envelope.from, *bytes);
-  self.stats.controls.Add(1);
-  return true;
 }
 
 bool ThreadWorld::RunUntil(absl::FunctionRef<bool()> done, TimeNs limit_ns) {

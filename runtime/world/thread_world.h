@@ -46,6 +46,7 @@
 #include "runtime/world/router.h"
 #include "runtime/world/uplink.h"
 #include "runtime/world/watchdog.h"
+#include "runtime/world/worker_loop.h"
 #include "runtime/world/worker_set.h"
 #include "runtime/world/world.h"
 
@@ -201,25 +202,8 @@ class ThreadWorld final : public World,
   // Runs a thread that takes over a worker.
   void Resume(ThreadWorker& self);
   void Work(ThreadWorker& self);
-  // Looks once for each kind of work and does it. Returns true if it found any.
-  bool Round(ThreadWorker& self);
   // Gives up the thread of a worker if it is still in `call`.
   bool GiveUp(int worker, const KernelCall& call);
-  bool RunLocal(ThreadWorker& self);
-  // Handles messages from the worker itself; returns true if there were any.
-  bool RunRemote(ThreadWorker& self);
-  // Returns true if bulk messages have waited long enough for turns.
-  static bool BulkIsDue(ThreadWorker& self);
-  // Handles one bulk message, if there is one.
-  bool RunBulk(ThreadWorker& self);
-  // Handles one kTurn message, which an actor sent to itself, if there is one.
-  bool RunTurn(ThreadWorker& self);
-  void TakePosted(ThreadWorker& self);
-  bool FireTimers(ThreadWorker& self);
-  void Idle(ThreadWorker& self);
-  // Spins until there is work, and returns true then. Returns false if there
-  // was none for spin_ns, or if `is_over` returned true.
-  bool Spin(ThreadWorker& self, absl::FunctionRef<bool()> is_over);
   void WakeForPosted();
   // RunUntil of a world with followers.
   bool WaitAsFollower(absl::FunctionRef<bool()> done, TimeNs until);
@@ -229,23 +213,11 @@ class ThreadWorld final : public World,
   // Lends a payload to an actor of this process, which reads it in place.
   void LendNear(ThreadWorker& self, const WireBody& wire, ActorId from,
                 LocalId receiver, const LocalMessage& returned);
-  // Asks an actor where an offered payload goes, and takes or refuses it.
-  void TakeOffer(Actor* actor, const Envelope& envelope);
-  // Flushes the stage if the handler of `next` may run for long. Called while
-  // the stage holds messages.
-  void FlushBefore(ThreadWorker& self, Envelope& next);
   KernelGate* NewGate(ThreadWorker& worker);
-  bool SharesCore(ThreadWorker& self);
-  void Sleep(ThreadWorker& self);
-  // Handles a message. Returns true if a handler ran.
-  bool Deliver(ThreadWorker& self, Envelope& envelope);
-  bool DeliverRare(ThreadWorker& self, Actor* actor, Envelope& envelope);
   void Notify(LocalId watcher, const PeerWatch::News& news);
 
   ThreadOptions options_;
   WorldClock clock_;
-  uint32_t clock_mask_ =
-      0;  // rounds of a busy worker between clock reads, less one
   const TimeNs wait_spin_ns_;  // spin time of threads that wait
   // Listener of the clock; 0: none.
   int listener_ ABSL_GUARDED_BY(stop_mutex_) = 0;
@@ -256,17 +228,16 @@ class ThreadWorld final : public World,
   OpenCalls calls_;
   Router router_;
   LinkCarrier carrier_;
-  std::optional<LeaderToken>
-      leader_token_;  // token of the only worker, if there are followers
+  Notifier notifier_;
+  // Token of the only worker, if there are followers.
+  std::optional<LeaderToken> leader_token_;
+  WorkerLoop loop_;
   std::vector<KernelGate*> gates_;  // one per worker; owned, unless given up
   std::unique_ptr<Watchdog> watchdog_;
   std::atomic<uint64_t> outside_random_{0};
   std::atomic<uint64_t> lost_{0};
   PeerWatch peers_;
-  std::atomic<int> awake_{
-      0};             // awake workers, if the remote_channel has on_idle
   Mutex stop_mutex_;  // held while threads are joined
-  Notifier notifier_;
 };
 
 }  // namespace pathways

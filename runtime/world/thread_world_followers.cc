@@ -53,7 +53,7 @@ void ThreadWorld::EndCall() {
   if (!self.mailbox.has_posted()) return;
   if (!leader_token_->TryTake()) return WakeForPosted();
   const Visit visit(this, &self);
-  for (int i = 0; i < kRoundsPerCall && Round(self); ++i) {
+  for (int i = 0; i < kRoundsPerCall && loop_.Round(self); ++i) {
   }
 }
 
@@ -92,7 +92,7 @@ void ThreadWorld::WorkAsFollower(ThreadWorker& self,
   bool reached = false;
   const auto is_over = [&] { return reached = done(); };
   while (!stopping_.load(std::memory_order_relaxed) && !is_over() &&
-         (Round(self) || Spin(self, is_over))) {
+         (loop_.Round(self) || loop_.Spin(self, is_over))) {
   }
   // Notify the transports that nobody polls, if another thread waits or this
   // one sleeps now. Otherwise this thread is back soon, or the transports' own

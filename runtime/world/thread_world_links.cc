@@ -58,13 +58,6 @@ bool ThreadWorld::Offer(ActorId from, ActorId to, const WireMessage& message,
   return true;
 }
 
-void ThreadWorld::TakeOffer(Actor* actor, const Envelope& envelope) {
-  const auto& [message, payload] = envelope.As<WireBody>();
-  const auto offer = reinterpret_cast<uint64_t>(payload.data);
-  uplink_.Answer(offer, LocalId{envelope.to},
-                 actor->OnOffer(envelope.from, message, payload.bytes));
-}
-
 void ThreadWorld::SendAll(absl::Span<const Arrival> arrivals) {
   Posted together[kMaxTogether];
   size_t count = 0;
@@ -87,10 +80,6 @@ void ThreadWorld::SendAll(absl::Span<const Arrival> arrivals) {
                                       one.from, to))};
   }
   if (count > 0) router_.Arrive(worker, absl::MakeConstSpan(together, count));
-}
-
-void ThreadWorld::FlushBefore(ThreadWorker& self, Envelope& next) {
-  if (MayTakeLong(next)) self.FlushStage();
 }
 
 void ThreadWorld::TakesLong() {
