@@ -42,6 +42,8 @@ class UplinkStage {
   virtual void Flush() = 0;
 };
 
+using StageOpener = std::function<std::unique_ptr<UplinkStage>()>;
+
 // Functions to which a world passes messages for actors of other processes. The
 // transport between processes provides them. For messages that come in, it
 // calls World::Send with the far sender's address, on a thread that is not a
@@ -75,7 +77,7 @@ struct RemoteChannel {
   // Creates a stage for each worker, which then sends all messages of its
   // handlers through the stage. Without this function workers have no stages.
   // The stages are destroyed with the world.
-  std::function<std::unique_ptr<UplinkStage>()> open_stage;
+  StageOpener open_stage;
   std::function<bool()> poll;
   std::function<void()> on_idle;
   std::function<LinkStats()> stats;  // any thread

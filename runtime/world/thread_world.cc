@@ -10,15 +10,12 @@
 
 #include <algorithm>
 #include <cassert>
-#include <climits>
-#include <system_error>
 #include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "runtime/world/clock.h"
 #include "runtime/world/envelope_body.h"
-#include "runtime/world/futex.h"
 #include "runtime/world/link.h"
 #include "runtime/world/mix.h"
 
@@ -30,6 +27,7 @@ constexpr TimeNs kDefaultSpinNs = 30'000;
 // wake up first: about twice the time that it takes to wake a thread on another
 // core of a virtual machine.
 constexpr TimeNs kFarSpinNs = 100'000;
+
 // Replaces the defaults of `options`. Returns the time that threads which wait
 // for the world spin.
 TimeNs SetDefaults(ThreadOptions* options) {
@@ -67,73 +65,51 @@ absl::StatusOr<std::unique_ptr<ThreadWorld>> ThreadWorld::Create(
   const TimeNs wait_spin_ns = SetDefaults(&options);
   std::unique_ptr<ThreadWorld> world(
       new ThreadWorld(std::move(options), wait_spin_ns));
-  if (absl::Status status = world->StartThreads(); !status.ok()) {
-    return status;
+  // If a thread is missing, the destructor of the world ends the others.
+  if (absl::Status s = world->threads_.Start(); !s.ok()) return s;
+  {
+    MutexLock lock(&world->stop_mutex_);
+    world->listener_ = world->clock_.source()->AddListener(
+        [workers = &world->workers_] { workers->WakeAll(); });
   }
   return world;
 }
 
 ThreadWorld::ThreadWorld(ThreadOptions options, TimeNs wait_spin_ns)
-    : World({.peers = this,
-             .kernels = this,
+    : World({.peers = &peer_notices_,
+             .kernels = &threads_,
              .batching = this,
              .loans = this,
-             .arrivals = this}),
-      options_(std::move(options)),
-      clock_(options_.clock),
+             .arrivals = &arrivals_}),
+      seed_(options.seed),
+      spin_ns_(options.spin_ns),
       wait_spin_ns_(wait_spin_ns),
-      uplink_(std::move(options_.remote_channel)),
-      workers_(options_.workers, options_.seed),
+      clock_(std::move(options.clock)),
+      uplink_(std::move(options.remote_channel)),
+      workers_(options.workers, options.seed, uplink_.stage_opener()),
       router_(&actors_, &workers_, &calls_, &stopping_),
-      carrier_(options_.links, std::move(options_.fault_hook),
-               std::move(options_.control_fault_hook), &clock_, &actors_,
+      carrier_(options.links, std::move(options.fault_hook),
+               std::move(options.control_fault_hook), &clock_, &actors_,
                &router_),
-      leader_token_(
-          options_.followers
-              ? std::optional<LeaderToken>(std::in_place, &workers_[0].mailbox)
-              : std::nullopt),
-      loop_({options_.spin_ns, options_.links ? 1 : kRoundsPerClock}, &clock_,
-            &actors_, &workers_, &router_, &uplink_, &notifier_,
-            leader_token_ ? &*leader_token_ : nullptr, &stopping_) {
-  for (ThreadWorker& worker : workers_.all()) {
-    worker.stage = uplink_.OpenStage();
-    gates_.push_back(NewGate(worker));
+      leader_token_(options.followers ? std::optional<LeaderToken>(
+                                            std::in_place, &workers_[0].mailbox)
+                                      : std::nullopt),
+      loop_({spin_ns_, options.links ? 1 : kRoundsPerClock}, &clock_, &actors_,
+            &workers_, &router_, &uplink_, &notifier_,
+            leader_token_ ? &*leader_token_ : nullptr, &stopping_),
+      threads_(std::move(options.on_worker_start), std::move(options.watch),
+               &clock_, &actors_, &workers_, &loop_),
+      peer_notices_(&actors_, &router_),
+      arrivals_(&actors_, &workers_, &router_, &uplink_) {
+  if (leader_token_) {
+    followers_.emplace(spin_ns_, &clock_, &*leader_token_, &calls_, &workers_,
+                       &loop_, &uplink_, &notifier_, &stopping_);
   }
-}
-
-absl::Status ThreadWorld::StartThreads() {
-  for (int i = 0; i < workers_.size(); ++i) {
-    try {
-      workers_[i].ended.store(0, std::memory_order_relaxed);
-      workers_[i].thread = std::thread([this, i] { Run(workers_[i]); });
-    } catch (const std::system_error& error) {
-      workers_[i].ended.store(1, std::memory_order_relaxed);
-      Stop();
-      return absl::ResourceExhaustedError(
-          absl::StrCat("cannot start worker ", i, " of ", workers_.size(), ": ",
-                       error.what()));
-    }
-  }
-  {
-    MutexLock lock(&stop_mutex_);
-    listener_ = clock_.source()->AddListener([this] { workers_.WakeAll(); });
-  }
-  const WatchOptions& watch = options_.watch;
-  if (watch.report_ns <= 0 && watch.limit_ns <= 0) return absl::OkStatus();
-  watchdog_ =
-      std::make_unique<Watchdog>(watch, clock_.source(), &gates_,
-                                 [this](int worker, const KernelCall& call) {
-                                   return GiveUp(worker, call);
-                                 });
-  absl::Status started = watchdog_->Start();
-  if (!started.ok()) Stop();
-  return started;
 }
 
 ThreadWorld::~ThreadWorld() {
   assert(workers_.Self() == nullptr && "a handler must not destroy its world");
   Stop();
-  for (KernelGate* gate : gates_) delete gate;
 }
 
 LocalId ThreadWorld::Register(Actor* actor, Placement placement,
@@ -145,22 +121,11 @@ LocalId ThreadWorld::Register(Actor* actor, Placement placement,
   return id;
 }
 
-KernelGate* const* ThreadWorld::kernel_gate(int worker) {
-  return &gates_[workers_.WorkerOf(worker)];
-}
-
-void ThreadWorld::ExpectKernels(int by) {
-  if (watchdog_ == nullptr) return;
-  for (; by > 0; --by) watchdog_->Hold();
-  for (; by < 0; ++by) watchdog_->Release();
-}
-
 TimeNs ThreadWorld::Now() { return clock_.Now(); }
 
 uint64_t ThreadWorld::Random() {
   if (ThreadWorker* self = workers_.Self()) return self->random.Next();
-  return Mix(options_.seed,
-             ~outside_random_.fetch_add(1, std::memory_order_relaxed));
+  return Mix(seed_, ~outside_random_.fetch_add(1, std::memory_order_relaxed));
 }
 
 void ThreadWorld::SendLocal(LocalId from, LocalId to,
@@ -228,7 +193,7 @@ void ThreadWorld::PassControl(ActorId from, ActorId to, ControlBody* body) {
     return World::PassControl(from, to, body);
   }
   if (self == nullptr) {
-    if (from == kNoActor && !leader_token_) {
+    if (from == kNoActor && !followers_) {
       router_.Rouse(router_.WorkerOf(receiver));
     }
     return router_.Post(-1,
@@ -252,37 +217,11 @@ void ThreadWorld::SendAfter(LocalId from, LocalId to, TimeNs delay,
   self->mailbox.AddTimer(deadline, envelope);
 }
 
-// The news always go through the inbox, which keeps one order for all threads.
-void ThreadWorld::Notify(LocalId watcher, const PeerWatch::News& news) {
-  if (actors_.hot(IndexOf(watcher)).host == news.peer.host) return;
-  router_.Post(-1, Envelope::Of(Envelope::kPeer, news, kNoActor, watcher));
-}
-
-void ThreadWorld::WatchPeers(LocalId actor) {
-  peers_.Add(actor, [this](LocalId watcher, const PeerWatch::News& news) {
-    Notify(watcher, news);
-  });
-}
-
-void ThreadWorld::ReportPeerDown(int32_t host, uint32_t epoch) {
-  peers_.ReportDown({host, epoch},
-                    [this](LocalId watcher, const PeerWatch::News& news) {
-                      Notify(watcher, news);
-                    });
-}
-
-void ThreadWorld::ReportPeerUp(int32_t host, uint32_t epoch) {
-  peers_.ReportUp({host, epoch},
-                  [this](LocalId watcher, const PeerWatch::News& news) {
-                    Notify(watcher, news);
-                  });
-}
-
 bool ThreadWorld::RunUntil(absl::FunctionRef<bool()> done, TimeNs limit_ns) {
   assert(workers_.Self() == nullptr && "a handler must not wait for its world");
   const TimeNs until =
       limit_ns < 0 ? Notifier::kNever : Later(SteadyClock().Now(), limit_ns);
-  if (leader_token_) return WaitAsFollower(done, until);
+  if (followers_) return followers_->Wait(done, until);
   return notifier_.Wait(done, stopping_, wait_spin_ns_, until);
 }
 
@@ -297,20 +236,32 @@ void ThreadWorld::Stop() {
   MutexLock lock(&stop_mutex_);
   if (listener_ != 0) clock_.source()->RemoveListener(listener_);
   listener_ = 0;
-  // The watchdog looks for kernels that do not return until all workers have
-  // ended.
-  ExpectKernels(1);
-  for (int i = 0; i < workers_.size(); ++i) {
-    while (workers_[i].ended.load(std::memory_order_seq_cst) == 0) {
-      FutexWait(workers_[i].ended, 0, -1);
-    }
-  }
-  ExpectKernels(-1);
-  if (watchdog_ != nullptr) watchdog_->Stop();
-  for (int i = 0; i < workers_.size(); ++i) {
-    if (workers_[i].thread.joinable()) workers_[i].thread.join();
-  }
+  threads_.Join();
   workers_.DropAll();
+}
+
+void ThreadWorld::TakesLong() {
+  ThreadWorker* self = workers_.Self();
+  if (self != nullptr) self->FlushStage();
+}
+
+bool ThreadWorld::LendTo(ActorId from, ActorId to, const WireMessage& message,
+                         Payload payload, const LocalMessage& returned) {
+  ThreadWorker* self = workers_.Self();
+  if (payload.bytes < kMinLentBytes || payload.data == nullptr ||
+      self == nullptr || self->polls || !Lends(to)) {
+    Send(from, to, message, payload);
+    return false;
+  }
+  if (const LocalId receiver = actors_.Find(to); receiver != kNobody) {
+    // The receiver reads the payload in place.
+    auto* lent = new LentBody{{message, payload}, actors_.Find(from), returned};
+    router_.Route(*self, QueueOf(message), Envelope::kLent, lent, from,
+                  receiver);
+    return true;
+  }
+  return uplink_.Lend(*self, from, to, message, payload, actors_.Find(from),
+                      returned);
 }
 
 }  // namespace pathways

@@ -24,7 +24,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/functional/function_ref.h"
@@ -34,20 +33,21 @@
 #include "runtime/world/actor_table.h"
 #include "runtime/world/clock.h"
 #include "runtime/world/fault.h"
+#include "runtime/world/followers.h"
 #include "runtime/world/leader_token.h"
 #include "runtime/world/link.h"
 #include "runtime/world/link_carrier.h"
-#include "runtime/world/mailbox.h"
-#include "runtime/world/message_queue.h"
 #include "runtime/world/notifier.h"
 #include "runtime/world/open_calls.h"
-#include "runtime/world/peer_watch.h"
+#include "runtime/world/peer_notices.h"
+#include "runtime/world/posted_arrivals.h"
 #include "runtime/world/remote_channel.h"
 #include "runtime/world/router.h"
 #include "runtime/world/uplink.h"
 #include "runtime/world/watchdog.h"
 #include "runtime/world/worker_loop.h"
 #include "runtime/world/worker_set.h"
+#include "runtime/world/worker_threads.h"
 #include "runtime/world/world.h"
 
 namespace pathways {
@@ -110,11 +110,8 @@ struct ThreadOptions {
 // all, the old thread touches nothing, and no thread waits for it. Memory that
 // the kernel may touch must be kept until the process ends.
 class ThreadWorld final : public World,
-                          private PeerEvents,
-                          private KernelSupervisor,
                           private SendBatching,
-                          private PayloadLoans,
-                          private RemoteArrivals {
+                          private PayloadLoans {
  public:
   // Returns InvalidArgument if an option is out of range, and ResourceExhausted
   // if the system refused a thread; then no thread is left running.
@@ -133,7 +130,7 @@ class ThreadWorld final : public World,
   TimeNs Now() override;
   uint64_t Random() override;
   WorldTraits traits() const override {
-    return {workers_.size(), /*spins=*/options_.spin_ns > 0,
+    return {workers_.size(), /*spins=*/spin_ns_ > 0,
             /*simulated=*/false};
   }
   using World::Send;
@@ -166,25 +163,22 @@ class ThreadWorld final : public World,
   bool AtRest() const { return workers_.AtRest(); }
   uint64_t faults() const { return carrier_.faults(); }
   // Returns the number of threads that were given up.
-  uint64_t lost() const { return lost_.load(std::memory_order_relaxed); }
+  uint64_t lost() const { return threads_.lost(); }
   const std::string& name(LocalId actor) const { return actors_.name(actor); }
   // Returns null if kernels are not watched.
-  const Watchdog* watchdog() const { return watchdog_.get(); }
+  const Watchdog* watchdog() const { return threads_.watchdog(); }
 
  private:
-  class Visit;
-
   // `options` have no defaults left. Waiting threads spin for `wait_spin_ns`.
   ThreadWorld(ThreadOptions options, TimeNs wait_spin_ns);
 
-  void WatchPeers(LocalId actor) override;
-  void ReportPeerDown(int32_t host, uint32_t epoch) override;
-  void ReportPeerUp(int32_t host, uint32_t epoch) override;
-  KernelGate* const* kernel_gate(int worker) override;
-  void ExpectKernels(int by) override;
   void TakesLong() override;
-  void BeginCall() override;
-  void EndCall() override;
+  void BeginCall() override {
+    if (followers_) followers_->BeginCall();
+  }
+  void EndCall() override {
+    if (followers_) followers_->EndCall();
+  }
   // Payloads are not lent over links with faults or costs, which need their
   // bytes.
   bool LendsTo(ActorId to) const override {
@@ -193,34 +187,11 @@ class ThreadWorld final : public World,
   }
   bool LendTo(ActorId from, ActorId to, const WireMessage& message,
               Payload payload, const LocalMessage& returned) override;
-  bool Offer(ActorId from, ActorId to, const WireMessage& message,
-             uint64_t bytes, uint64_t offer) override;
-  void SendAll(absl::Span<const Arrival> arrivals) override;
 
-  absl::Status StartThreads();
-  void Run(ThreadWorker& self);
-  // Runs a thread that takes over a worker.
-  void Resume(ThreadWorker& self);
-  void Work(ThreadWorker& self);
-  // Gives up the thread of a worker if it is still in `call`.
-  bool GiveUp(int worker, const KernelCall& call);
-  void WakeForPosted();
-  // RunUntil of a world with followers.
-  bool WaitAsFollower(absl::FunctionRef<bool()> done, TimeNs until);
-  // Works as the worker until `done` returns true or there is no more work. The
-  // caller holds the leader token.
-  void WorkAsFollower(ThreadWorker& self, absl::FunctionRef<bool()> done);
-  // Lends a payload to an actor of this process, which reads it in place.
-  void LendNear(ThreadWorker& self, const WireBody& wire, ActorId from,
-                LocalId receiver, const LocalMessage& returned);
-  KernelGate* NewGate(ThreadWorker& worker);
-  void Notify(LocalId watcher, const PeerWatch::News& news);
-
-  ThreadOptions options_;
-  WorldClock clock_;
+  const uint64_t seed_;
+  const TimeNs spin_ns_;       // spin time of workers
   const TimeNs wait_spin_ns_;  // spin time of threads that wait
-  // Listener of the clock; 0: none.
-  int listener_ ABSL_GUARDED_BY(stop_mutex_) = 0;
+  WorldClock clock_;
   ActorTable actors_;
   std::atomic<bool> stopping_{false};
   Uplink uplink_;
@@ -232,12 +203,14 @@ class ThreadWorld final : public World,
   // Token of the only worker, if there are followers.
   std::optional<LeaderToken> leader_token_;
   WorkerLoop loop_;
-  std::vector<KernelGate*> gates_;  // one per worker; owned, unless given up
-  std::unique_ptr<Watchdog> watchdog_;
+  WorkerThreads threads_;
+  std::optional<Followers> followers_;
+  PeerNotices peer_notices_;
+  PostedArrivals arrivals_;
   std::atomic<uint64_t> outside_random_{0};
-  std::atomic<uint64_t> lost_{0};
-  PeerWatch peers_;
   Mutex stop_mutex_;  // held while threads are joined
+  // Listener of the clock; 0: none.
+  int listener_ ABSL_GUARDED_BY(stop_mutex_) = 0;
 };
 
 }  // namespace pathways

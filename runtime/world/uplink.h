@@ -31,10 +31,9 @@ class Uplink {
   Uplink(const Uplink&) = delete;
   Uplink& operator=(const Uplink&) = delete;
 
-  // Returns a stage for one worker, or null if the channel has no stages.
-  std::unique_ptr<UplinkStage> OpenStage() const {
-    return channel_.open_stage ? channel_.open_stage() : nullptr;
-  }
+  // Returns a function that opens the stage of one worker, or null if the
+  // channel has no stages.
+  const StageOpener& stage_opener() const { return channel_.open_stage; }
 
   void Send(ThreadWorker* self, ActorId from, ActorId to,
             const WireMessage& message, Payload payload);

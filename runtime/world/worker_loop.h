@@ -98,7 +98,7 @@ class WorkerLoop {
   Notifier& notifier_;
   LeaderToken* const leader_token_;
   // Workers that do not sleep; counted if the uplink watches for idle times.
-  std::atomic<int> awake_;
+  alignas(kLineBytes) std::atomic<int> awake_;
 };
 
 }  // namespace pathways

@@ -31,7 +31,7 @@ int64_t QueuesOf(int workers) {
 
 }  // namespace
 
-WorkerSet::WorkerSet(int size, uint64_t seed)
+WorkerSet::WorkerSet(int size, uint64_t seed, const StageOpener& open_stage)
     : size_(size), workers_(std::make_unique<ThreadWorker[]>(size)) {
   pool_.Provision(std::min(QueuesOf(size_), kMaxPairBlocks));
   for (int i = 0; i < size_; ++i) {
@@ -40,6 +40,7 @@ WorkerSet::WorkerSet(int size, uint64_t seed)
     worker.index = i;
     worker.random = SplitMix(Mix(seed, i));
     worker.mailbox.Open(&pool_, i, size_);
+    if (open_stage) worker.stage = open_stage();
   }
 }
 

@@ -39,9 +39,9 @@ class WorkerSet {
  public:
   static constexpr int kMaxWorkers = 256;
 
-  // Opens the mailboxes of `size` workers. `seed` is that of their random
-  // numbers.
-  WorkerSet(int size, uint64_t seed);
+  // Opens the mailboxes of `size` workers, and a stage for each of them if
+  // `open_stage` is not null. `seed` is that of their random numbers.
+  WorkerSet(int size, uint64_t seed, const StageOpener& open_stage = nullptr);
   WorkerSet(const WorkerSet&) = delete;
   WorkerSet& operator=(const WorkerSet&) = delete;
 

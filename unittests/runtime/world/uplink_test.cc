@@ -57,7 +57,7 @@ struct UplinkTest : ::testing::Test {
 
 TEST_F(UplinkTest, AHandlersMessagesGoToTheStage) {
   Uplink uplink(Channel());
-  self.stage = uplink.OpenStage();
+  self.stage = uplink.stage_opener()();
   uplink.Send(&self, 1, 2, Numbered(7), {});
   EXPECT_TRUE(self.staged);
   uplink.SendControl(&self, 1, 2, "text");
@@ -68,7 +68,7 @@ TEST_F(UplinkTest, AHandlersMessagesGoToTheStage) {
 
 TEST_F(UplinkTest, OtherMessagesAreSentAtOnce) {
   Uplink uplink(Channel());
-  self.stage = uplink.OpenStage();
+  self.stage = uplink.stage_opener()();
   uplink.Send(nullptr, 1, 2, Numbered(7), {});
   uplink.SendControl(nullptr, 1, 2, "text");
   self.polls = true;
@@ -79,7 +79,7 @@ TEST_F(UplinkTest, OtherMessagesAreSentAtOnce) {
 
 TEST_F(UplinkTest, CountsMessagesWithoutAChannel) {
   Uplink uplink(RemoteChannel{});
-  EXPECT_EQ(uplink.OpenStage(), nullptr);
+  EXPECT_FALSE(uplink.stage_opener());
   EXPECT_FALSE(uplink.lends());
   EXPECT_FALSE(uplink.polls());
   EXPECT_FALSE(uplink.watches_idle());
@@ -102,7 +102,7 @@ TEST_F(UplinkTest, ALentPayloadComesAfterTheStagedMessages) {
   };
   Uplink uplink(std::move(channel));
   EXPECT_TRUE(uplink.lends());
-  self.stage = uplink.OpenStage();
+  self.stage = uplink.stage_opener()();
   uplink.Send(&self, 1, 2, Numbered(7), {});
   EXPECT_TRUE(
       uplink.Lend(self, 1, 2, Numbered(8), {}, LocalId{4}, LocalNumbered(9)));

@@ -1,4 +1,4 @@
-//===- thread_world_followers.cc - Threads that work while they wait ------===//
+//===- followers.cc - Threads that work while they wait -------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,11 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/world/followers.h"
+
 #include <sched.h>
 
 #include <algorithm>
-
-#include "runtime/world/thread_world.h"
 
 namespace pathways {
 namespace {
@@ -23,72 +23,69 @@ constexpr int kRoundsPerCall = 8;
 
 // The time for which this thread holds the leader token and runs as the worker.
 // The thread may also be a worker of another world.
-class ThreadWorld::Visit {
+class Followers::Visit {
  public:
-  Visit(ThreadWorld* world, ThreadWorker* self)
-      : world_(*world), self_(*self), scope_(self) {}
+  explicit Visit(Followers* followers)
+      : followers_(*followers), scope_(&Self()) {}
   ~Visit() {
-    self_.FlushStage();
-    world_.leader_token_->Leave([&](TimeNs deadline) {
-      return world_.stopping_.load(std::memory_order_seq_cst) ||
-             deadline <= world_.Now();
+    Self().FlushStage();
+    followers_.leader_token_.Leave([&](TimeNs deadline) {
+      return followers_.stopping_.load(std::memory_order_seq_cst) ||
+             deadline <= followers_.clock_.Now();
     });
   }
   Visit(const Visit&) = delete;
   Visit& operator=(const Visit&) = delete;
 
  private:
-  ThreadWorld& world_;
-  ThreadWorker& self_;
+  ThreadWorker& Self() { return followers_.workers_[0]; }
+
+  Followers& followers_;
   const WorkerScope scope_;
 };
 
-void ThreadWorld::BeginCall() {
-  if (leader_token_ && workers_.Self() == nullptr) calls_.Begin();
-}
-
-void ThreadWorld::EndCall() {
+void Followers::EndCall() {
   if (workers_.Self() != nullptr || !calls_.End()) return;
   ThreadWorker& self = workers_[0];
   if (!self.mailbox.has_posted()) return;
-  if (!leader_token_->TryTake()) return WakeForPosted();
-  const Visit visit(this, &self);
+  if (!leader_token_.TryTake()) return WakeForPosted();
+  const Visit visit(this);
   for (int i = 0; i < kRoundsPerCall && loop_.Round(self); ++i) {
   }
 }
 
 // The holder of the leader token may be about to give it up without having seen
 // what this thread posted quietly.
-void ThreadWorld::WakeForPosted() {
+void Followers::WakeForPosted() {
   Mailbox& mailbox = workers_[0].mailbox;
   if (mailbox.has_posted() && mailbox.asleep()) mailbox.Wake();
 }
 
-bool ThreadWorld::WaitAsFollower(absl::FunctionRef<bool()> done, TimeNs until) {
+bool Followers::Wait(absl::FunctionRef<bool()> done, TimeNs until) {
   // The follower polls for the token as long as a worker spins.
   SteadyClock real;
-  const TimeNs end = std::min(real.Now() + options_.spin_ns, until);
+  const TimeNs end = std::min(real.Now() + spin_ns_, until);
   const auto is_over = [&] {
     return done() || (until != Notifier::kNever && real.Now() >= until);
   };
-  leader_token_->BeginWait();
+  leader_token_.BeginWait();
   while (!is_over() && !stopping_.load()) {
-    if (leader_token_->TryTake()) {
-      WorkAsFollower(workers_[0], is_over);
+    if (leader_token_.TryTake()) {
+      Work(is_over);
       break;
     }
     if (real.Now() >= end) break;
     sched_yield();
   }
-  leader_token_->EndWait();
+  leader_token_.EndWait();
   // The wait may be inside a call that ends much later, so wake now.
   WakeForPosted();
   return notifier_.Wait(done, stopping_, /*spin_ns=*/0, until);
 }
 
-void ThreadWorld::WorkAsFollower(ThreadWorker& self,
-                                 absl::FunctionRef<bool()> done) {
-  const Visit visit(this, &self);
+void Followers::Work(absl::FunctionRef<bool()> done) {
+  ThreadWorker& self = workers_[0];
+  const Visit visit(this);
   bool reached = false;
   const auto is_over = [&] { return reached = done(); };
   while (!stopping_.load(std::memory_order_relaxed) && !is_over() &&

@@ -1,0 +1,43 @@
+//===- peer_notices.h - News of hosts for actors ----------------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_WORLD_PEER_NOTICES_H_
+#define RUNTIME_WORLD_PEER_NOTICES_H_
+
+#include <cstdint>
+
+#include "runtime/world/actor_table.h"
+#include "runtime/world/peer_watch.h"
+#include "runtime/world/router.h"
+#include "runtime/world/world_parts.h"
+
+namespace pathways {
+
+// Posts news of hosts to the actors that watch them. The news always go through
+// the inbox of the actor's worker, which keeps one order for all threads.
+class PeerNotices final : public PeerEvents {
+ public:
+  // Both must outlive this object.
+  PeerNotices(const ActorTable* actors, Router* router)
+      : actors_(*actors), router_(*router) {}
+
+  void WatchPeers(LocalId actor) override;
+  void ReportPeerDown(int32_t host, uint32_t epoch) override;
+  void ReportPeerUp(int32_t host, uint32_t epoch) override;
+
+ private:
+  void Post(LocalId watcher, const PeerWatch::News& news);
+
+  const ActorTable& actors_;
+  Router& router_;
+  PeerWatch peers_;
+};
+
+}  // namespace pathways
+
+#endif  // RUNTIME_WORLD_PEER_NOTICES_H_
