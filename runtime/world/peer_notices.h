@@ -14,21 +14,21 @@
 #include "runtime/world/actor_table.h"
 #include "runtime/world/peer_watch.h"
 #include "runtime/world/router.h"
-#include "runtime/world/world_parts.h"
 
 namespace pathways {
 
 // Posts news of hosts to the actors that watch them. The news always go through
 // the inbox of the actor's worker, which keeps one order for all threads.
-class PeerNotices final : public PeerEvents {
+class PeerNotices {
  public:
   // Both must outlive this object.
   PeerNotices(const ActorTable* actors, Router* router)
       : actors_(*actors), router_(*router) {}
 
-  void WatchPeers(LocalId actor) override;
-  void ReportPeerDown(int32_t host, uint32_t epoch) override;
-  void ReportPeerUp(int32_t host, uint32_t epoch) override;
+  // These do what the functions of PeerEvents promise.
+  void WatchPeers(LocalId actor);
+  void ReportPeerDown(int32_t host, uint32_t epoch);
+  void ReportPeerUp(int32_t host, uint32_t epoch);
 
  private:
   void Post(LocalId watcher, const PeerWatch::News& news);

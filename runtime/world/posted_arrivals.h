@@ -23,7 +23,7 @@ namespace pathways {
 // Brings messages of other processes to the workers of their receivers.
 // Messages for one worker arrive together. A message whose receiver is not in
 // this process is sent on.
-class PostedArrivals final : public RemoteArrivals {
+class PostedArrivals {
  public:
   // All arguments must outlive this object.
   PostedArrivals(const ActorTable* actors, const WorkerSet* workers,
@@ -33,9 +33,10 @@ class PostedArrivals final : public RemoteArrivals {
         router_(*router),
         uplink_(*uplink) {}
 
+  // These do what the functions of RemoteArrivals promise.
   bool Offer(ActorId from, ActorId to, const WireMessage& message,
-             uint64_t bytes, uint64_t offer) override;
-  void SendAll(absl::Span<const Arrival> arrivals) override;
+             uint64_t bytes, uint64_t offer);
+  void SendAll(absl::Span<const Arrival> arrivals);
 
  private:
   const ActorTable& actors_;

@@ -76,11 +76,11 @@ absl::StatusOr<std::unique_ptr<ThreadWorld>> ThreadWorld::Create(
 }
 
 ThreadWorld::ThreadWorld(ThreadOptions options, TimeNs wait_spin_ns)
-    : World({.peers = &peer_notices_,
-             .kernels = &threads_,
+    : World({.peers = this,
+             .kernels = this,
              .batching = this,
              .loans = this,
-             .arrivals = &arrivals_}),
+             .arrivals = this}),
       seed_(options.seed),
       spin_ns_(options.spin_ns),
       wait_spin_ns_(wait_spin_ns),

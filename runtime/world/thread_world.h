@@ -110,8 +110,11 @@ struct ThreadOptions {
 // all, the old thread touches nothing, and no thread waits for it. Memory that
 // the kernel may touch must be kept until the process ends.
 class ThreadWorld final : public World,
+                          private PeerEvents,
+                          private KernelSupervisor,
                           private SendBatching,
-                          private PayloadLoans {
+                          private PayloadLoans,
+                          private RemoteArrivals {
  public:
   // Returns InvalidArgument if an option is out of range, and ResourceExhausted
   // if the system refused a thread; then no thread is left running.
@@ -172,6 +175,26 @@ class ThreadWorld final : public World,
   // `options` have no defaults left. Waiting threads spin for `wait_spin_ns`.
   ThreadWorld(ThreadOptions options, TimeNs wait_spin_ns);
 
+  // World takes its parts before the members are constructed, so this class
+  // passes their calls on.
+  void WatchPeers(LocalId actor) override { peer_notices_.WatchPeers(actor); }
+  void ReportPeerDown(int32_t host, uint32_t epoch) override {
+    peer_notices_.ReportPeerDown(host, epoch);
+  }
+  void ReportPeerUp(int32_t host, uint32_t epoch) override {
+    peer_notices_.ReportPeerUp(host, epoch);
+  }
+  KernelGate* const* kernel_gate(int worker) override {
+    return threads_.kernel_gate(worker);
+  }
+  void ExpectKernels(int by) override { threads_.ExpectKernels(by); }
+  bool Offer(ActorId from, ActorId to, const WireMessage& message,
+             uint64_t bytes, uint64_t offer) override {
+    return arrivals_.Offer(from, to, message, bytes, offer);
+  }
+  void SendAll(absl::Span<const Arrival> arrivals) override {
+    arrivals_.SendAll(arrivals);
+  }
   void TakesLong() override;
   void BeginCall() override {
     if (followers_) followers_->BeginCall();

@@ -23,7 +23,6 @@
 #include "runtime/world/watchdog.h"
 #include "runtime/world/worker_loop.h"
 #include "runtime/world/worker_set.h"
-#include "runtime/world/world_parts.h"
 
 namespace pathways {
 
@@ -31,7 +30,7 @@ namespace pathways {
 // they run. A thread whose kernel exceeds its limit is given up, and another
 // thread takes over its worker; see ThreadWorld. Invariant: at most one thread
 // that was not given up runs as each worker.
-class WorkerThreads final : public KernelSupervisor {
+class WorkerThreads {
  public:
   // All pointers must outlive this object. `on_start` is called on each
   // worker's first thread; it may be null. The stages of the workers must be
@@ -39,7 +38,7 @@ class WorkerThreads final : public KernelSupervisor {
   WorkerThreads(std::function<void(int worker)> on_start, WatchOptions watch,
                 const WorldClock* clock, ActorTable* actors, WorkerSet* workers,
                 WorkerLoop* loop);
-  ~WorkerThreads() override;
+  ~WorkerThreads();
   WorkerThreads(const WorkerThreads&) = delete;
   WorkerThreads& operator=(const WorkerThreads&) = delete;
 
@@ -51,10 +50,11 @@ class WorkerThreads final : public KernelSupervisor {
   // called again.
   void Join();
 
-  KernelGate* const* kernel_gate(int worker) override {
+  // These do what the functions of KernelSupervisor promise.
+  KernelGate* const* kernel_gate(int worker) {
     return &gates_[workers_.WorkerOf(worker)];
   }
-  void ExpectKernels(int by) override;
+  void ExpectKernels(int by);
 
   // Returns the number of threads that were given up.
   uint64_t lost() const { return lost_.load(std::memory_order_relaxed); }
