@@ -90,6 +90,13 @@ struct CompileOptions {
   /// Steps that may be in flight at once, 1 to 1024. More steps overlap more
   /// and take more memory.
   int steps_in_flight = 2;
+  /// Order of the calls of the only loop that has labels: the name of a
+  /// schedule, such as "1f1b", or "@" and the path of a file of orders. Empty:
+  /// that of the text. Results keep the same bits.
+  std::string schedule = {};
+  /// File to which the orders of loops with a schedule are written; empty:
+  /// none.
+  std::string emit_order = {};
   /// Name of the pw.program to compile; may be empty if the text has only one.
   std::string program = {};
   /// Profile of an earlier run of the same text, on any mesh and machines, as

@@ -291,6 +291,8 @@ Status Compilation::lower() {
   pipelineOptions.explainShardings = options.explain_shardings;
   pipelineOptions.stepsInFlight =
       static_cast<unsigned>(options.steps_in_flight);
+  pipelineOptions.schedule = options.schedule;
+  pipelineOptions.emitOrder = options.emit_order;
   pipelineOptions.profile = options.profile;
   pipelineOptions.kernelCache = options.kernel_cache;
   pipelineOptions.kernelCacheBytes = options.kernel_cache_bytes;

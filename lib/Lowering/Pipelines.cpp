@@ -63,7 +63,10 @@ void mlir::pathways::buildCompilePipeline(OpPassManager &pm,
   insert.profile = options.profile;
   pm.addPass(createInsertTransfers(insert));
   // Runs as late as possible, since it makes the program long.
-  pm.addPass(createUnrollLoops());
+  UnrollLoopsOptions unroll;
+  unroll.schedule = options.schedule;
+  unroll.emitOrder = options.emitOrder;
+  pm.addPass(createUnrollLoops(unroll));
   // Runs after the generation of functions for movement, many of which are
   // equal. Calls of merged functions may be equal, so CSE follows.
   pm.addPass(createDedupComputations());

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "LoopOrder.h"
 #include "pathways/Dialect/Pathways/Layouts.h"
 #include "pathways/Transforms/Passes.h"
 
@@ -57,10 +58,16 @@ public:
                llvm::StringMap<FlatSymbolRefAttr> &generated)
       : symbols(symbols), functions(functions), generated(generated) {}
 
-  LogicalResult unroll(ProgramOp program);
+  /// Orders the loop that has labels by `schedule`, unless that is empty, and
+  /// appends the orders of loops that have a schedule to `orders`.
+  LogicalResult unroll(ProgramOp program, StringRef schedule,
+                       std::string &orders);
 
 private:
-  void unroll(ForOp loop);
+  LogicalResult unroll(ForOp loop, std::string &orders);
+  /// Gives `schedule` to the loop of `loops` that has labels.
+  LogicalResult setSchedule(ProgramOp program, ArrayRef<ForOp> loops,
+                            StringRef schedule);
   /// Returns the indices of the leading dimension of `whole`, each as an array.
   ValueRange split(ImplicitLocOpBuilder &builder, Value whole, ArrayType type);
   /// Returns an array whose leading dimension has `elements` as its indices.
@@ -80,6 +87,8 @@ private:
   SymbolTable &symbols;
   IterationFunctions &functions;
   llvm::StringMap<FlatSymbolRefAttr> &generated;
+  /// Labels, which may be null, of the operations that were an inner loop.
+  llvm::DenseMap<Operation *, StringAttr> innerLabels;
 };
 
 } // namespace
@@ -243,7 +252,7 @@ Value LoopUnroller::stack(ImplicitLocOpBuilder &builder,
 // Loops
 //===----------------------------------------------------------------------===//
 
-void LoopUnroller::unroll(ForOp loop) {
+LogicalResult LoopUnroller::unroll(ForOp loop, std::string &orders) {
   ImplicitLocOpBuilder builder(loop.getLoc(), loop);
   int64_t trips = loop.getTrips();
   Block &body = loop.getBody().front();
@@ -251,24 +260,39 @@ void LoopUnroller::unroll(ForOp loop) {
   auto placeOf = [&](LoopUse use, int64_t iteration) {
     return use == LoopUse::Reversed ? trips - 1 - iteration : iteration;
   };
-  SmallVector<Value> carried(loop.getInits()); // and stepped ones, unused
-  SmallVector<ValueRange> stepped(carried.size());
-  for (auto [index, argument] : llvm::enumerate(body.getArguments()))
-    if (loop.getOperandUse(index) != LoopUse::Carried)
+  Operation *begin =
+      loop->getPrevNode(); // null: the block begins with the copies
+  // Arguments of an iteration. In the next one, each is an element of a stepped
+  // array, or a result that is carried.
+  SmallVector<Value> values(loop.getInits());
+  SmallVector<ValueRange> stepped(values.size());
+  SmallVector<std::optional<unsigned>> carried(values.size());
+  for (auto [index, argument] : llvm::enumerate(body.getArguments())) {
+    carried[index] = loop.getCarriedResult(index);
+    if (!carried[index])
       stepped[index] =
-          split(builder, carried[index], cast<ArrayType>(argument.getType()));
+          split(builder, values[index], cast<ArrayType>(argument.getType()));
+  }
+  std::vector<LoopNode> nodes;
   SmallVector<SmallVector<Value>> results(loop.getOutputs().size(),
                                           SmallVector<Value>(trips));
   for (int64_t iteration = 0; iteration < trips; ++iteration) {
     IRMapping mapping;
-    for (auto [index, argument] : llvm::enumerate(body.getArguments()))
-      mapping.map(
-          argument,
-          stepped[index].empty()
-              ? carried[index]
-              : stepped[index][placeOf(loop.getOperandUse(index), iteration)]);
+    for (auto [index, argument] : llvm::enumerate(body.getArguments())) {
+      if (!carried[index])
+        values[index] =
+            stepped[index][placeOf(loop.getOperandUse(index), iteration)];
+      mapping.map(argument, values[index]);
+    }
     for (Operation &op : body.without_terminator()) {
-      auto call = dyn_cast<CallOp>(builder.clone(op, mapping));
+      Operation *copy = builder.clone(op, mapping);
+      auto call = dyn_cast<CallOp>(copy);
+      auto inner = innerLabels.find(&op);
+      nodes.push_back({copy,
+                       inner != innerLabels.end() ? inner->second
+                       : call                     ? call.getLabelAttr()
+                                                  : nullptr,
+                       iteration});
       if (!call)
         continue;
       auto callee =
@@ -279,16 +303,28 @@ void LoopUnroller::unroll(ForOp loop) {
     for (auto [index, value] : llvm::enumerate(loop.getYield().getValues()))
       results[index][placeOf(loop.getResultUse(index), iteration)] =
           mapping.lookupOrDefault(value);
-    for (unsigned index = 0; index < carried.size(); ++index)
-      if (std::optional<unsigned> result = loop.getCarriedResult(index))
-        carried[index] = results[*result][iteration];
+    for (auto [value, result] : llvm::zip_equal(values, carried))
+      if (result)
+        value = results[*result][iteration];
+  }
+  if (std::optional<StringRef> schedule = loop.getSchedule()) {
+    FailureOr<LoopOrder> order = getOrder(loop, *schedule, nodes);
+    if (failed(order) || failed(applyOrder(loop, *order, nodes)))
+      return failure();
+    orders += printOrder(*order);
   }
   for (auto [index, output] : llvm::enumerate(loop.getOutputs()))
     output.replaceAllUsesWith(loop.getResultUse(index) == LoopUse::Carried
                                   ? results[index].back()
                                   : stack(builder, results[index],
                                           cast<ArrayType>(output.getType())));
+  if (isa<ForOp>(loop->getParentOp()))
+    for (Operation *op = begin ? begin->getNextNode()
+                               : &loop->getBlock()->front();
+         op != loop; op = op->getNextNode())
+      innerLabels[op] = loop.getLabelAttr();
   loop.erase();
+  return success();
 }
 
 /// Returns the number of nodes that `op` runs, with those of its region, or a
@@ -303,7 +339,33 @@ static uint64_t countNodes(Operation &op) {
   return count * loop.getTrips();
 }
 
-LogicalResult LoopUnroller::unroll(ProgramOp program) {
+LogicalResult LoopUnroller::setSchedule(ProgramOp program,
+                                        ArrayRef<ForOp> loops,
+                                        StringRef schedule) {
+  ForOp labelled;
+  for (ForOp loop : loops) {
+    if (!hasLabels(loop))
+      continue;
+    if (labelled) {
+      InFlightDiagnostic error = loop.emitOpError()
+                                 << "has labels, too, so schedule '" << schedule
+                                 << "' may mean either loop; write it at one";
+      error.attachNote(labelled.getLoc()) << "the other loop is here";
+      return error;
+    }
+    labelled = loop;
+  }
+  if (!labelled)
+    return program.emitOpError() << "'" << program.getSymName()
+                                 << "' has no loop with labels to which "
+                                    "schedule '"
+                                 << schedule << "' could apply";
+  labelled.setSchedule(schedule);
+  return success();
+}
+
+LogicalResult LoopUnroller::unroll(ProgramOp program, StringRef schedule,
+                                   std::string &orders) {
   uint64_t nodes = 0;
   for (Operation &op : program.getBody().front())
     if ((nodes += countNodes(op)) > kMaxNodes)
@@ -313,8 +375,11 @@ LogicalResult LoopUnroller::unroll(ProgramOp program) {
   // An inner loop is written out before the loop around it copies the result.
   SmallVector<ForOp> loops;
   program.walk([&](ForOp loop) { loops.push_back(loop); });
+  if (!schedule.empty() && failed(setSchedule(program, loops, schedule)))
+    return failure();
   for (ForOp loop : loops)
-    unroll(loop);
+    if (failed(unroll(loop, orders)))
+      return failure();
   WalkResult walked = program.walk([&](CallOp call) -> WalkResult {
     auto callee = symbols.lookup<func::FuncOp>(call.getCalleeAttr().getAttr());
     if (!functions.readIndex(callee))
@@ -332,13 +397,36 @@ LogicalResult LoopUnroller::unroll(ProgramOp program) {
 namespace {
 class UnrollLoopsPass
     : public mlir::pathways::impl::UnrollLoopsBase<UnrollLoopsPass> {
+public:
+  using UnrollLoopsBase::UnrollLoopsBase;
+
+private:
   void runOnOperation() override {
     SymbolTable symbols(getOperation());
     IterationFunctions functions(symbols);
     llvm::StringMap<FlatSymbolRefAttr> generated;
+    std::string orders;
     for (auto program : getOperation().getOps<ProgramOp>())
-      if (failed(LoopUnroller(symbols, functions, generated).unroll(program)))
+      if (failed(LoopUnroller(symbols, functions, generated)
+                     .unroll(program, schedule, orders)))
         return signalPassFailure();
+    if (!emitOrder.empty() && failed(writeOrders(orders)))
+      signalPassFailure();
+  }
+
+  LogicalResult writeOrders(StringRef orders) {
+    std::error_code error;
+    llvm::raw_fd_ostream file(emitOrder, error);
+    if (!error) {
+      file << orders;
+      file.close();
+      error = file.error();
+      file.clear_error();
+    }
+    if (error)
+      return getOperation().emitError("the order cannot be written to '")
+             << emitOrder << "': " << error.message();
+    return success();
   }
 };
 } // namespace

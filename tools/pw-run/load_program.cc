@@ -58,6 +58,8 @@ bool Compile(const Options& options, std::string text,
   compile.explain_shardings = options.explain_shardings;
   compile.steps_in_flight = options.steps_in_flight;
   compile.program = options.program;
+  compile.schedule = options.schedule;
+  compile.emit_order = options.emit_order;
   compile.profile = options.profile;
   compile.kernel_cache = options.kernel_cache;
   compile.kernel_cache_bytes = options.kernel_cache_bytes;

@@ -176,6 +176,13 @@ std::vector<Flag> CompileFlags(Options& o) {
        .help = "Drop roundings between ops where that is faster",
        .to = Switch{&o.excess_precision},
        .excludes = "--strict-rounding"},
+      {"--schedule", "NAME|@FILE",
+       "Order of the calls of the loop that has labels: gpipe, 1f1b, "
+       "eager-1f1b, zb-h1, zb-h2, interleaved, zbv or dualpipe-v, or a file of "
+       "orders; results are the same",
+       Text{&o.schedule}},
+      {"--emit-order", "FILE", "Write the order that a schedule gave",
+       Text{&o.emit_order}},
       {"--profile", "FILE",
        "File that --profile-out of another run wrote: measured costs replace "
        "estimates; results are the same",

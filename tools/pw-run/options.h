@@ -81,6 +81,8 @@ struct Options {
   std::string dump_graph;      // path; "-": standard output; empty: none
   std::string emit_plan;       // path
   std::string emit_plan_text;  // path or "-"
+  std::string schedule;        // name, or "@" and a path; empty: of the text
+  std::string emit_order;      // path; empty: none
   std::string trace;           // path; "-": standard output; empty: none
   std::string profile_out;     // path; "-": standard output; empty: none
   std::string stats;           // "", "table", "json" or "@PATH" (as JSON)

@@ -69,6 +69,14 @@ struct CompileOptions : public PassPipelineOptions<CompileOptions> {
       llvm::cl::desc("Slots of an array that is fed, fetched or moved; 0: "
                      "steps in flight"),
       llvm::cl::init(0)};
+  PassOptions::Option<std::string> schedule{
+      *this, "schedule",
+      llvm::cl::desc("Order of the loop with labels: a schedule, or @ and a "
+                     "file of orders; empty: that of the text")};
+  PassOptions::Option<std::string> emitOrder{
+      *this, "emit-order",
+      llvm::cl::desc("File for the orders of loops with a schedule; empty: "
+                     "none")};
   PassOptions::Option<std::string> profile{
       *this, "profile",
       llvm::cl::desc("A file with the measured costs of the program's parts; "

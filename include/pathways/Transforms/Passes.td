@@ -331,6 +331,13 @@ def UnrollLoops : Pass<"pw-unroll-loops", "::mlir::ModuleOp"> {
     that reads `pw.iteration_index` is copied for each iteration, with the number as a
     constant.
 
+    A loop with a `schedule` then has its calls in that order, which is checked: each
+    slice runs them as its row says, other operations come where they are needed. A call
+    without a label goes with the last labelled call of its slice whose result it reads,
+    else with the first one that reads its result. `schedule` sets that of the only loop
+    that has labels. `emit-order` writes the orders to a file of the same form as those
+    that are read.
+
     ```mlir
     %1 = pw.for 2 (%x = %xs stepped : ... -> ..., %a = %0 carried : ...) -> (... carried) {
       %b = pw.call @f(%x, %a) ...
@@ -342,9 +349,16 @@ def UnrollLoops : Pass<"pw-unroll-loops", "::mlir::ModuleOp"> {
     %1 = pw.call @f(%x#1, %b) ...
     ```
 
-    Fails with an error at a loop that runs more than 2^20 nodes, and at a call outside
-    of loops whose function reads `pw.iteration_index`.
+    Fails with an error at a loop that runs more than 2^20 nodes, at one whose schedule
+    does not fit its labels or cannot run, naming the calls that would wait for each
+    other, and at a call outside of loops whose function reads `pw.iteration_index`.
   }];
+  let options = [
+    Option<"schedule", "schedule", "std::string", /*default=*/[{""}],
+           "Order of the loop with labels: a schedule, or @ and a file of orders">,
+    Option<"emitOrder", "emit-order", "std::string", /*default=*/[{""}],
+           "File for the orders of loops that have a schedule; empty: none">
+  ];
   let dependentDialects = ["::mlir::pathways::PathwaysDialect",
                            "::mlir::arith::ArithDialect",
                            "::mlir::func::FuncDialect",

@@ -47,13 +47,18 @@ ParseResult ForOp::parse(OpAsmParser &parser, OperationState &result) {
     return failure();
   result.addAttribute(getTripsAttrName(result.name),
                       builder.getI64IntegerAttr(trips));
-  if (succeeded(parser.parseOptionalKeyword("label"))) {
-    std::string label;
-    if (parser.parseString(&label))
+  auto parseWord = [&](StringAttr name) -> ParseResult {
+    if (failed(parser.parseOptionalKeyword(name)))
+      return success();
+    std::string word;
+    if (parser.parseString(&word))
       return failure();
-    result.addAttribute(getLabelAttrName(result.name),
-                        builder.getStringAttr(label));
-  }
+    result.addAttribute(name, builder.getStringAttr(word));
+    return success();
+  };
+  if (parseWord(getScheduleAttrName(result.name)) ||
+      parseWord(getLabelAttrName(result.name)))
+    return failure();
 
   SmallVector<OpAsmParser::Argument> arguments;
   SmallVector<OpAsmParser::UnresolvedOperand> inits;
@@ -95,10 +100,11 @@ ParseResult ForOp::parse(OpAsmParser &parser, OperationState &result) {
 
 void ForOp::print(OpAsmPrinter &printer) {
   printer << ' ' << getTrips();
-  if (std::optional<StringRef> label = getLabel()) {
-    printer << " label ";
-    printer.printAttributeWithoutType(getLabelAttr());
-  }
+  for (StringAttr name : {getScheduleAttrName(), getLabelAttrName()})
+    if (Attribute word = (*this)->getAttr(name)) {
+      printer << ' ' << name.getValue() << ' ';
+      printer.printAttributeWithoutType(word);
+    }
   if (!getInits().empty()) {
     printer << " (";
     llvm::interleaveComma(
@@ -124,8 +130,9 @@ void ForOp::print(OpAsmPrinter &printer) {
     printer << ')';
   }
   printer.printOptionalAttrDictWithKeyword(
-      (*this)->getAttrs(), {getTripsAttrName(), getLabelAttrName(),
-                            getOperandUsesAttrName(), getResultUsesAttrName()});
+      (*this)->getAttrs(),
+      {getTripsAttrName(), getScheduleAttrName(), getLabelAttrName(),
+       getOperandUsesAttrName(), getResultUsesAttrName()});
   printer << ' ';
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
 }
@@ -174,6 +181,9 @@ LogicalResult ForOp::verify() {
                          << " times, expected a number from 1 to " << kMaxTrips;
   if (getLabel() && getLabel()->empty()) // (C6)
     return emitOpError("has an empty label; expected a name");
+  if (getSchedule() && getSchedule()->empty()) // (C6)
+    return emitOpError(
+        "has an empty schedule; expected a name, or @ and a file");
   if (getOutputs().empty()) // (C2)
     return emitOpError("has no result, expected at least one");
   if (getOperandUses().size() != getInits().size() ||

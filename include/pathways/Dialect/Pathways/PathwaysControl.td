@@ -45,8 +45,12 @@ def ForOp : Pathways_Op<"for", [
     Loops nest. The calls in a body may read the number of the iteration with
     `pw.iteration_index`.
 
-    A `label` names the loop in the loop around it, whose schedule then treats all
-    that the loop runs as one call with that label.
+    A `schedule` is the order in which the slices run the calls of the iterations: the
+    name of a [schedule](../schedules.md), or `@` and the path of a file of orders. It
+    is about *cells*: the calls of one label, slice and iteration. Without a schedule,
+    each slice runs its calls iteration by iteration. A `label` of the loop names it in
+    the loop around it, whose schedule then treats all that the loop runs as calls with
+    that label.
 
     The result is that of iterations which run one after the other, bit by bit:
     iterations overlap where nothing that one yields is needed by the other.
@@ -57,7 +61,7 @@ def ForOp : Pathways_Op<"for", [
     its argument, what is yielded and its result have one type; (C5) the leading
     dimension of a stepped operand or result has the size `trips` and is not cut, and
     its other dimensions are those of its argument or of what is yielded, on the same
-    slice and cut in the same way; (C6) `label` is not empty.
+    slice and cut in the same way; (C6) `label` and `schedule` are not empty.
 
     ```mlir
     %losses, %sum = pw.for 4
@@ -74,6 +78,7 @@ def ForOp : Pathways_Op<"for", [
   }];
   let arguments = (ins Variadic<PW_ArrayType>:$inits, I64Attr:$trips,
                        PW_LoopUses:$operand_uses, PW_LoopUses:$result_uses,
+                       OptionalAttr<StrAttr>:$schedule,
                        OptionalAttr<StrAttr>:$label);
   let results = (outs Variadic<PW_ArrayType>:$outputs);
   let regions = (region SizedRegion<1>:$body);

@@ -1436,6 +1436,16 @@ pw.program @for_c6(%z: !x) -> !x {
 
 pw.slice @s mesh <"d" = 2>
 !x = !pw.array<8xf32, @s, [{"d"} ]>
+pw.program @for_c6(%z: !x) -> !x {
+  // expected-error@+1 {{has an empty schedule; expected a name, or @ and a file}}
+  %s = pw.for 4 schedule "" (%a = %z carried : !x) -> (!x carried) { pw.yield %a : !x }
+  pw.return %s : !x
+}
+
+// -----
+
+pw.slice @s mesh <"d" = 2>
+!x = !pw.array<8xf32, @s, [{"d"} ]>
 pw.program @for_word(%z: !x) -> !x {
   // expected-error@+1 {{expected 'stepped' or 'carried'}}
   %s = pw.for 4 (%a = %z kept : !x) -> (!x carried) { pw.yield %a : !x }

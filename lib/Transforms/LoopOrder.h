@@ -1,0 +1,69 @@
+//===- LoopOrder.h - Order of the calls of a loop ---------------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Calls of a loop that have one label, slice and iteration are a cell. An order
+// lists the cells of each slice.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PATHWAYS_LIB_TRANSFORMS_LOOPORDER_H
+#define PATHWAYS_LIB_TRANSFORMS_LOOPORDER_H
+
+#include "pathways/Dialect/Pathways/Pathways.h"
+
+#include <string>
+#include <vector>
+
+namespace mlir::pathways {
+
+struct LoopCell {
+  std::string label;
+  int64_t iteration;
+
+  std::string print() const { return label + std::to_string(iteration); }
+  auto operator<=>(const LoopCell &) const = default;
+};
+
+/// The cells of a slice, in the order in which it runs them.
+struct SliceOrder {
+  FlatSymbolRefAttr slice;
+  std::vector<LoopCell> cells;
+};
+
+/// The slices that have labels, in the order in which the module declares them.
+using LoopOrder = std::vector<SliceOrder>;
+
+/// A copy of an operation of a loop's region. The label is null if the
+/// operation is not part of a cell.
+struct LoopNode {
+  Operation *op;
+  StringAttr label;
+  int64_t iteration;
+};
+
+/// Returns true if an operation of the region of `loop` has a label.
+bool hasLabels(ForOp loop);
+
+/// Returns the order that `schedule` gives to the cells of `nodes`: the name of
+/// a schedule, or @FILE for a file of orders. Fails, with a diagnostic at
+/// `loop`, if the order does not have each cell once, on its slice.
+FailureOr<LoopOrder> getOrder(ForOp loop, StringRef schedule,
+                              ArrayRef<LoopNode> nodes);
+
+/// Moves the operations of `nodes`, which are in one block and in a valid
+/// order, so that the calls of each slice are in the given order. Fails, with a
+/// diagnostic at `loop`, if calls would wait for each other.
+LogicalResult applyOrder(ForOp loop, const LoopOrder &order,
+                         ArrayRef<LoopNode> nodes);
+
+/// Returns the order as text: a line for each slice, cells with commas between.
+std::string printOrder(const LoopOrder &order);
+
+} // namespace mlir::pathways
+
+#endif // PATHWAYS_LIB_TRANSFORMS_LOOPORDER_H
