@@ -142,12 +142,11 @@ static Unit makeUnit(const ActionGraph &graph, uint32_t head) {
 /// transfer to overlap with the gangs that use the value received before it
 /// from the same slice, these bytes must be free while those gangs still run
 /// for as long as the transfer takes: the place is reserved from then on.
-/// much to do as the transfer takes: the place is taken from there on.
 static LogicalResult placeUnits(Frame &frame, const GangClock &clock) {
   std::vector<PackItem> items;
   std::vector<size_t> unitOf;
-  // The ends of the first and the last unit received from each slice.
-  llvm::DenseMap<uint32_t, std::pair<uint32_t, uint32_t>> received;
+  // The end of the last unit received from each slice.
+  llvm::DenseMap<uint32_t, uint32_t> received;
   // Upper bound for any packing.
   uint64_t most = 0;
   frame.offsets.resize(frame.units.size());
@@ -156,13 +155,11 @@ static LogicalResult placeUnits(Frame &frame, const GangClock &clock) {
     if (unit.shareable) {
       uint32_t begin = unit.begin;
       if (unit.sender != ActionGraph::kNone) {
-        auto [ends, isFirst] =
-            received.try_emplace(unit.sender, unit.end, unit.end);
+        auto [last, isFirst] = received.try_emplace(unit.sender, unit.end);
         if (!isFirst) {
-          auto &[first, last] = ends->second;
           uint32_t gang = clock.findGangBefore(unit.firstUse, unit.linkNs);
-          begin = std::min({begin, last, std::max(gang, first)});
-          last = unit.end;
+          begin = std::min({begin, last->second, gang});
+          last->second = unit.end;
         }
       }
       items.push_back({unit.bytes, begin, unit.end});
