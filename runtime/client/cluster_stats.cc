@@ -27,6 +27,9 @@ ClusterStats::Device FromProto(const proto::DeviceStats& device) {
   out.moved_bytes = device.moved_bytes();
   out.busy_ns = static_cast<TimeNs>(device.busy_ns());
   out.waiting_ns = static_cast<TimeNs>(device.waiting_ns());
+  out.first_begin_ns = static_cast<TimeNs>(device.first_begin_ns());
+  out.first_end_ns = static_cast<TimeNs>(device.first_end_ns());
+  out.last_end_ns = static_cast<TimeNs>(device.last_end_ns());
   return out;
 }
 

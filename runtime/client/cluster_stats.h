@@ -37,6 +37,10 @@ struct ClusterStats {
     // devices, and in movements. `waiting_ns`: time in which the head of the
     // queue missed tokens, or other members of a collective.
     TimeNs busy_ns = 0, waiting_ns = 0;
+    // Begin of the first gang, end of the last one of the same step, and end of
+    // the last one of all, by the clock of the device's process. All are 0 if
+    // no gang has run.
+    TimeNs first_begin_ns = 0, first_end_ns = 0, last_end_ns = 0;
   };
   struct Host {
     std::string name;

@@ -71,6 +71,9 @@ void CountDevice(const DeviceCounters& device, const DeviceTimes& times,
   out->set_moved_bytes(device.moved_bytes.get());
   out->set_busy_ns(times.busy());
   out->set_waiting_ns(times.waiting());
+  out->set_first_begin_ns(times.first_begin.get());
+  out->set_first_end_ns(times.first_end.get());
+  out->set_last_end_ns(times.last_end.get());
 }
 
 }  // namespace

@@ -27,6 +27,9 @@ struct DeviceTimes {
   Counter gangs, moves;
   Counter heads;  // the head of the queue waited for tokens
   Counter meets;  // part of `gangs`: waited for other members
+  // Begin of the first gang, end of the last one of the same firing, and end of
+  // the last one of all, by the process's clock.
+  Counter first_begin, first_end, last_end;
   uint64_t busy() const {
     const uint64_t all = gangs.get() + moves.get(), waited = meets.get();
     // A gang that has not ended may already have waited for others.

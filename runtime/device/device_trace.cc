@@ -106,6 +106,12 @@ void DeviceTrace::RecordHead(const DeviceProgram& program, const Gang& gang,
       std::find(poison, poison + gang.shards, 1) != poison + gang.shards;
   ring_->Record(event);
   AddTime(event, &times_.gangs);
+  if (times_.last_end.get() == 0) {
+    first_firing_ = firing;
+    times_.first_begin.Set(static_cast<uint64_t>(event.time));
+  }
+  if (firing == first_firing_) times_.first_end.Set(event.value);
+  times_.last_end.Set(event.value);
 }
 
 void DeviceTrace::RecordStep(TraceKind kind, const DeviceProgram& program,

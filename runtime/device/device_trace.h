@@ -149,7 +149,8 @@ class DeviceTrace {
   uint32_t device_ = kNoTraceActor;
   uint32_t last_edge_ = kNoTraceEdge;  // edge of the head's last token
   bool meeting_waits_ = false;
-  uint64_t last_order_ = 0;  // number of the last token
+  uint64_t last_order_ = 0;    // number of the last token
+  uint64_t first_firing_ = 0;  // of the first gang
   TimeNs wait_begin_ = kNever, head_begin_ = 0, step_begin_ = 0,
          move_begin_ = 0;
 };

@@ -25,6 +25,28 @@
 namespace pathways::pw_run {
 namespace {
 
+// Removes the times of devices that are in `before` from `stats`.
+void Subtract(const ClusterStats& before, ClusterStats* stats) {
+  std::map<std::string, const ClusterStats::Device*> devices;
+  for (const ClusterStats::Device& device : before.devices) {
+    devices[device.name] = &device;
+  }
+  for (ClusterStats::Device& device : stats->devices) {
+    const auto found = devices.find(device.name);
+    // A device whose host was replaced counts from zero again.
+    if (found == devices.end() || found->second->busy_ns > device.busy_ns ||
+        found->second->waiting_ns > device.waiting_ns) {
+      continue;
+    }
+    device.busy_ns -= found->second->busy_ns;
+    device.waiting_ns -= found->second->waiting_ns;
+    // The first gang was one of an earlier run.
+    if (found->second->last_end_ns > 0) {
+      device.first_begin_ns = device.first_end_ns = device.last_end_ns = 0;
+    }
+  }
+}
+
 // Most elements that are printed of a result without an option that asks for
 // all.
 constexpr int64_t kMaxPrinted = 1000;
@@ -167,21 +189,7 @@ RunFacts Session::Facts() const {
 
 absl::StatusOr<ClusterStats> Session::Stats() {
   absl::StatusOr<ClusterStats> stats = client_->Stats();
-  if (!stats.ok()) return stats;
-  std::map<std::string, const ClusterStats::Device*> before;
-  for (const ClusterStats::Device& device : before_.devices) {
-    before[device.name] = &device;
-  }
-  for (ClusterStats::Device& device : stats->devices) {
-    const auto found = before.find(device.name);
-    // A device whose host was replaced counts from zero again.
-    if (found == before.end() || found->second->busy_ns > device.busy_ns ||
-        found->second->waiting_ns > device.waiting_ns) {
-      continue;
-    }
-    device.busy_ns -= found->second->busy_ns;
-    device.waiting_ns -= found->second->waiting_ns;
-  }
+  if (stats.ok()) Subtract(before_, &*stats);
   return stats;
 }
 

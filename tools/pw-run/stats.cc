@@ -9,6 +9,7 @@
 #include "tools/pw-run/stats.h"
 
 #include <algorithm>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <vector>
 
@@ -87,8 +88,48 @@ std::string ProcessesText(const ClusterStats& stats) {
   return absl::StrCat("\n", TableText(rows));
 }
 
-TimeNs StepTime(const RunFacts& facts) {
-  return facts.launch_ns / std::max<int64_t>(1, facts.steps);
+// Times of a whole run.
+struct RunTimes {
+  // From the begin of the first gang to the end of the last one; from the
+  // launch to its end if devices do not say when, or by several clocks.
+  TimeNs wall = 0;
+  // Time by which steps follow each other: the longest one of a device, from
+  // the end of its first step to the end of its last one, by step. For a single
+  // step, it is from the begin of that to its end. 0 if devices do not say.
+  TimeNs period = 0;
+  TimeNs busy = 0;     // of all devices
+  TimeNs devices = 0;  // that did something
+  TimeNs steps = 1;
+
+  TimeNs step() const { return wall / steps; }
+  // Returns the part of the time in which devices are not busy, if each step
+  // takes `ns`.
+  double Bubble(TimeNs ns) const {
+    const TimeNs all = ns * steps * devices;
+    return Fraction(std::max<TimeNs>(0, all - busy), all);
+  }
+};
+
+RunTimes TimesOf(const ClusterStats& stats, const RunFacts& facts) {
+  RunTimes times;
+  times.steps = std::max<TimeNs>(1, facts.steps);
+  TimeNs begin = std::numeric_limits<TimeNs>::max(), end = 0;
+  for (const ClusterStats::Device& device : stats.devices) {
+    if (device.busy_ns == 0 && device.waiting_ns == 0) continue;
+    ++times.devices;
+    times.busy += device.busy_ns;
+    if (device.last_end_ns == 0) continue;
+    begin = std::min(begin, device.first_begin_ns);
+    end = std::max(end, device.last_end_ns);
+    const TimeNs period =
+        times.steps == 1
+            ? device.last_end_ns - device.first_begin_ns
+            : (device.last_end_ns - device.first_end_ns) / (times.steps - 1);
+    times.period = std::max(times.period, period);
+  }
+  const bool has_one_clock = end > 0 && stats.processes.size() <= 1;
+  times.wall = has_one_clock ? end - begin : facts.launch_ns;
+  return times;
 }
 
 // Returns how busy the devices were that ran or waited at all.
@@ -247,9 +288,10 @@ std::string StatsTable(const proto::Plan& plan, const ClusterStats& stats,
     add("events", stats.events);
     add("virtual time in ns", stats.now_ns);
   }
-  const std::string text = absl::StrCat(
-      TableText(rows), ProcessesText(stats), "\n", Time(StepTime(facts)),
-      " a step, ", Time(facts.launch_ns), " from the launch to its end\n\n");
+  const std::string text =
+      absl::StrCat(TableText(rows), ProcessesText(stats), "\n",
+                   Time(TimesOf(stats, facts).step()), " a step, ",
+                   Time(facts.launch_ns), " from the launch to its end\n\n");
   if (!summary.has_value()) {
     return absl::StrCat(text, "no times of devices: ", kUntraced, "\n");
   }
@@ -258,25 +300,24 @@ std::string StatsTable(const proto::Plan& plan, const ClusterStats& stats,
 
 std::string CostsText(const ClusterStats& stats, const TraceSummary& summary,
                       const RunFacts& facts) {
-  const TimeNs wall = facts.launch_ns;
-  TimeNs busy = 0, waiting = 0, least = 0, most = 0, devices = 0;
+  const RunTimes times = TimesOf(stats, facts);
+  const TimeNs wall = times.wall, all = wall * times.devices;
+  TimeNs waiting = 0, most = 0, least = times.devices == 0 ? 0 : wall;
   for (const ClusterStats::Device& device : stats.devices) {
     if (device.busy_ns == 0 && device.waiting_ns == 0) continue;
-    ++devices;
-    least = devices == 1 ? device.busy_ns : std::min(least, device.busy_ns);
+    least = std::min(least, device.busy_ns);
     most = std::max(most, device.busy_ns);
-    busy += device.busy_ns;
     waiting += device.waiting_ns;
   }
-  const TimeNs all = wall * devices;
   std::vector<std::vector<std::string>> rows = {{"costs", "value"}};
-  rows.push_back({"step time", Time(StepTime(facts))});
+  rows.push_back({"step time", Time(times.step())});
+  rows.push_back({"period", Time(times.period)});
   rows.push_back({"steps", absl::StrCat(facts.steps)});
-  rows.push_back({"devices that do something", absl::StrCat(devices)});
-  rows.push_back({"utilization",
-                  absl::StrCat(Percent(busy, all), ", ", Percent(least, wall),
-                               " to ", Percent(most, wall))});
-  rows.push_back({"bubbles", Percent(all - busy, all)});
+  rows.push_back({"devices that do something", absl::StrCat(times.devices)});
+  rows.push_back({"utilization", absl::StrCat(Percent(times.busy, all), ", ",
+                                              Percent(least, wall), " to ",
+                                              Percent(most, wall))});
+  rows.push_back({"bubbles", Percent(all - times.busy, all)});
   rows.push_back({"of them at the head of a queue", Percent(waiting, all)});
   uint64_t sent = 0, bytes = 0;
   for (const ClusterStats::Host& host : stats.hosts) {
@@ -324,9 +365,18 @@ std::string StatsJson(const proto::Plan& plan, const ClusterStats& stats,
     json["run"]["event_hash"] = absl::StrFormat("%016x", stats.event_hash);
     json["run"]["virtual_ns"] = stats.now_ns;
   }
-  json["costs"] = {{"step_ns", StepTime(facts)},
+  const RunTimes times = TimesOf(stats, facts);
+  json["costs"] = {{"step_ns", times.step()},
+                   {"period_ns", nullptr},
+                   {"bubble", nullptr},
+                   {"period_bubble", nullptr},
                    {"launch_ns", facts.launch_ns},
                    {"devices", Json::array()}};
+  if (times.period > 0) {
+    json["costs"]["period_ns"] = times.period;
+    json["costs"]["bubble"] = times.Bubble(times.step());
+    json["costs"]["period_bubble"] = times.Bubble(times.period);
+  }
   for (const ClusterStats::Device& device : stats.devices) {
     Json one = {
         {"name", device.name}, {"busy_ns", nullptr}, {"wait_ns", nullptr}};

@@ -376,10 +376,47 @@ TEST(ReportsTest, StatisticsAsJson) {
                 "'x.feed' (f.mlir:1:1) to 'gang' (f.mlir:3:5) in firing 4; "
                 "2 such waits, 1.0 us in all"));
   EXPECT_THAT(table, HasSubstr("for others in all_reduce of 'gang' in"));
+  EXPECT_TRUE(json["costs"]["period_ns"].is_null());
+  EXPECT_TRUE(json["costs"]["bubble"].is_null());
   summary.events_dropped = 0;
   const std::string whole = StatsTable(plan, stats, summary, facts);
   EXPECT_EQ(whole.find("the last"), std::string::npos);
   EXPECT_THAT(whole, HasSubstr("time    of 2.0 us\n"));
+}
+
+TEST(ReportsTest, AStepLastsFromTheFirstBeginToTheLastEnd) {
+  ClusterStats stats;
+  stats.devices.resize(3);
+  stats.devices[0].busy_ns = 600;
+  stats.devices[0].first_begin_ns = 100;
+  stats.devices[0].first_end_ns = 420;
+  stats.devices[0].last_end_ns = 800;
+  stats.devices[1].busy_ns = 400;
+  stats.devices[1].first_begin_ns = 500;
+  stats.devices[1].first_end_ns = 550;
+  stats.devices[1].last_end_ns = 1100;
+  const RunFacts facts{.steps = 2, .launch_ns = 2000};
+  nlohmann::json costs = nlohmann::json::parse(
+      StatsJson(MakePlan(), stats, TraceSummary(), facts))["costs"];
+  EXPECT_EQ(costs["step_ns"], 500);
+  EXPECT_EQ(costs["period_ns"], 550);
+  EXPECT_EQ(costs["launch_ns"], 2000);
+  EXPECT_EQ(costs["bubble"], 0.5);
+  EXPECT_DOUBLE_EQ(costs["period_bubble"], 1 - 1000.0 / 2200);
+  EXPECT_THAT(CostsText(stats, TraceSummary(), facts),
+              ContainsRegex("period +550 ns\n"));
+  // One step.
+  costs = nlohmann::json::parse(
+      StatsJson(MakePlan(), stats, TraceSummary(),
+                RunFacts{.steps = 1, .launch_ns = 2000}))["costs"];
+  EXPECT_EQ(costs["step_ns"], 1000);
+  EXPECT_EQ(costs["period_ns"], 700);
+  // Two processes have two clocks.
+  stats.processes.resize(2);
+  costs = nlohmann::json::parse(
+      StatsJson(MakePlan(), stats, TraceSummary(), facts))["costs"];
+  EXPECT_EQ(costs["step_ns"], 1000);
+  EXPECT_EQ(costs["period_ns"], 550);
 }
 
 TEST(ReportsTest, WithoutATraceThereAreNoTimes) {
