@@ -9,11 +9,13 @@
 Each schedule runs on threads, in processes and in the simulation, with the values of
 NumPy and the bits of the order of the text. Then N random orders, a few swaps away from
 1f1b, run with the same bits if they can run, and are refused with a true circle if not.
-Exits with 77 if NumPy is missing.
+At last, simulated steps take as long as the costs of their calls and links say. Exits
+with 77 if NumPy is missing.
 """
 
 import argparse
 import itertools
+import json
 import os
 import pathlib
 import random
@@ -39,6 +41,9 @@ PROGRAMS = [
     (["--chunks=2"], ["interleaved"]),
     (["--chunks=2", "--layout=vee", "--split"], ["zbv", "dualpipe-v"]),
 ]
+WHOLE = ["gpipe", "1f1b", "eager-1f1b", "interleaved"]
+SPLIT = ["zb-h1", "zb-h2", "zbv", "dualpipe-v"]
+VEE = ["zbv", "dualpipe-v"]
 WAYS = [
     [f"--topology=1x1x{SLICES}"],
     [f"--topology={SLICES}x1x1", "--world=sim", "--seed=7"],
@@ -46,15 +51,23 @@ WAYS = [
 ]
 
 
+def parse_flags(slices, batches, flags):
+    parser = argparse.ArgumentParser()
+    pipeline.add_arguments(parser)
+    training.add_arguments(parser)
+    args = parser.parse_args([str(slices), str(batches), *flags])
+    return pipeline.finish(parser, args)
+
+
+def generate(slices, batches, flags):
+    return pipeline.generate(parse_flags(slices, batches, flags))
+
+
 class Trainer:
     """Runs one program. `bits` are those of its results in the order of the text."""
 
     def __init__(self, pw_run, folder, flags):
-        parser = argparse.ArgumentParser()
-        pipeline.add_arguments(parser)
-        training.add_arguments(parser)
-        args = parser.parse_args([str(SLICES), str(BATCHES), *flags])
-        pipeline.finish(parser, args)
+        args = parse_flags(SLICES, BATCHES, flags)
         folder.mkdir()
         self.command = [pw_run, *training.write(args, folder)]
         names = ["losses", *(f"w{i}" for i in range(SLICES * args.chunks))]
@@ -103,6 +116,26 @@ def check_schedules(pw_run, folder):
     return trainers[0], sum(trainer.runs for trainer in trainers)
 
 
+# Name, slices, micro-batches, and milliseconds of a stage: F, I and W, and of a link.
+# The first two are models of 1.5 and 14.6 billion parameters as measured by Qi et al.,
+# "Zero Bubble Pipeline Parallelism", table 4.
+PROFILES = [
+    ("1.5B", 8, 24, 18.522, 18.086, 9.337, 0.601),
+    ("14.6B", 16, 48, 11.347, 11.248, 8.132, 0.377),
+    ("unit", 4, 8, 10, 10, 10, 0),
+    ("uneven", 4, 8, 9, 13, 7, 0.5),
+    ("one", 1, 1, 10, 10, 10, 1),
+    ("one batch", 8, 1, 10, 11, 12, 1),
+    ("few batches", 8, 3, 10, 11, 12, 1),
+]
+
+
+# Nanoseconds in a simulation for a millisecond of these: times are a hundred times as
+# long, so that what messages and dispatch take, about a microsecond for each transfer,
+# does not show.
+SCALE = 100_000_000
+
+
 def needs(cell):
     """The cells whose results a cell reads, or None for a cell outside of the loop."""
     stage, kind, batch = cell
@@ -133,7 +166,7 @@ def is_live(rows):
 
 
 def parse(cell):
-    stage, kind, batch = re.fullmatch(r"(\d+)([FB])(\d+)", cell).groups()
+    stage, kind, batch = re.fullmatch(r"(\d+)([FBIW])(\d+)", cell).groups()
     return int(stage), kind, int(batch)
 
 
@@ -187,6 +220,121 @@ def check_orders(trainer, folder, count, seed):
     return live
 
 
+def step_of(rows, costs, hop, last):
+    """Nanoseconds from the first begin to the last end, and the longest such time of
+    one slice. `costs` are those of a stage and kind, `last` is the last stage."""
+    slices = {}
+    for index, row in enumerate(rows):
+        slices.update((stage, index) for stage, _, _ in row)
+    done, begins = {}, [None] * len(rows)
+    places, free = [0] * len(rows), [0] * len(rows)
+    left = sum(map(len, rows))
+    while left:
+        for index, row in enumerate(rows):
+            while places[index] < len(row):
+                stage, kind, batch = row[places[index]]
+                before = []
+                if kind == "F" and stage > 0:
+                    before = [(stage - 1, "F", batch)]
+                elif kind == "W":
+                    before = [(stage, "I", batch)]
+                elif kind != "F":
+                    before = [(stage, "F", batch)]
+                    if stage < last:
+                        before.append((stage + 1, kind, batch))
+                if any(cell not in done for cell in before):
+                    break
+                begin = max(
+                    [free[index]]
+                    + [done[c] + hop * (slices[c[0]] != index) for c in before]
+                )
+                free[index] = done[stage, kind, batch] = begin + costs[stage, kind]
+                begins[index] = begin if begins[index] is None else begins[index]
+                places[index] += 1
+                left -= 1
+    return max(free), max(end - begin for end, begin in zip(free, begins))
+
+
+def costs_of(command):
+    """The costs that a simulation prints."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    lines = [line for line in done.stdout.splitlines() if line[:1] == "{"]
+    if done.returncode != 0 or not lines:
+        sys.exit(f"FAILED {command}:\n{done.stdout}{done.stderr}")
+    return json.loads(lines[-1])["costs"]
+
+
+def check_times(pw_run, folder):
+    """Simulated steps. Returns how many there were."""
+    runs = 0
+    everything = os.environ.get("PATHWAYS_TEST_ALL")
+    for name, slices, batches, forward, to_input, to_weight, link in PROFILES:
+        if slices * batches > 200 and not everything:
+            continue
+        machines = folder / "machines.textproto"
+        island = "islands { hosts { devices {} } }\n"
+        seconds = link * SCALE / 1e9 or 1e-9
+        links = f"dcn {{ bytes_per_second: 1e15 latency_seconds: {seconds} }}\n"
+        machines.write_text(island * slices + links)
+        for schedule in SPLIT + WHOLE:
+            chunks = 2 if schedule in [*VEE, "interleaved"] else 1
+            if batches < 2 * slices and schedule in VEE or (
+                batches % slices and schedule == "interleaved"
+            ):
+                continue
+            flags = [f"--chunks={chunks}", "--rows=1", "--width=1"]
+            flags += ["--layout=vee"] if schedule in VEE else []
+            flags += ["--split"] if schedule in SPLIT else []
+            program = folder / "times.mlir"
+            program.write_text(generate(slices, batches, flags))
+            costs = {"F": forward, "I": to_input, "W": to_weight}
+            costs["B"] = to_input + to_weight
+            ns = {kind: round(ms * SCALE / chunks) for kind, ms in costs.items()}
+            kinds = "FIW" if schedule in SPLIT else "FB"
+            given = {f"*{kind}": ns[kind] for kind in kinds}
+            if name == "uneven":
+                given["1F"] = 2 * ns["F"]
+            order = folder / "times.csv"
+            command = [pw_run, program, "--world=sim", "--costs-only", "--stats=json"]
+            command += [f"--topology={machines}", "--links=cost"]
+            command += [f"--schedule={schedule}", f"--emit-order={order}"]
+            command += [f"--cost={label}={time}ns" for label, time in given.items()]
+            got = costs_of(command)
+            runs += 1
+            rows = [
+                [parse(cell) for cell in line.split(",")]
+                for line in order.read_text().splitlines()
+            ]
+            stages = slices * chunks
+            of_stage = {
+                (stage, kind): given.get(f"{stage}{kind}", given[f"*{kind}"])
+                for stage in range(stages)
+                for kind in kinds
+            }
+            step, span = step_of(rows, of_stage, round(link * SCALE), stages - 1)
+            busy = batches * sum(of_stage.values())
+            bubble = 1 - busy / slices / step
+            if (
+                abs(got["step_ns"] - step) > 1e-5 * step
+                or abs(got["bubble"] - bubble) > 5e-5
+            ):
+                sys.exit(
+                    f"FAILED {name} {schedule}: step {got['step_ns']}, not {step}, "
+                    f"bubble {got['bubble']}, not {bubble}"
+                )
+            text = f"step {step / SCALE:.4f} ms, bubble {bubble:.4f}"
+            if schedule in ("zb-h2", "zbv"):
+                # Where all stages are alike, a step takes this after the one before.
+                period = costs_of([*command, "--steps=4"])["period_ns"]
+                runs += 1
+                is_alike = name in ("1.5B", "14.6B", "unit")
+                if not (span * (1 - 1e-5) * is_alike < period < span * (1 + 1e-5)):
+                    sys.exit(f"FAILED {name} {schedule}: period {period}, not {span}")
+                text += f", of the period {1 - busy / slices / period:.4f}"
+            print(f"{name:12} {schedule:12} {text}")
+    return runs
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("pw_run")
@@ -202,6 +350,8 @@ def main():
         folder = pathlib.Path(name)
         trainer, runs = check_schedules(args.pw_run, folder)
         live = check_orders(trainer, folder, args.orders, args.seed)
+        times = check_times(args.pw_run, folder)
+    print(f"{times} simulated steps that take as long as the costs of calls say")
     print(f"{runs} runs, and {live} of {args.orders} random orders, with the same bits")
 
 

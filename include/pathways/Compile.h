@@ -97,6 +97,11 @@ struct CompileOptions {
   /// File to which the orders of loops with a schedule are written; empty:
   /// none.
   std::string emit_order = {};
+  /// Costs that replace those of calls whose label fits a pattern, as
+  /// "PATTERN=TIME", such as "*F=18.522ms". The last that fits counts. They
+  /// change the times of simulations and `PlanCosts`, and no bit of results. A
+  /// pattern that fits no label is an error.
+  std::vector<std::string> label_costs = {};
   /// Name of the pw.program to compile; may be empty if the text has only one.
   std::string program = {};
   /// Profile of an earlier run of the same text, on any mesh and machines, as

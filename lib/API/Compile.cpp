@@ -294,6 +294,7 @@ Status Compilation::lower() {
   pipelineOptions.schedule = options.schedule;
   pipelineOptions.emitOrder = options.emit_order;
   pipelineOptions.profile = options.profile;
+  pipelineOptions.labelCosts = options.label_costs;
   pipelineOptions.kernelCache = options.kernel_cache;
   pipelineOptions.kernelCacheBytes = options.kernel_cache_bytes;
   pipelineOptions.explainKernels = options.explain_kernels;

@@ -24,9 +24,10 @@ using Kind = ActionGraph::Kind;
 class GraphBuilder {
 public:
   GraphBuilder(ProgramOp program, PlacedModule &module, const CostModel &costs,
-               KernelTable &kernels, uint32_t credits)
-      : program(program), module(module), costs(costs), kernels(kernels),
-        credits(credits), graph(program.getSymName(), program.getLoc()) {}
+               LabelCosts &byLabel, KernelTable &kernels, uint32_t credits)
+      : program(program), module(module), costs(costs), byLabel(byLabel),
+        kernels(kernels), credits(credits),
+        graph(program.getSymName(), program.getLoc()) {}
 
   FailureOr<ActionGraph> build();
 
@@ -65,6 +66,7 @@ private:
   ProgramOp program;
   PlacedModule &module;
   const CostModel &costs;
+  LabelCosts &byLabel;
   KernelTable &kernels;
   uint32_t credits;
   ActionGraph graph;
@@ -312,11 +314,13 @@ LogicalResult GraphBuilder::addCall(CallOp call) {
     return failure();
 
   std::optional<StringRef> label = call.getLabel();
-  ActionGraph::Action &gang =
-      graph.addAction(Kind::Gang,
-                      label ? (call.getSlice().getValue() + "." + *label).str()
-                            : call.getCallee().str(),
-                      *slice, kernel->costNs, call.getLoc());
+  ActionGraph::Action &gang = graph.addAction(
+      Kind::Gang,
+      label ? (call.getSlice().getValue() + "." + *label).str()
+            : call.getCallee().str(),
+      *slice,
+      label ? byLabel.find(*label).value_or(kernel->costNs) : kernel->costNs,
+      call.getLoc());
   gang.kernel = kernel;
   std::string name = gang.name;
   uint32_t number = graph.lastAction();
@@ -478,10 +482,10 @@ FailureOr<ActionGraph> GraphBuilder::build() {
   return std::move(graph);
 }
 
-FailureOr<ActionGraph> mlir::pathways::buildGraph(ProgramOp program,
-                                                  PlacedModule &module,
-                                                  const CostModel &costs,
-                                                  KernelTable &kernels,
-                                                  uint32_t credits) {
-  return GraphBuilder(program, module, costs, kernels, credits).build();
+FailureOr<ActionGraph>
+mlir::pathways::buildGraph(ProgramOp program, PlacedModule &module,
+                           const CostModel &costs, LabelCosts &byLabel,
+                           KernelTable &kernels, uint32_t credits) {
+  return GraphBuilder(program, module, costs, byLabel, kernels, credits)
+      .build();
 }

@@ -11,6 +11,7 @@
 
 #include "ActionGraph.h"
 #include "KernelTable.h"
+#include "LabelCosts.h"
 #include "mlir/IR/SymbolTable.h"
 
 namespace mlir::pathways {
@@ -28,13 +29,13 @@ struct PlacedModule {
 
 /// Returns the action graph of `program`, which is placed and has explicit
 /// movement. Takes the kernels of its calls from `kernels`, which must outlive
-/// the graph. If an argument is carried into another one and buffers have one
-/// slot (`credits` 1), inserts a copy into the program. Emits a remark for each
-/// donation whose memory is not reused. Fails, with a diagnostic, at anything
-/// not in the required form.
+/// the graph; `byLabel` replaces their costs. If an argument is carried into
+/// another one and buffers have one slot (`credits` 1), inserts a copy into the
+/// program. Emits a remark for each donation whose memory is not reused. Fails,
+/// with a diagnostic, at anything not in the required form.
 FailureOr<ActionGraph> buildGraph(ProgramOp program, PlacedModule &module,
-                                  const CostModel &costs, KernelTable &kernels,
-                                  uint32_t credits);
+                                  const CostModel &costs, LabelCosts &byLabel,
+                                  KernelTable &kernels, uint32_t credits);
 
 } // namespace mlir::pathways
 

@@ -107,12 +107,12 @@ struct LowerToPlan
   using LowerToPlanBase::LowerToPlanBase;
 
   LogicalResult lower(ProgramOp program, PlacedModule &module,
-                      const CostModel &costs) {
+                      const CostModel &costs, LabelCosts &byLabel) {
     KernelTable kernels(costs);
     uint32_t most =
         credits ? std::min<unsigned>(credits, stepsInFlight) : stepsInFlight;
     FailureOr<ActionGraph> graph =
-        buildGraph(program, module, costs, kernels, most);
+        buildGraph(program, module, costs, byLabel, kernels, most);
     if (failed(graph))
       return failure();
     explain(program, profile, kernels.getKernels());
@@ -152,6 +152,11 @@ struct LowerToPlan
     if (failed(measured))
       return signalPassFailure();
     const CostModel costs(*measured);
+    Location loc = programs.front().getLoc();
+    auto emitError = [&] { return mlir::emitError(loc); };
+    FailureOr<LabelCosts> byLabel = LabelCosts::parse(labelCosts, emitError);
+    if (failed(byLabel))
+      return signalPassFailure();
     PlacedModule module(root);
     SetVector<Operation *> dead;
     for (ProgramOp program : programs) {
@@ -160,10 +165,12 @@ struct LowerToPlan
                 module.symbols.lookup(call.getCalleeAttr().getAttr()))
           dead.insert(callee);
       });
-      if (failed(lower(program, module, costs)))
+      if (failed(lower(program, module, costs, *byLabel)))
         return signalPassFailure();
       program.erase();
     }
+    if (failed(byLabel->checkUse(emitError)))
+      return signalPassFailure();
     // Functions that programs run, directly or indirectly, live on in kernels.
     // Functions that others call, too, stay.
     auto calls = [&](Operation *function, auto use) {

@@ -78,6 +78,7 @@ void mlir::pathways::buildCompilePipeline(OpPassManager &pm,
   lower.stepsInFlight = options.stepsInFlight;
   lower.credits = options.credits;
   lower.profile = options.profile;
+  lower.labelCosts.assign(options.labelCosts.begin(), options.labelCosts.end());
   pm.addPass(createLowerToPlan(lower));
   // Compiles for the devices of the topology to which slices may be bound.
   CompileKernelsOptions compile;

@@ -60,6 +60,7 @@ bool Compile(const Options& options, std::string text,
   compile.program = options.program;
   compile.schedule = options.schedule;
   compile.emit_order = options.emit_order;
+  compile.label_costs = options.label_costs;
   compile.profile = options.profile;
   compile.kernel_cache = options.kernel_cache;
   compile.kernel_cache_bytes = options.kernel_cache_bytes;
@@ -128,10 +129,21 @@ bool LoadProgram(const Options& options, Loaded* loaded, Failure* failure) {
           failure, kUsageError,
           absl::StrCat("--mesh: ", name, " is a plan, whose meshes are fixed"));
     }
-    if (!options.profile.empty()) {
-      return Fail(failure, kUsageError,
-                  absl::StrCat("--profile: ", name,
-                               " is a plan, whose costs are fixed"));
+    for (auto [flag, is_given] :
+         {std::make_pair("--profile", !options.profile.empty()),
+          std::make_pair("--cost", !options.label_costs.empty())}) {
+      if (!is_given) continue;
+      return Fail(
+          failure, kUsageError,
+          absl::StrCat(flag, ": ", name, " is a plan, whose costs are fixed"));
+    }
+    for (auto [flag, value] :
+         {std::make_pair("--schedule", &options.schedule),
+          std::make_pair("--emit-order", &options.emit_order)}) {
+      if (value->empty()) continue;
+      return Fail(
+          failure, kUsageError,
+          absl::StrCat(flag, ": ", name, " is a plan, whose order is fixed"));
     }
     for (auto [flag, value] : {std::make_pair("--carry", &options.carry),
                                std::make_pair("--stepped", &options.stepped),

@@ -183,6 +183,10 @@ std::vector<Flag> CompileFlags(Options& o) {
        Text{&o.schedule}},
       {"--emit-order", "FILE", "Write the order that a schedule gave",
        Text{&o.emit_order}},
+      {"--cost", "PATTERN=TIME",
+       "Cost of the calls whose label fits, such as *F=18.522ms, in place of "
+       "the estimate; the last that fits counts",
+       Texts{&o.label_costs}},
       {"--profile", "FILE",
        "File that --profile-out of another run wrote: measured costs replace "
        "estimates; results are the same",

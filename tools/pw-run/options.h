@@ -83,9 +83,10 @@ struct Options {
   std::string emit_plan_text;  // path or "-"
   std::string schedule;        // name, or "@" and a path; empty: of the text
   std::string emit_order;      // path; empty: none
-  std::string trace;           // path; "-": standard output; empty: none
-  std::string profile_out;     // path; "-": standard output; empty: none
-  std::string stats;           // "", "table", "json" or "@PATH" (as JSON)
+  std::vector<std::string> label_costs;  // PATTERN=TIME
+  std::string trace;        // path; "-": standard output; empty: none
+  std::string profile_out;  // path; "-": standard output; empty: none
+  std::string stats;        // "", "table", "json" or "@PATH" (as JSON)
 };
 
 struct ParsedOptions {

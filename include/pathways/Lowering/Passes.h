@@ -81,6 +81,10 @@ struct CompileOptions : public PassPipelineOptions<CompileOptions> {
       *this, "profile",
       llvm::cl::desc("A file with the measured costs of the program's parts; "
                      "empty: none")};
+  PassOptions::ListOption<std::string> labelCosts{
+      *this, "label-costs",
+      llvm::cl::desc("Costs of calls by label, such as *F=18ms; the last that "
+                     "fits counts")};
   PassOptions::Option<std::string> kernelCache{
       *this, "kernel-cache",
       llvm::cl::desc("Folder of compiled kernels; empty: none")};

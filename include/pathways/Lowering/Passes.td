@@ -47,11 +47,13 @@ def LowerToPlan : Pass<"pw-lower-to-plan", "::mlir::ModuleOp"> {
     remark gives the reason.
 
     The costs of actions are those measured in `profile`. Other costs are estimates; a
-    remark gives the number of such computations.
+    remark gives the number of such computations. `label-costs` gives calls whose label
+    fits a pattern another cost.
 
     Fails with an error at an op that is not in the required form, naming the pass that
-    brings it there, and if `profile` cannot be read or is of another program. Time and
-    size do not depend on the number of shards.
+    brings it there, if `profile` cannot be read or is of another program, and if
+    `label-costs` has a pattern that fits no label. Time and size do not depend on the
+    number of shards.
   }];
   let options = [
     Option<"stepsInFlight", "steps-in-flight", "unsigned", /*default=*/"2",
@@ -59,7 +61,9 @@ def LowerToPlan : Pass<"pw-lower-to-plan", "::mlir::ModuleOp"> {
     Option<"credits", "credits", "unsigned", /*default=*/"0",
            "Slots of an array that is fed, fetched or moved; 0: steps in flight">,
     Option<"profile", "profile", "std::string", /*default=*/[{""}],
-           "A file with the measured costs of the program's parts; empty: none">
+           "A file with the measured costs of the program's parts; empty: none">,
+    ListOption<"labelCosts", "label-costs", "std::string",
+               "Costs of calls by label, such as *F=18ms; the last that fits counts">
   ];
   let dependentDialects = ["::mlir::pathways::plan::PlanDialect",
                            "::mlir::pathways::PathwaysDialect"];
