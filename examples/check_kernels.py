@@ -19,13 +19,21 @@ HERE = pathlib.Path(__file__).resolve().parent
 FLAGS = ["--compile-only", "--explain-kernels"]
 
 
-def commands(pw_run):
+def commands(pw_run, folder):
     for script in sorted(HERE.glob("*/run")):
+        if script.parent.name == "schedules":
+            continue
         ways = sorted(script.parent.glob("parallel/*.mlir"))
         for way in ways:
             yield [script, f"--parallel={way.stem}", "--steps=1", *FLAGS]
         if not ways:
             yield [script, *FLAGS]
+    for flags in ([], ["--split"]):
+        program = pathlib.Path(folder, f"pipeline{len(flags)}.mlir")
+        with program.open("w") as file:
+            generate = [sys.executable, HERE / "schedules" / "generate", "2", "3"]
+            subprocess.run([*generate, *flags], stdout=file, check=True)
+        yield [pw_run, program, "--topology=1x1x2", *FLAGS]
     for program in sorted(HERE.glob("tutorial/*.mlir")):
         yield [pw_run, program, "--topology=2x1x8", "--oversubscribe", *FLAGS]
 
@@ -36,7 +44,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         env = {**os.environ, "PW_RUN": pw_run,
                "PATHWAYS_KERNEL_CACHE": os.path.join(folder, "kernels")}
-        for command in commands(pw_run):
+        for command in commands(pw_run, folder):
             run = subprocess.run(command, env=env, stdout=subprocess.PIPE,
                                  stderr=subprocess.STDOUT, text=True, check=False)
             what = " ".join(str(word) for word in command)
