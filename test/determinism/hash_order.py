@@ -28,6 +28,8 @@ EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / 'examples'
 TOPOLOGY = '2x2x4'
 # A kernel of theirs never returns, and a simulation runs kernels.
 ENDLESS = ['stuck']
+# The script of this one makes arrays with NumPy, and its program is generated.
+GENERATED = 'schedules'
 # Of a kernel's compilation, the time it took.
 TIMES = re.compile(rb'\d+\.\d+$', re.MULTILINE)
 
@@ -102,12 +104,18 @@ def main():
             whole.write_text(way.read_text() +
                              (way.parents[1] / 'program.mlir').read_text())
             programs.append(whole)
+        pipeline = pathlib.Path(name) / f'{GENERATED}.mlir'
+        pipeline.write_bytes(subprocess.run(
+            [sys.executable, EXAMPLES / GENERATED / 'generate', '2', '3', '--split'],
+            stdout=subprocess.PIPE, check=True).stdout)
+        programs.append(pipeline)
         for program in programs:
             failures += compare(f'{program.parent.name}/{program.name}', lambda p=program: written(
                 pw_run, pw_opt, str(p), pathlib.Path(name)))
         for script in sorted(EXAMPLES.glob('*/run')):
             # Plans have names of files, and these are in a new folder each time.
-            if (script.parent / 'parallel').exists() or script.parent.name in ENDLESS:
+            if ((script.parent / 'parallel').exists() or
+                    script.parent.name in [*ENDLESS, GENERATED]):
                 continue
             failures += compare(script.relative_to(EXAMPLES),
                                 lambda s=script: simulated(pw_run, s))
