@@ -31,6 +31,7 @@ except ImportError as missing:
     sys.exit(77)
 
 import pipeline
+from pipeline import SPLIT, VEE
 
 SLICES, BATCHES = 3, 6
 
@@ -41,14 +42,28 @@ PROGRAMS = [
     (["--chunks=2"], ["interleaved"]),
     (["--chunks=2", "--layout=vee", "--split"], ["zbv", "dualpipe-v"]),
 ]
-WHOLE = ["gpipe", "1f1b", "eager-1f1b", "interleaved"]
-SPLIT = ["zb-h1", "zb-h2", "zbv", "dualpipe-v"]
-VEE = ["zbv", "dualpipe-v"]
+WHOLE = ("gpipe", "1f1b", "eager-1f1b", "interleaved")
 WAYS = [
     [f"--topology=1x1x{SLICES}"],
     [f"--topology={SLICES}x1x1", "--world=sim", "--seed=7"],
     [f"--topology=1x{SLICES}x1", "--processes"],
 ]
+# Name, slices, micro-batches, and milliseconds of a stage: F, I and W, and of a link.
+# The first two are models of 1.5 and 14.6 billion parameters as measured by Qi et al.,
+# "Zero Bubble Pipeline Parallelism", table 4.
+PROFILES = [
+    ("1.5B", 8, 24, 18.522, 18.086, 9.337, 0.601),
+    ("14.6B", 16, 48, 11.347, 11.248, 8.132, 0.377),
+    ("unit", 4, 8, 10, 10, 10, 0),
+    ("uneven", 4, 8, 9, 13, 7, 0.5),
+    ("one", 1, 1, 10, 10, 10, 1),
+    ("one batch", 8, 1, 10, 11, 12, 1),
+    ("few batches", 8, 3, 10, 11, 12, 1),
+]
+# Nanoseconds in a simulation for a millisecond of these: times are a hundred times as
+# long, so that what messages and dispatch take, about a microsecond for each transfer,
+# does not show.
+SCALE = 100_000_000
 
 
 def parse_flags(slices, batches, flags):
@@ -116,39 +131,24 @@ def check_schedules(pw_run, folder):
     return trainers[0], sum(trainer.runs for trainer in trainers)
 
 
-# Name, slices, micro-batches, and milliseconds of a stage: F, I and W, and of a link.
-# The first two are models of 1.5 and 14.6 billion parameters as measured by Qi et al.,
-# "Zero Bubble Pipeline Parallelism", table 4.
-PROFILES = [
-    ("1.5B", 8, 24, 18.522, 18.086, 9.337, 0.601),
-    ("14.6B", 16, 48, 11.347, 11.248, 8.132, 0.377),
-    ("unit", 4, 8, 10, 10, 10, 0),
-    ("uneven", 4, 8, 9, 13, 7, 0.5),
-    ("one", 1, 1, 10, 10, 10, 1),
-    ("one batch", 8, 1, 10, 11, 12, 1),
-    ("few batches", 8, 3, 10, 11, 12, 1),
-]
-
-
-# Nanoseconds in a simulation for a millisecond of these: times are a hundred times as
-# long, so that what messages and dispatch take, about a microsecond for each transfer,
-# does not show.
-SCALE = 100_000_000
-
-
 def needs(cell):
-    """The cells whose results a cell reads, or None for a cell outside of the loop."""
+    """The cells whose results a cell reads. Some of them may not be in the loop."""
     stage, kind, batch = cell
     if kind == "F":
         yield (stage - 1, "F", batch)
+        return
+    if kind == "W":
+        yield (stage, "I", batch)
     else:
         yield (stage, "F", batch)
-        yield (stage + 1, "B", batch)
-        yield (stage, "B", batch - 1)  # adds to what this one gave
+        yield (stage + 1, kind, batch)
+    if kind != "I":
+        yield (stage, kind, batch - 1)  # adds to what this one gave
 
 
-def is_live(rows):
-    """True if the cells can run with each row in its order."""
+def run_rows(rows):
+    """The cells that can run with each row in its order, each after those that it
+    needs: the number of its row, the cell, and the cells that it needs."""
     cells = {cell for row in rows for cell in row}
     done = set()
     places = [0] * len(rows)
@@ -156,18 +156,30 @@ def is_live(rows):
     while progress:
         progress = False
         for index, row in enumerate(rows):
-            while places[index] < len(row) and all(
-                cell in done or cell not in cells for cell in needs(row[places[index]])
-            ):
-                done.add(row[places[index]])
+            while places[index] < len(row):
+                cell = row[places[index]]
+                before = cells.intersection(needs(cell))
+                if not before <= done:
+                    break
+                yield index, cell, before
+                done.add(cell)
                 places[index] += 1
                 progress = True
-    return len(done) == len(cells)
+
+
+def is_live(rows):
+    """True if all cells can run."""
+    return sum(1 for _ in run_rows(rows)) == sum(map(len, rows))
 
 
 def parse(cell):
     stage, kind, batch = re.fullmatch(r"(\d+)([FBIW])(\d+)", cell).groups()
     return int(stage), kind, int(batch)
+
+
+def read_order(path):
+    lines = path.read_text().splitlines()
+    return [[parse(cell) for cell in line.split(",")] for line in lines]
 
 
 def is_circle(text, rows):
@@ -195,10 +207,7 @@ def check_orders(trainer, folder, count, seed):
     """Random orders. Returns how many could run."""
     rng = random.Random(seed)
     path = folder / "swapped.csv"
-    good = [
-        [parse(cell) for cell in line.split(",")]
-        for line in (folder / "order.csv").read_text().splitlines()
-    ]
+    good = read_order(folder / "order.csv")
     live = 0
     for _ in range(count):
         rows = [list(row) for row in good]
@@ -220,39 +229,17 @@ def check_orders(trainer, folder, count, seed):
     return live
 
 
-def step_of(rows, costs, hop, last):
+def step_of(rows, costs, hop):
     """Nanoseconds from the first begin to the last end, and the longest such time of
-    one slice. `costs` are those of a stage and kind, `last` is the last stage."""
-    slices = {}
-    for index, row in enumerate(rows):
-        slices.update((stage, index) for stage, _, _ in row)
-    done, begins = {}, [None] * len(rows)
-    places, free = [0] * len(rows), [0] * len(rows)
-    left = sum(map(len, rows))
-    while left:
-        for index, row in enumerate(rows):
-            while places[index] < len(row):
-                stage, kind, batch = row[places[index]]
-                before = []
-                if kind == "F" and stage > 0:
-                    before = [(stage - 1, "F", batch)]
-                elif kind == "W":
-                    before = [(stage, "I", batch)]
-                elif kind != "F":
-                    before = [(stage, "F", batch)]
-                    if stage < last:
-                        before.append((stage + 1, kind, batch))
-                if any(cell not in done for cell in before):
-                    break
-                begin = max(
-                    [free[index]]
-                    + [done[c] + hop * (slices[c[0]] != index) for c in before]
-                )
-                free[index] = done[stage, kind, batch] = begin + costs[stage, kind]
-                begins[index] = begin if begins[index] is None else begins[index]
-                places[index] += 1
-                left -= 1
-    return max(free), max(end - begin for end, begin in zip(free, begins))
+    one slice. `costs` are those of a stage and kind."""
+    slice_of = {cell: index for index, row in enumerate(rows) for cell in row}
+    ends, begins, free = {}, {}, [0] * len(rows)
+    for index, cell, before in run_rows(rows):
+        arrivals = [ends[c] + hop * (slice_of[c] != index) for c in before]
+        begin = max([free[index], *arrivals])
+        begins.setdefault(index, begin)
+        free[index] = ends[cell] = begin + costs[cell[:2]]
+    return max(free), max(free[index] - begin for index, begin in begins.items())
 
 
 def costs_of(command):
@@ -277,7 +264,7 @@ def check_times(pw_run, folder):
         links = f"dcn {{ bytes_per_second: 1e15 latency_seconds: {seconds} }}\n"
         machines.write_text(island * slices + links)
         for schedule in SPLIT + WHOLE:
-            chunks = 2 if schedule in [*VEE, "interleaved"] else 1
+            chunks = 2 if schedule in (*VEE, "interleaved") else 1
             if batches < 2 * slices and schedule in VEE or (
                 batches % slices and schedule == "interleaved"
             ):
@@ -301,17 +288,13 @@ def check_times(pw_run, folder):
             command += [f"--cost={label}={time}ns" for label, time in given.items()]
             got = costs_of(command)
             runs += 1
-            rows = [
-                [parse(cell) for cell in line.split(",")]
-                for line in order.read_text().splitlines()
-            ]
-            stages = slices * chunks
+            rows = read_order(order)
             of_stage = {
                 (stage, kind): given.get(f"{stage}{kind}", given[f"*{kind}"])
-                for stage in range(stages)
+                for stage in range(slices * chunks)
                 for kind in kinds
             }
-            step, span = step_of(rows, of_stage, round(link * SCALE), stages - 1)
+            step, span = step_of(rows, of_stage, round(link * SCALE))
             busy = batches * sum(of_stage.values())
             bubble = 1 - busy / slices / step
             if (

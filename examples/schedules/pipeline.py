@@ -7,7 +7,9 @@ A stage is a layer, relu(x w). The loss is half of the squared difference to the
 targets, and each stage updates its weights after the last micro-batch.
 """
 
-import argparse
+# The schedules whose backward calls are in halves, and those of two stages a slice.
+SPLIT = ("zb-h1", "zb-h2", "zbv", "dualpipe-v")
+VEE = ("zbv", "dualpipe-v")
 
 
 def slices_of(args):

@@ -88,8 +88,11 @@ static StageOrder makeGPipe(PipelineShape shape) {
 }
 
 /// `factor` times as many forward calls as there are later stages come first,
-/// then forward and backward calls in turns.
-static StageOrder makeOneFOneB(PipelineShape shape, int64_t factor) {
+/// then forward and backward calls in turns. If backward calls are in halves,
+/// the second half of a micro-batch comes `factor` times `stage` micro-batches
+/// after the first.
+static StageOrder makeTurns(PipelineShape shape, int64_t factor,
+                            char backward) {
   return writeRows(shape.devices, [&](int64_t stage, RowWriter &row) {
     int64_t warmUp =
         std::min(factor * (shape.devices - stage - 1), shape.batches);
@@ -98,23 +101,7 @@ static StageOrder makeOneFOneB(PipelineShape shape, int64_t factor) {
     for (int64_t i = 0; i < shape.batches; ++i) {
       if (warmUp + i < shape.batches)
         row.add('F', stage);
-      row.add('B', stage);
-    }
-  });
-}
-
-/// Backward calls are in halves, otherwise as above. The second half of a
-/// micro-batch comes `factor` times `stage` micro-batches after the first.
-static StageOrder makeZeroBubble(PipelineShape shape, int64_t factor) {
-  return writeRows(shape.devices, [&](int64_t stage, RowWriter &row) {
-    int64_t warmUp =
-        std::min(factor * (shape.devices - stage - 1), shape.batches);
-    for (int64_t i = 0; i < warmUp; ++i)
-      row.add('F', stage);
-    for (int64_t i = 0; i < shape.batches; ++i) {
-      if (warmUp + i < shape.batches)
-        row.add('F', stage);
-      row.add('I', stage);
+      row.add(backward, stage);
       if (i >= factor * stage)
         row.addHalf();
     }
@@ -239,11 +226,11 @@ struct Schedule {
 
 const Schedule kSchedules[] = {
     {"gpipe", makeGPipe, 1},
-    {"1f1b", [](PipelineShape shape) { return makeOneFOneB(shape, 1); }, 1},
-    {"eager-1f1b", [](PipelineShape shape) { return makeOneFOneB(shape, 2); },
+    {"1f1b", [](PipelineShape shape) { return makeTurns(shape, 1, 'B'); }, 1},
+    {"eager-1f1b", [](PipelineShape shape) { return makeTurns(shape, 2, 'B'); },
      1},
-    {"zb-h1", [](PipelineShape shape) { return makeZeroBubble(shape, 1); }, 1},
-    {"zb-h2", [](PipelineShape shape) { return makeZeroBubble(shape, 2); }, 1},
+    {"zb-h1", [](PipelineShape shape) { return makeTurns(shape, 1, 'I'); }, 1},
+    {"zb-h2", [](PipelineShape shape) { return makeTurns(shape, 2, 'I'); }, 1},
     {"interleaved", makeInterleaved, 0, 0, 1, true},
     {"zbv", makeZbv, 2, 2, -1},
     {"dualpipe-v", makeDualPipeV, 2, 2, 0},
