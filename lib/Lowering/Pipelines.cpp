@@ -62,6 +62,9 @@ void mlir::pathways::buildCompilePipeline(OpPassManager &pm,
     insert.topology = "local";
   insert.profile = options.profile;
   pm.addPass(createInsertTransfers(insert));
+  // Runs when bodies compute shards, so that splitting a body cannot change how
+  // it is cut over the devices, and before the calls are put in order.
+  pm.addPass(createSplitBackward({options.schedule}));
   // Runs as late as possible, since it makes the program long.
   UnrollLoopsOptions unroll;
   unroll.schedule = options.schedule;

@@ -190,6 +190,11 @@ static LogicalResult parseCell(StringRef text, const LoopCells &cells,
   return error;
 }
 
+/// Returns true if the character may be before or behind a cell in a file.
+static bool isBetweenCells(char c) {
+  return StringRef(", \t\r\n\"").contains(c);
+}
+
 static FailureOr<LoopOrder> readOrder(ForOp loop, StringRef path,
                                       const LoopCells &cells) {
   auto fail = [&] {
@@ -231,6 +236,30 @@ static FailureOr<LoopOrder> readOrder(ForOp loop, StringRef path,
   for (auto [row, list] : llvm::zip_equal(cells.getRows(), table))
     order.push_back({row.slice, std::move(list)});
   return order;
+}
+
+FailureOr<llvm::StringSet<>> mlir::pathways::findHalves(StringRef schedule) {
+  llvm::StringSet<> stages;
+  StringRef path = schedule;
+  if (!path.consume_front("@")) {
+    if (hasHalves(schedule))
+      stages.insert("*");
+    return stages;
+  }
+  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
+                                            /*RequiresNullTerminator=*/false);
+  if (!buffer || (*buffer)->getBufferSize() > kMaxFileBytes)
+    return failure();
+  StringRef rest = (*buffer)->getBuffer();
+  while (!rest.empty()) {
+    StringRef cell = rest.take_until(isBetweenCells);
+    rest = rest.drop_front(std::min(rest.size(), cell.size() + 1));
+    StringRef label = cell.rtrim("0123456789");
+    if (label.size() < cell.size() &&
+        (label.consume_back("I") || label.consume_back("W")))
+      stages.insert(label);
+  }
+  return stages;
 }
 
 std::string mlir::pathways::printOrder(const LoopOrder &order) {

@@ -16,6 +16,8 @@
 
 #include "pathways/Dialect/Pathways/Pathways.h"
 
+#include "llvm/ADT/StringSet.h"
+
 #include <string>
 #include <vector>
 
@@ -48,6 +50,12 @@ struct LoopNode {
 
 /// Returns true if an operation of the region of `loop` has a label.
 bool hasLabels(ForOp loop);
+
+/// Returns the stages whose backward calls are in halves, at least in a part of
+/// the iterations, with this schedule: "2" if a file has cells of label 2I or
+/// 2W, "*" for all stages. Fails, without a diagnostic, if the file cannot be
+/// read. Cells that are no cells of the loop count, too.
+FailureOr<llvm::StringSet<>> findHalves(StringRef schedule);
 
 /// Returns the order that `schedule` gives to the cells of `nodes`: the name of
 /// a schedule, or @FILE for a file of orders. Fails, with a diagnostic at

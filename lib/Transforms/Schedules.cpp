@@ -222,6 +222,7 @@ struct Schedule {
   /// Least number of micro-batches: `perDevice` * devices + `more`.
   int64_t perDevice = 0, more = 1;
   bool isMultiple = false; ///< micro-batches are a multiple of devices
+  bool hasHalves = false;  ///< some backward calls are in halves
 };
 
 const Schedule kSchedules[] = {
@@ -229,11 +230,13 @@ const Schedule kSchedules[] = {
     {"1f1b", [](PipelineShape shape) { return makeTurns(shape, 1, 'B'); }, 1},
     {"eager-1f1b", [](PipelineShape shape) { return makeTurns(shape, 2, 'B'); },
      1},
-    {"zb-h1", [](PipelineShape shape) { return makeTurns(shape, 1, 'I'); }, 1},
-    {"zb-h2", [](PipelineShape shape) { return makeTurns(shape, 2, 'I'); }, 1},
+    {"zb-h1", [](PipelineShape shape) { return makeTurns(shape, 1, 'I'); }, 1,
+     0, 1, false, true},
+    {"zb-h2", [](PipelineShape shape) { return makeTurns(shape, 2, 'I'); }, 1,
+     0, 1, false, true},
     {"interleaved", makeInterleaved, 0, 0, 1, true},
-    {"zbv", makeZbv, 2, 2, -1},
-    {"dualpipe-v", makeDualPipeV, 2, 2, 0},
+    {"zbv", makeZbv, 2, 2, -1, false, true},
+    {"dualpipe-v", makeDualPipeV, 2, 2, 0, false, true},
 };
 } // namespace
 
@@ -242,6 +245,12 @@ std::string mlir::pathways::listSchedules() {
       llvm::map_range(kSchedules,
                       [](const Schedule &entry) { return entry.name; }),
       ", ");
+}
+
+bool mlir::pathways::hasHalves(StringRef name) {
+  return llvm::any_of(kSchedules, [&](const Schedule &entry) {
+    return entry.name == name && entry.hasHalves;
+  });
 }
 
 FailureOr<StageOrder>

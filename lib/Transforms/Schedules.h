@@ -39,6 +39,10 @@ struct PipelineShape {
 /// Returns the names of the schedules, separated by commas.
 std::string listSchedules();
 
+/// Returns true if a schedule with this name exists and has backward calls in
+/// halves.
+bool hasHalves(StringRef name);
+
 /// Returns the order of the schedule with this name. Fails, with a diagnostic,
 /// if there is none or if it does not fit the shape.
 FailureOr<StageOrder>

@@ -322,6 +322,44 @@ def DedupComputations : Pass<"pw-dedup-computations", "::mlir::ModuleOp"> {
   ];
 }
 
+def SplitBackward : Pass<"pw-split-backward", "::mlir::ModuleOp"> {
+  let summary = "Split backward calls of loops into halves";
+  let description = [{
+    In a loop whose schedule has backward calls in halves, replaces each call with a label
+    such as `2B` by two calls of new functions, if the loop has no such halves. `2I` is
+    what calls with other labels and other slices need in the same iteration, directly or
+    through moves; `2W` is the rest, such as gradients of weights. If nobody needs
+    anything, `2I` is the results that have no use. A file of orders has halves of the
+    stages for which it has cells of `I` or `W`.
+
+    The function is cut where the fewest bytes are kept between the halves: values that
+    `2I` computes and `2W` reads, and operands of this iteration that `2W` reads. `2I` runs
+    no sum, loop or collective without need. Each operation runs in one half, only
+    constants and numbers like the index of the shard in both, so all bits stay the same.
+    A donated operand is donated to the half that reads it, to `2W` if both do. A remark
+    gives the bytes. Of several calls with one label, each may go to one half as a whole.
+
+    ```mlir
+    %dx, %b = pw.call @backward(%d, %r, %w, %x, %a) donate(%a) label "2B" ...
+    // becomes
+    %dx, %g = pw.call @backward_I(%d, %r, %w) label "2I" ...
+    %b = pw.call @backward_W(%x, %a, %g) donate(%a) label "2W" ...
+    ```
+
+    Bodies have to be written for one shard, as after `pw-partition`. Fails with an error
+    at a call that has to be split but cannot be: if all results, or none of them, are
+    for others, if an operation of its body has effects beside its results, or if both
+    halves need a value that is not a tensor.
+  }];
+  let options = [
+    Option<"schedule", "schedule", "std::string", /*default=*/[{""}],
+           "Order of the loop with labels: a schedule, or @ and a file of orders">
+  ];
+  let dependentDialects = ["::mlir::pathways::PathwaysDialect",
+                           "::mlir::func::FuncDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def UnrollLoops : Pass<"pw-unroll-loops", "::mlir::ModuleOp"> {
   let summary = "Write the iterations of loops out";
   let description = [{
