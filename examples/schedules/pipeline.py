@@ -96,6 +96,7 @@ func.func private @backward_weight(%g: {act}, %x: {act}, %a: {weight}) -> {weigh
 def loop(args, on):
     """The lines of the loop's body; `on` has the slice of each stage."""
     last = len(on) - 1
+    again = " recompute" if args.recompute else ""
 
     def act(stage):
         return f"!act{on[stage]}"
@@ -107,7 +108,7 @@ def loop(args, on):
         a, w = act(stage), weight(stage)
         yield (
             f"%r{stage} = pw.call @forward(%x{stage}, %w{stage}) "
-            f'label "{stage}F" : ({a}, {w}) -> {a}'
+            f'label "{stage}F"{again} : ({a}, {w}) -> {a}'
         )
         if stage < last:
             yield f"%x{stage + 1} = pw.reshard %r{stage} : {a} -> {act(stage + 1)}"
@@ -212,6 +213,11 @@ def add_arguments(parser):
     )
     parser.add_argument(
         "--split", action="store_true", help="calls I and W in place of B"
+    )
+    parser.add_argument(
+        "--recompute",
+        action="store_true",
+        help="run forward calls again before backward calls",
     )
     parser.add_argument("--width", type=int, default=16, help="columns of a layer")
     parser.add_argument("--rows", type=int, default=4, help="rows of a micro-batch")

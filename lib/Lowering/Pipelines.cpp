@@ -65,6 +65,9 @@ void mlir::pathways::buildCompilePipeline(OpPassManager &pm,
   // Runs when bodies compute shards, so that splitting a body cannot change how
   // it is cut over the devices, and before the calls are put in order.
   pm.addPass(createSplitBackward({options.schedule}));
+  // Runs after the split, so that both halves read what one call computes
+  // again.
+  pm.addPass(createRecompute());
   // Runs as late as possible, since it makes the program long.
   UnrollLoopsOptions unroll;
   unroll.schedule = options.schedule;

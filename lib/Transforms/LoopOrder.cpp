@@ -27,7 +27,7 @@ static constexpr uint64_t kMaxFileBytes = uint64_t{64} << 20;
 bool mlir::pathways::hasLabels(ForOp loop) {
   return llvm::any_of(loop.getBody().front(), [](Operation &op) {
     if (auto call = dyn_cast<CallOp>(op))
-      return call.getLabel().has_value();
+      return call.getCellLabel() != nullptr;
     auto inner = dyn_cast<ForOp>(op);
     return inner && inner.getLabel();
   });

@@ -290,11 +290,12 @@ LogicalResult LoopUnroller::unroll(ForOp loop, std::string &orders) {
       auto inner = innerLabels.find(&op);
       nodes.push_back({copy,
                        inner != innerLabels.end() ? inner->second
-                       : call                     ? call.getLabelAttr()
+                       : call                     ? call.getCellLabel()
                                                   : nullptr,
                        iteration});
       if (!call)
         continue;
+      call.setRecompute(false); // there is no other cell in a text in order
       auto callee =
           symbols.lookup<func::FuncOp>(call.getCalleeAttr().getAttr());
       if (functions.readIndex(callee))

@@ -360,6 +360,32 @@ def SplitBackward : Pass<"pw-split-backward", "::mlir::ModuleOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def Recompute : Pass<"pw-recompute", "::mlir::ModuleOp"> {
+  let summary = "Run calls again instead of keeping their results";
+  let description = [{
+    For a call of a loop with `recompute`, calls of its slice with other labels, and calls
+    without a label that go with these, read the results of a second call. It has the same
+    function and operands, so its results have the same bits, and stands before the first
+    of the readers, as a call of the reader's cell. What is moved to other slices, yielded
+    or read in the first call's own cell comes from the first call. Neither call donates,
+    since both need the operands. A remark gives the bytes that are not kept, those of
+    operands of the iteration that are kept in their place, and the estimated time. A
+    call whose results no other cell of its slice reads gets a warning.
+
+    ```mlir
+    %r = pw.call @forward(%x, %w) label "2F" recompute ...
+    %d = pw.call @backward(%g, %r, %w) label "2B" ...
+    // becomes
+    %r = pw.call @forward(%x, %w) label "2F" ...
+    %s = pw.call @forward(%x, %w) label "2F" cell "2B" ...
+    %d = pw.call @backward(%g, %s, %w) label "2B" ...
+    ```
+
+    Later passes do not merge the two calls, since their cells differ.
+  }];
+  let dependentDialects = ["::mlir::pathways::PathwaysDialect"];
+}
+
 def UnrollLoops : Pass<"pw-unroll-loops", "::mlir::ModuleOp"> {
   let summary = "Write the iterations of loops out";
   let description = [{

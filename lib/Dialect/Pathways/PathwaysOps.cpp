@@ -366,7 +366,8 @@ void CallOp::build(OpBuilder &builder, OperationState &state, TypeRange outputs,
                    StringRef callee, ValueRange inputs) {
   build(builder, state, outputs,
         FlatSymbolRefAttr::get(builder.getContext(), callee), inputs,
-        /*after=*/ValueRange(), /*label=*/StringAttr());
+        /*after=*/ValueRange(), /*label=*/StringAttr(),
+        /*cell=*/StringAttr(), /*recompute=*/UnitAttr());
 }
 
 /// Returns the operands themselves, so that the caller can change them.
@@ -433,13 +434,19 @@ ParseResult CallOp::parse(OpAsmParser &parser, OperationState &result) {
                         builder.getDenseI64ArrayAttr(indices));
   }
 
-  if (succeeded(parser.parseOptionalKeyword("label"))) {
+  for (auto [keyword, attribute] :
+       {std::pair("label", getLabelAttrName(result.name)),
+        std::pair("cell", getCellAttrName(result.name))}) {
+    if (failed(parser.parseOptionalKeyword(keyword)))
+      continue;
     std::string label;
     if (parser.parseString(&label))
       return failure();
-    result.addAttribute(getLabelAttrName(result.name),
-                        builder.getStringAttr(label));
+    result.addAttribute(attribute, builder.getStringAttr(label));
   }
+  if (succeeded(parser.parseOptionalKeyword("recompute")))
+    result.addAttribute(getRecomputeAttrName(result.name),
+                        builder.getUnitAttr());
 
   FunctionType type;
   if (parser.parseOptionalAttrDict(result.attributes) ||
@@ -474,9 +481,16 @@ void CallOp::print(OpAsmPrinter &printer) {
     printer << " label ";
     printer.printAttributeWithoutType(label);
   }
+  if (StringAttr cell = getCellAttr()) {
+    printer << " cell ";
+    printer.printAttributeWithoutType(cell);
+  }
+  if (getRecompute())
+    printer << " recompute";
   printer.printOptionalAttrDict((*this)->getAttrs(),
                                 {getCalleeAttrName(), getDonatedAttrName(),
-                                 getLabelAttrName(),
+                                 getLabelAttrName(), getCellAttrName(),
+                                 getRecomputeAttrName(),
                                  getOperandSegmentSizesAttrName()});
   printer << " : ";
   printer.printFunctionalType(getInputs().getTypes(), getOutputs().getTypes());

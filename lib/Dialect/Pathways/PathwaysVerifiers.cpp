@@ -260,6 +260,17 @@ LogicalResult CallOp::verify() {
   if (std::optional<StringRef> label = getLabel(); label && label->empty())
     return emitOpError() << "of '" << getCallee() // (C12)
                          << "' has an empty label; expected a name";
+  if (std::optional<StringRef> cell = getCell(); cell && cell->empty())
+    return emitOpError() << "of '" << getCallee() // (C12)
+                         << "' has an empty cell; expected a label";
+  if (getRecompute() && !getLabel()) // (C13)
+    return emitOpError() << "of '" << getCallee()
+                         << "' has 'recompute', but no label by which other "
+                            "calls could differ from it";
+  if (getRecompute() && !isa_and_nonnull<ForOp>((*this)->getParentOp()))
+    return emitOpError() << "of '" << getCallee() // (C13)
+                         << "' with label '" << *getLabel()
+                         << "' has 'recompute', but is not in a 'pw.for'";
   return success();
 }
 

@@ -229,7 +229,12 @@ def CallOp : Pathways_Op<"call", [
     `after` arrays are not read: the call starts when the operations that
     produce them have completed. `donate` is a permission, not an order: a result may
     take the memory of that operand if no later use needs it. With a `label`, the action
-    in the plan and in traces is named by the slice and the label, not by the callee.
+    in the plan and in traces is named by the slice and the label, not by the callee. With
+    a `cell`, orders of loops take the call as one of the calls with that label.
+
+    `recompute` is for a call with a label in a loop. Calls of its slice with other labels
+    do not keep its results from it, but run it again before their first use; see
+    `pw-recompute`.
 
     (C1) The callee is a `func.func` with a body of one block that returns; (C2)
     operand and result counts are those of the callee, and there is at least one
@@ -244,7 +249,8 @@ def CallOp : Pathways_Op<"call", [
     in increasing order; (C9) no dimension of an operand or result of a local-view
     callee is open; (C10) axes that a `pw.constrain` or `pw.manual` of a global-view callee
     names are axes of the slice; (C11) the shapes in a `pw.manual` agree with their sizes;
-    (C12) `label` is not empty.
+    (C12) `label` and `cell` are not empty; (C13) a call with `recompute` has a label and is
+    in a `pw.for`.
 
     ```mlir
     %h = pw.call @layer(%x, %w) after(%t : !pw.array<f32, @s, []>) donate(%x)
@@ -256,6 +262,8 @@ def CallOp : Pathways_Op<"call", [
                        Variadic<PW_ArrayType>:$inputs,
                        Variadic<PW_ArrayType>:$after,
                        OptionalAttr<StrAttr>:$label,
+                       OptionalAttr<StrAttr>:$cell,
+                       UnitAttr:$recompute,
                        DefaultValuedOptionalAttr<DenseI64ArrayAttr, "{}">:$donated);
   let results = (outs Variadic<PW_ArrayType>:$outputs);
   let builders = [OpBuilder<(ins "::mlir::TypeRange":$outputs,
@@ -267,6 +275,10 @@ def CallOp : Pathways_Op<"call", [
     /// Slice of all operands and results.
     ::mlir::FlatSymbolRefAttr getSlice() {
       return ::llvm::cast<ArrayType>(getOutputs().front().getType()).getSlice();
+    }
+    /// Label of the calls with which orders of loops take this one; may be null.
+    ::mlir::StringAttr getCellLabel() {
+      return getCellAttr() ? getCellAttr() : getLabelAttr();
     }
     bool isDonated(unsigned input) {
       return ::llvm::is_contained(getDonated(), static_cast<int64_t>(input));

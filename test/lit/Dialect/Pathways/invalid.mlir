@@ -505,6 +505,34 @@ pw.program @call_c12(%x: !pw.array<f32, @s, []>) {
 // -----
 pw.slice @s mesh <>
 func.func private @f(%x: tensor<f32>) -> tensor<f32> { return %x : tensor<f32> }
+pw.program @call_c12_cell(%x: !pw.array<f32, @s, []>) {
+  // expected-error@+1 {{of 'f' has an empty cell; expected a label}}
+  %0 = pw.call @f(%x) cell "" : (!pw.array<f32, @s, []>) -> !pw.array<f32, @s, []>
+  pw.return
+}
+// -----
+pw.slice @s mesh <>
+!x = !pw.array<f32, @s, []>
+func.func private @f(%x: tensor<f32>) -> tensor<f32> { return %x : tensor<f32> }
+pw.program @call_c13_label(%x: !x) {
+  %0 = pw.for 2 (%a = %x carried : !x) -> (!x carried) {
+    // expected-error@+1 {{of 'f' has 'recompute', but no label by which other calls could differ from it}}
+    %1 = pw.call @f(%a) recompute : (!x) -> !x
+    pw.yield %1 : !x
+  }
+  pw.return
+}
+// -----
+pw.slice @s mesh <>
+func.func private @f(%x: tensor<f32>) -> tensor<f32> { return %x : tensor<f32> }
+pw.program @call_c13_loop(%x: !pw.array<f32, @s, []>) {
+  // expected-error@+1 {{of 'f' with label '0F' has 'recompute', but is not in a 'pw.for'}}
+  %0 = pw.call @f(%x) label "0F" recompute : (!pw.array<f32, @s, []>) -> !pw.array<f32, @s, []>
+  pw.return
+}
+// -----
+pw.slice @s mesh <>
+func.func private @f(%x: tensor<f32>) -> tensor<f32> { return %x : tensor<f32> }
 pw.program @call_c8(%x: !pw.array<f32, @s, []>) {
   // expected-error@+1 {{expected donated operands in increasing order, each from 0 to 0, got array<i64: 1>}}
   %0 = "pw.call"(%x) {callee = @f, donated = array<i64: 1>, operandSegmentSizes = array<i32: 1, 0>} : (!pw.array<f32, @s, []>) -> !pw.array<f32, @s, []>

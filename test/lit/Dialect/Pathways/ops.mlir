@@ -193,8 +193,8 @@ pw.program @loop(%x: !pw.array<8xf32, @one, [{}]>, %xs: !pw.array<2x8xf32, @one>
   // CHECK-NEXT: %[[L:.*]]:2 = pw.for 2 schedule "1f1b" label "1F" (%arg0 = %x carried : !pw.array<8xf32, @one, [{}]>, %arg1 = %xs stepped : !pw.array<2x8xf32, @one> -> !pw.array<8xf32, @one>, %arg2 = %xs stepped reversed : !pw.array<2x8xf32, @one> -> !pw.array<8xf32, @one>) -> (!pw.array<2x8xf32, @one, [{}, {}]> stepped reversed, !pw.array<8xf32, @one, [{}]> carried) attributes {test.note} {
   %ys, %y = pw.for 2 schedule "1f1b" label "1F" (%a = %x carried : !pw.array<8xf32, @one, [{}]>, %b = %xs stepped : !pw.array<2x8xf32, @one> -> !pw.array<8xf32, @one>, %c = %xs stepped reversed : !pw.array<2x8xf32, @one> -> !pw.array<8xf32, @one>)
       -> (!pw.array<2x8xf32, @one, [{}, {}]> stepped reversed, !pw.array<8xf32, @one, [{}]> carried) attributes {test.note} {
-    // CHECK-NEXT: pw.call @numbered(%arg0) donate(%arg0) label "0F"
-    %0 = pw.call @numbered(%a) donate(%a) label "0F" : (!pw.array<8xf32, @one, [{}]>) -> !pw.array<8xf32, @one, [{}]>
+    // CHECK-NEXT: pw.call @numbered(%arg0) donate(%arg0) label "0F" cell "0B" recompute :
+    %0 = pw.call @numbered(%a) donate(%a) label "0F" cell "0B" recompute : (!pw.array<8xf32, @one, [{}]>) -> !pw.array<8xf32, @one, [{}]>
     // CHECK-NEXT: %[[I:.*]] = pw.for 1 -> (!pw.array<1x8xf32, @one, [{}, {}]> stepped) {
     %1 = pw.for 1 -> (!pw.array<1x8xf32, @one, [{}, {}]> stepped) {
       // CHECK-NEXT: pw.yield %{{.*}} : !pw.array<8xf32, @one, [{}]>
