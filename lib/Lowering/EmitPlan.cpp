@@ -12,7 +12,9 @@
 #include "pathways/Dialect/Pathways/Layouts.h"
 #include "pathways/Support/ElementTypes.h"
 #include "pathways/Support/SourcePlace.h"
+#include "runtime/plan/derive_edges.h"
 #include "runtime/plan/tables.h"
+#include "llvm/ADT/DenseSet.h"
 
 using namespace mlir;
 using namespace mlir::pathways;
@@ -126,11 +128,33 @@ static void setInterface(const ActionGraph &graph, proto::Interface *out) {
   }
 }
 
+/// Adds the user's control edges. The edge back bounds the number of open
+/// firings; unlike a control edge it carries no poison.
+static void addControls(const ActionGraph &graph, uint32_t stepsInFlight,
+                        proto::Plan *plan) {
+  llvm::DenseSet<std::pair<uint32_t, uint32_t>> known;
+  auto add = [&](uint32_t from, uint32_t to, uint32_t tokens,
+                 proto::EdgeKind kind) {
+    proto::Edge *edge = plan->add_edges();
+    edge->set_from(from);
+    edge->set_to(to);
+    edge->set_tokens(tokens);
+    edge->set_kind(kind);
+    edge->set_relation(proto::ALL);
+  };
+  for (auto [from, to] : graph.controls) {
+    if (!known.insert({from, to}).second)
+      continue;
+    add(from, to, 0, proto::CONTROL);
+    add(to, from, stepsInFlight, proto::CREDIT);
+  }
+}
+
 FailureOr<proto::Plan>
 mlir::pathways::emitPlan(const ActionGraph &graph,
                          ArrayRef<std::unique_ptr<PlanKernel>> kernels,
                          ArrayRef<uint32_t> credits, const MemoryPlan &memory,
-                         ArrayRef<PlanEdge> edges, uint32_t stepsInFlight) {
+                         uint32_t stepsInFlight) {
   proto::Plan plan;
   proto::Header *header = plan.mutable_header();
   header->set_program(graph.name);
@@ -166,14 +190,8 @@ mlir::pathways::emitPlan(const ActionGraph &graph,
   for (const ActionGraph::Action &action : graph.actions)
     if (failed(setAction(action, plan.add_actions())))
       return failure();
-  for (const PlanEdge &edge : edges) {
-    proto::Edge *out = plan.add_edges();
-    out->set_from(edge.from);
-    out->set_to(edge.to);
-    out->set_tokens(edge.tokens);
-    out->set_kind(edge.kind);
-    out->set_relation(edge.relation);
-  }
+  ::pathways::DeriveEdges(&plan);
+  addControls(graph, stepsInFlight, &plan);
   setInterface(graph, plan.mutable_interface());
   return plan;
 }

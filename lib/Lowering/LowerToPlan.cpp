@@ -127,10 +127,8 @@ struct LowerToPlan
     FailureOr<MemoryPlan> memory = placeMemory(*graph, slots);
     if (failed(memory))
       return failure();
-    std::vector<PlanEdge> edges =
-        deriveEdges(*graph, slots, *memory, stepsInFlight);
-    FailureOr<proto::Plan> plan = emitPlan(*graph, kernels.getKernels(), slots,
-                                           *memory, edges, stepsInFlight);
+    FailureOr<proto::Plan> plan =
+        emitPlan(*graph, kernels.getKernels(), slots, *memory, stepsInFlight);
     if (failed(plan))
       return failure();
     return emitProgram(program, *graph, kernels.getKernels(), *plan);

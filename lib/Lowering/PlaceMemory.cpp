@@ -14,7 +14,6 @@
 #include "runtime/plan/verify.h"
 #include "llvm/Support/MathExtras.h"
 #include <map>
-#include <set>
 
 using namespace mlir;
 using namespace mlir::pathways;
@@ -63,41 +62,6 @@ private:
   std::vector<uint32_t> gangs;   // ascending
   std::vector<uint64_t> beginNs; // by gang
   uint64_t endNs = 0;
-};
-
-/// The buffer in each byte range, as buffers enter one after the other.
-class Occupants {
-public:
-  /// Assigns [begin, end) to `buffer`; calls `replaced` with each buffer that
-  /// it takes bytes from, possibly several times.
-  template <typename F>
-  void enter(uint64_t begin, uint64_t end, uint32_t buffer, F replaced) {
-    split(begin);
-    split(end);
-    auto first = ranges.lower_bound(begin), last = ranges.lower_bound(end);
-    for (auto it = first; it != last; ++it)
-      replaced(it->second.second);
-    ranges.erase(first, last);
-    ranges[begin] = {end, buffer};
-  }
-  /// End and buffer of each range, by begin.
-  const std::map<uint64_t, std::pair<uint64_t, uint32_t>> &get() const {
-    return ranges;
-  }
-
-private:
-  void split(uint64_t at) {
-    auto it = ranges.upper_bound(at);
-    if (it == ranges.begin())
-      return;
-    auto [end, buffer] = (--it)->second;
-    if (it->first < at && at < end) {
-      it->second.first = at;
-      ranges[at] = {end, buffer};
-    }
-  }
-
-  std::map<uint64_t, std::pair<uint64_t, uint32_t>> ranges;
 };
 
 /// The buffers of a slice with equal credits.
@@ -178,50 +142,6 @@ static LogicalResult placeUnits(Frame &frame, const GangClock &clock) {
   return success();
 }
 
-/// Finds which buffers take bytes of which, from the offsets of the buffers of
-/// a frame.
-static void findTurns(const ActionGraph &graph, const Frame &frame,
-                      std::vector<MemoryPlan::Turn> &turns) {
-  struct Entry {
-    uint32_t action, buffer;
-    uint64_t begin, end;
-    bool operator<(const Entry &other) const {
-      return std::pair(action, buffer) < std::pair(other.action, other.buffer);
-    }
-  };
-  std::vector<Entry> entries;
-  // Places are aligned, but a buffer that is smaller than its place leaves the
-  // rest of the bytes to the buffers before and after it.
-  for (auto [unit, offset] : llvm::zip_equal(frame.units, frame.offsets))
-    for (uint32_t buffer : unit.buffers)
-      if (uint64_t bytes = graph.buffers[buffer].bytes; bytes > 0)
-        entries.push_back(
-            {graph.getEntry(buffer), buffer, offset, offset + bytes});
-  llvm::sort(entries);
-  std::set<std::pair<uint32_t, uint32_t>> known;
-  auto add = [&](uint32_t before, uint32_t after, bool isLater) {
-    if (known.insert({before, after}).second)
-      turns.push_back({before, after, isLater});
-  };
-  Occupants last, first;
-  for (const Entry &entry : entries)
-    last.enter(entry.begin, entry.end, entry.buffer, [&](uint32_t before) {
-      add(before, entry.buffer, /*isLater=*/false);
-    });
-  // The first occupant of each byte is the last one in reverse order.
-  for (const Entry &entry : llvm::reverse(entries))
-    first.enter(entry.begin, entry.end, entry.buffer, [](uint32_t) {});
-  known.clear();
-  auto a = last.get().begin(), b = first.get().begin();
-  while (a != last.get().end() && b != first.get().end()) {
-    uint64_t begin = std::max(a->first, b->first);
-    uint64_t end = std::min(a->second.first, b->second.first);
-    if (begin < end && a->second.second != b->second.second)
-      add(a->second.second, b->second.second, /*isLater=*/true);
-    ++(a->second.first < b->second.first ? a : b);
-  }
-}
-
 FailureOr<MemoryPlan> mlir::pathways::placeMemory(const ActionGraph &graph,
                                                   ArrayRef<uint32_t> credits) {
   std::map<std::pair<uint32_t, uint32_t>, Frame> frames;
@@ -256,7 +176,6 @@ FailureOr<MemoryPlan> mlir::pathways::placeMemory(const ActionGraph &graph,
     for (auto [unit, offset] : llvm::zip_equal(frame.units, frame.offsets))
       for (uint32_t b : unit.buffers)
         plan.places[b] = {used[slice] + offset, frame.bytes};
-    findTurns(graph, frame, plan.turns);
     used[slice] = end;
   }
   return plan;

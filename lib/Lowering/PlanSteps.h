@@ -6,15 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Makes a plan of a graph of actions, in six steps. Each is a pure function of
+// Makes a plan of a graph of actions, in five steps. Each is a pure function of
 // its inputs. They run in this order:
 //
 //   orderActions    one total order of the actions
 //   joinCarried     in-place updates of carried arguments
 //   assignCredits   number of slots of each buffer
 //   placeMemory     offsets of the slots
-//   deriveEdges     edges between actions, with tokens
-//   emitPlan        tables
+//   emitPlan        tables, with the edges that follow from the buffers
 //
 // After orderActions the number of an action is its position in the order.
 //
@@ -72,17 +71,7 @@ struct MemoryPlan {
     uint64_t offset = 0; ///< offset of slot 0
     uint64_t stride = 0; ///< distance from one slot to the next
   };
-  /// `after` takes bytes of `before`: in the same firing, or in a later one
-  /// (then `after` is among the first buffers in these bytes and `before` among
-  /// the last).
-  struct Turn {
-    uint32_t before, after;
-    bool isLater = false;
-
-    bool operator==(const Turn &) const = default;
-  };
   std::vector<Place> places; // by buffer
-  std::vector<Turn> turns;   // sorted by entry, without duplicates
 };
 
 /// Buffers of a slice with equal credits form a frame; firing n of all of them
@@ -102,31 +91,15 @@ struct MemoryPlan {
 FailureOr<MemoryPlan> placeMemory(const ActionGraph &graph,
                                   ArrayRef<uint32_t> credits);
 
-/// Firing n of `from` gives a token to firing n + `tokens` of `to`.
-struct PlanEdge {
-  uint32_t from, to;
-  uint32_t tokens;
-  ::pathways::proto::EdgeKind kind;
-  ::pathways::proto::Relation relation;
-
-  bool operator==(const PlanEdge &) const = default;
-};
-
-/// Returns the edges without duplicates: data and its credits, buffer by
-/// buffer; then those by which buffers take turns; then the user's control
-/// edges, with an edge back that bounds the open firings.
-std::vector<PlanEdge> deriveEdges(const ActionGraph &graph,
-                                  ArrayRef<uint32_t> credits,
-                                  const MemoryPlan &memory,
-                                  uint32_t stepsInFlight);
-
-/// Returns the tables. Fails, with a diagnostic, on a collective that plans do
-/// not support.
+/// Returns the tables. Their edges are those that follow from the buffers
+/// (runtime/plan/derive_edges.h), and then the user's control edges, each with
+/// an edge back that bounds the open firings. Fails, with a diagnostic, on a
+/// collective that plans do not support.
 FailureOr<::pathways::proto::Plan>
 emitPlan(const ActionGraph &graph,
          ArrayRef<std::unique_ptr<PlanKernel>> kernels,
          ArrayRef<uint32_t> credits, const MemoryPlan &memory,
-         ArrayRef<PlanEdge> edges, uint32_t stepsInFlight);
+         uint32_t stepsInFlight);
 
 } // namespace mlir::pathways
 

@@ -9,13 +9,6 @@
 #include "graph_test.h"
 
 namespace mlir::pathways {
-
-static void PrintTo(const PlanEdge &edge, std::ostream *os) {
-  *os << edge.from << " -> " << edge.to << " tokens " << edge.tokens << ' '
-      << ::pathways::proto::EdgeKind_Name(edge.kind) << ' '
-      << ::pathways::proto::Relation_Name(edge.relation);
-}
-
 namespace {
 
 namespace proto = ::pathways::proto;
@@ -23,13 +16,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::Not;
 
-struct DeriveEdgesTest : public GraphTest {
-  std::vector<PlanEdge> derive(uint32_t credits = 2) {
-    std::vector<uint32_t> slots = assignCredits(graph, credits);
-    return deriveEdges(graph, slots, *placeMemory(graph, slots),
-                       /*stepsInFlight=*/credits);
-  }
-};
+using DeriveEdgesTest = GraphTest;
 
 TEST_F(DeriveEdgesTest, CreditsRunBack) {
   uint32_t feed = add(Kind::Feed), reader = gang({write(feed)});

@@ -24,24 +24,19 @@ TEST_F(EmitPlanTest, ThePlanVerifies) {
   graph.addRead(fetch, moved);
   graph.arguments.push_back({"x", feed, /*isStepped=*/true});
   graph.results.push_back({"y", fetch, /*isStepped=*/false});
-  std::vector<uint32_t> credits = assignCredits(graph, 2);
-  MemoryPlan memory = *placeMemory(graph, credits);
-  FailureOr<proto::Plan> plan =
-      emitPlan(graph, /*kernels=*/{}, credits, memory,
-               deriveEdges(graph, credits, memory, 2), /*stepsInFlight=*/2);
-  ASSERT_TRUE(succeeded(plan));
+  proto::Plan plan = emit(/*credits=*/2, /*stepsInFlight=*/2);
   for (const ::pathways::PlanIssue &issue :
-       ::pathways::VerifyPlan(*plan, /*blob_bytes=*/0))
+       ::pathways::VerifyPlan(plan, /*blob_bytes=*/0))
     ADD_FAILURE() << issue.message;
 
-  EXPECT_EQ(plan->header().program(), "program");
-  EXPECT_EQ(plan->header().steps_in_flight(), 2u);
-  EXPECT_EQ(plan->actions(send).peer(), recv);
-  EXPECT_EQ(plan->slices(1).binding().list().devices_size(), 4);
-  EXPECT_EQ(plan->buffers(x).first_action(), feed);
-  EXPECT_EQ(plan->buffers(x).last_action(), send);
-  EXPECT_TRUE(plan->interface().arguments(0).stepped());
-  EXPECT_FALSE(plan->interface().arguments(0).carried());
+  EXPECT_EQ(plan.header().program(), "program");
+  EXPECT_EQ(plan.header().steps_in_flight(), 2u);
+  EXPECT_EQ(plan.actions(send).peer(), recv);
+  EXPECT_EQ(plan.slices(1).binding().list().devices_size(), 4);
+  EXPECT_EQ(plan.buffers(x).first_action(), feed);
+  EXPECT_EQ(plan.buffers(x).last_action(), send);
+  EXPECT_TRUE(plan.interface().arguments(0).stepped());
+  EXPECT_FALSE(plan.interface().arguments(0).carried());
 }
 
 } // namespace

@@ -16,10 +16,27 @@
 #include "lib/Lowering/PlanSteps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
+#include "runtime/plan/derive_edges.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace mlir::pathways {
+
+/// An edge of a plan, to compare.
+struct PlanEdge {
+  uint32_t from, to;
+  uint32_t tokens;
+  ::pathways::proto::EdgeKind kind;
+  ::pathways::proto::Relation relation;
+
+  bool operator==(const PlanEdge &) const = default;
+
+  friend void PrintTo(const PlanEdge &edge, std::ostream *os) {
+    *os << edge.from << " -> " << edge.to << " tokens " << edge.tokens << ' '
+        << ::pathways::proto::EdgeKind_Name(edge.kind) << ' '
+        << ::pathways::proto::Relation_Name(edge.relation);
+  }
+};
 
 struct GraphTest : public ::testing::Test {
   using Kind = ActionGraph::Kind;
@@ -81,6 +98,21 @@ struct GraphTest : public ::testing::Test {
     graph.actions[recv].peer = send;
     graph.addRead(send, buffer);
     return {send, recv};
+  }
+
+  /// Returns the plan of the graph.
+  ::pathways::proto::Plan emit(uint32_t credits, uint32_t stepsInFlight) {
+    std::vector<uint32_t> slots = assignCredits(graph, credits);
+    return *emitPlan(graph, /*kernels=*/{}, slots, *placeMemory(graph, slots),
+                     stepsInFlight);
+  }
+  std::vector<PlanEdge> derive(uint32_t credits = 2) {
+    ::pathways::proto::Plan plan = emit(credits, /*stepsInFlight=*/credits);
+    std::vector<PlanEdge> edges;
+    for (const ::pathways::proto::Edge &edge : plan.edges())
+      edges.push_back({edge.from(), edge.to(), edge.tokens(), edge.kind(),
+                       edge.relation()});
+    return edges;
   }
 
   MLIRContext context;

@@ -32,11 +32,6 @@ struct JoinCarriedTest : public GraphTest {
     std::vector<CarriedCopy> copies = joinCarried(graph, credits);
     return copies.empty() ? "none" : copies.front().reason;
   }
-  std::vector<PlanEdge> derive(uint32_t credits = 2) {
-    std::vector<uint32_t> slots = assignCredits(graph, credits);
-    return deriveEdges(graph, slots, *placeMemory(graph, slots),
-                       /*stepsInFlight=*/credits);
-  }
 };
 
 TEST_F(JoinCarriedTest, WhatComesLaterLiesWhereTheArgumentDid) {

@@ -14,9 +14,12 @@ namespace mlir::pathways {
 namespace {
 
 struct PlaceMemoryTest : public GraphTest {
-  using Turn = MemoryPlan::Turn;
+  using Turn = ::pathways::MemoryTurn;
   MemoryPlan place(uint32_t credits = 2) {
     return *placeMemory(graph, assignCredits(graph, credits));
+  }
+  std::vector<Turn> turns() {
+    return ::pathways::FindTurns(emit(/*credits=*/2, /*stepsInFlight=*/2));
   }
   /// Receives `count` buffers one after the other over a link that takes
   /// `linkNs`, each with a gang of `costNs` that reads it.
@@ -42,8 +45,8 @@ TEST_F(PlaceMemoryTest, GangsTakeTurnsInBytes) {
   MemoryPlan plan = place();
   EXPECT_EQ(plan.places[a].offset, plan.places[c].offset);
   EXPECT_NE(plan.places[a].offset, plan.places[b].offset);
-  EXPECT_THAT(plan.turns,
-              ::testing::ElementsAre(Turn{a, c}, Turn{c, a, /*isLater=*/true}));
+  EXPECT_THAT(turns(), ::testing::ElementsAre(Turn{a, c},
+                                              Turn{c, a, /*is_later=*/true}));
 }
 
 TEST_F(PlaceMemoryTest, TheSmallestPlaceThatFitsIsTaken) {
@@ -71,10 +74,10 @@ TEST_F(PlaceMemoryTest, SeveralTakeTheBytesOfOne) {
   MemoryPlan plan = place();
   EXPECT_NE(plan.places[a].offset, plan.places[b].offset);
   EXPECT_EQ(plan.places[large].stride, 320u * 4);
-  EXPECT_THAT(plan.turns,
+  EXPECT_THAT(turns(),
               ::testing::ElementsAre(Turn{large, a}, Turn{large, b},
-                                     Turn{a, large, /*isLater=*/true},
-                                     Turn{b, large, /*isLater=*/true}));
+                                     Turn{a, large, /*is_later=*/true},
+                                     Turn{b, large, /*is_later=*/true}));
 }
 
 TEST_F(PlaceMemoryTest, WhatIsFedHasItsOwn) {
@@ -83,7 +86,7 @@ TEST_F(PlaceMemoryTest, WhatIsFedHasItsOwn) {
   fetch(z);
   gang({y});
   MemoryPlan plan = place();
-  EXPECT_TRUE(plan.turns.empty());
+  EXPECT_TRUE(turns().empty());
   EXPECT_EQ(plan.places[x].stride, 3 * kBytes);
   EXPECT_EQ(plan.places[y].offset, kBytes);
   EXPECT_EQ(plan.places[z].offset, 2 * kBytes);
@@ -96,8 +99,8 @@ TEST_F(PlaceMemoryTest, AnAliasLiesWhereItsOperandDoes) {
   MemoryPlan plan = place();
   EXPECT_EQ(plan.places[x].offset, plan.places[y].offset);
   EXPECT_EQ(plan.places[x].stride, plan.places[y].stride);
-  EXPECT_THAT(plan.turns,
-              ::testing::ElementsAre(Turn{x, y}, Turn{y, x, /*isLater=*/true}));
+  EXPECT_THAT(turns(), ::testing::ElementsAre(Turn{x, y},
+                                              Turn{y, x, /*is_later=*/true}));
 }
 
 TEST_F(PlaceMemoryTest, FramesOfOtherCreditsLieBehind) {
@@ -126,9 +129,9 @@ TEST_F(PlaceMemoryTest, WhatIsReceivedInTurnTakesTwoPlaces) {
     EXPECT_EQ(plan.places[moved[i]].offset, plan.places[moved[i - 2]].offset);
   EXPECT_NE(plan.places[moved[0]].offset, plan.places[moved[1]].offset);
   EXPECT_EQ(plan.places[moved[0]].stride, 2 * kBytes);
-  EXPECT_THAT(plan.turns, ::testing::Contains(Turn{moved[0], moved[2]}));
-  EXPECT_THAT(plan.turns,
-              ::testing::Contains(Turn{moved[7], moved[1], /*isLater=*/true}));
+  EXPECT_THAT(turns(), ::testing::Contains(Turn{moved[0], moved[2]}));
+  EXPECT_THAT(turns(),
+              ::testing::Contains(Turn{moved[7], moved[1], /*is_later=*/true}));
 }
 
 /// A short gang counts as 1 us, so a transfer of 3.9 us runs in parallel to

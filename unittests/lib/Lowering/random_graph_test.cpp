@@ -162,12 +162,10 @@ struct RandomGraphTest : public GraphTest {
     joinCarried(graph, credits);
     for (uint32_t b = 0; b < graph.buffers.size(); ++b)
       rings += graph.buffers[b].next != ActionGraph::kNone && graph.isRing(b);
-    std::vector<uint32_t> slots = assignCredits(graph, credits);
-    MemoryPlan memory = *placeMemory(graph, slots);
-    for (const MemoryPlan::Turn &turn : memory.turns)
-      receivedInTurn += !turn.isLater && graph.isMoved(turn.after);
-    return *emitPlan(graph, /*kernels=*/{}, slots, memory,
-                     deriveEdges(graph, slots, memory, window), window);
+    proto::Plan plan = emit(credits, window);
+    for (const ::pathways::MemoryTurn &turn : ::pathways::FindTurns(plan))
+      receivedInTurn += !turn.is_later && graph.isMoved(turn.after);
+    return plan;
   }
 
   std::mt19937_64 random;
