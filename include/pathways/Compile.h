@@ -180,6 +180,16 @@ struct ReshardChoice {
   std::vector<ReshardRoute> routes;
 };
 
+/// The order of the calls of one loop that has a schedule (docs/schedules.md).
+struct LoopOrder {
+  /// "file:line:column" of the loop, or empty.
+  std::string place;
+  /// Name of the schedule, or "@" and the path of the file of orders.
+  std::string schedule;
+  /// Text of a file of orders: a line for each slice that has labels.
+  std::string order;
+};
+
 /// The operations of one kind in a module of StableHLO.
 struct ImportedKind {
   /// Name, such as "stablehlo.add".
@@ -216,6 +226,9 @@ struct Compiled {
   /// Filled with CompileOptions::explain_import for a module of StableHLO: the
   /// kinds of operations in it, the most frequent ones first.
   std::vector<ImportedKind> imported;
+  /// The orders of the loops that have a schedule, inner loops first. Together
+  /// their texts are what CompileOptions::emit_order writes.
+  std::vector<LoopOrder> orders;
   /// The donated arguments of a module of StableHLO.
   DonatedArguments donated;
 };

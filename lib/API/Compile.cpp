@@ -226,6 +226,7 @@ private:
   std::vector<mlir::pathways::KernelCost> costs;
   std::vector<mlir::pathways::ReshardChoice> reshards;
   std::vector<mlir::pathways::ImportedKind> imported;
+  std::vector<mlir::pathways::LoopOrderReport> orders;
   DonatedArguments donated;
   std::string step; ///< current step, for messages
   bool isBroken = false;
@@ -300,7 +301,7 @@ Status Compilation::lower() {
   pipelineOptions.explainKernels = options.explain_kernels;
   pipelineOptions.rounding =
       static_cast<mlir::pathways::Rounding>(options.rounding);
-  mlir::pathways::CompileReports reports{&costs, nullptr};
+  mlir::pathways::CompileReports reports{&costs, nullptr, &orders};
   if (options.explain_reshards)
     reports.reshards = &reshards;
   mlir::pathways::buildCompilePipeline(passes, pipelineOptions, reports);
@@ -367,12 +368,16 @@ Result<Compiled> Compilation::emit() {
   std::vector<ImportedKind> kinds;
   for (mlir::pathways::ImportedKind &kind : imported)
     kinds.push_back({kind.op, kind.count, kind.became});
+  std::vector<LoopOrder> loops;
+  for (mlir::pathways::LoopOrderReport &order : orders)
+    loops.push_back({order.place, order.schedule, order.order});
   return Compiled{makePlan(MakePlanData(std::move(exported->tables),
                                         {blobs, exported->blobs.size()})),
                   std::move(diagnostics.remarks),
                   std::move(kernels),
                   convert(reshards),
                   std::move(kinds),
+                  std::move(loops),
                   std::move(donated)};
 }
 

@@ -8,6 +8,7 @@
 
 #include "LoopOrder.h"
 #include "pathways/Dialect/Pathways/Layouts.h"
+#include "pathways/Support/SourcePlace.h"
 #include "pathways/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -61,10 +62,10 @@ public:
   /// Orders the loop that has labels by `schedule`, unless that is empty, and
   /// appends the orders of loops that have a schedule to `orders`.
   LogicalResult unroll(ProgramOp program, StringRef schedule,
-                       std::string &orders);
+                       std::vector<LoopOrderReport> &orders);
 
 private:
-  LogicalResult unroll(ForOp loop, std::string &orders);
+  LogicalResult unroll(ForOp loop, std::vector<LoopOrderReport> &orders);
   /// Gives `schedule` to the loop of `loops` that has labels.
   LogicalResult setSchedule(ProgramOp program, ArrayRef<ForOp> loops,
                             StringRef schedule);
@@ -252,7 +253,8 @@ Value LoopUnroller::stack(ImplicitLocOpBuilder &builder,
 // Loops
 //===----------------------------------------------------------------------===//
 
-LogicalResult LoopUnroller::unroll(ForOp loop, std::string &orders) {
+LogicalResult LoopUnroller::unroll(ForOp loop,
+                                   std::vector<LoopOrderReport> &orders) {
   ImplicitLocOpBuilder builder(loop.getLoc(), loop);
   int64_t trips = loop.getTrips();
   Block &body = loop.getBody().front();
@@ -312,7 +314,8 @@ LogicalResult LoopUnroller::unroll(ForOp loop, std::string &orders) {
     FailureOr<LoopOrder> order = getOrder(loop, *schedule, nodes);
     if (failed(order) || failed(applyOrder(loop, *order, nodes)))
       return failure();
-    orders += printOrder(*order);
+    orders.push_back(
+        {getSourcePlace(loop.getLoc()), schedule->str(), printOrder(*order)});
   }
   for (auto [index, output] : llvm::enumerate(loop.getOutputs()))
     output.replaceAllUsesWith(loop.getResultUse(index) == LoopUse::Carried
@@ -366,7 +369,7 @@ LogicalResult LoopUnroller::setSchedule(ProgramOp program,
 }
 
 LogicalResult LoopUnroller::unroll(ProgramOp program, StringRef schedule,
-                                   std::string &orders) {
+                                   std::vector<LoopOrderReport> &orders) {
   uint64_t nodes = 0;
   for (Operation &op : program.getBody().front())
     if ((nodes += countNodes(op)) > kMaxNodes)
@@ -399,6 +402,9 @@ namespace {
 class UnrollLoopsPass
     : public mlir::pathways::impl::UnrollLoopsBase<UnrollLoopsPass> {
 public:
+  UnrollLoopsPass(UnrollLoopsOptions options,
+                  std::vector<LoopOrderReport> *reported)
+      : UnrollLoopsBase(std::move(options)), reported(reported) {}
   using UnrollLoopsBase::UnrollLoopsBase;
 
 private:
@@ -406,20 +412,23 @@ private:
     SymbolTable symbols(getOperation());
     IterationFunctions functions(symbols);
     llvm::StringMap<FlatSymbolRefAttr> generated;
-    std::string orders;
+    std::vector<LoopOrderReport> orders;
     for (auto program : getOperation().getOps<ProgramOp>())
       if (failed(LoopUnroller(symbols, functions, generated)
                      .unroll(program, schedule, orders)))
         return signalPassFailure();
     if (!emitOrder.empty() && failed(writeOrders(orders)))
-      signalPassFailure();
+      return signalPassFailure();
+    if (reported)
+      llvm::append_range(*reported, std::move(orders));
   }
 
-  LogicalResult writeOrders(StringRef orders) {
+  LogicalResult writeOrders(ArrayRef<LoopOrderReport> orders) {
     std::error_code error;
     llvm::raw_fd_ostream file(emitOrder, error);
     if (!error) {
-      file << orders;
+      for (const LoopOrderReport &order : orders)
+        file << order.order;
       file.close();
       error = file.error();
       file.clear_error();
@@ -429,5 +438,13 @@ private:
              << emitOrder << "': " << error.message();
     return success();
   }
+
+  std::vector<LoopOrderReport> *reported = nullptr;
 };
 } // namespace
+
+std::unique_ptr<Pass>
+mlir::pathways::createUnrollLoops(UnrollLoopsOptions options,
+                                  std::vector<LoopOrderReport> *orders) {
+  return std::make_unique<UnrollLoopsPass>(std::move(options), orders);
+}

@@ -120,6 +120,7 @@ std::unique_ptr<Pass> createCompileKernels(CompileKernelsOptions options,
 struct CompileReports {
   std::vector<KernelCost> *kernels = nullptr;
   std::vector<ReshardChoice> *reshards = nullptr;
+  std::vector<LoopOrderReport> *orders = nullptr;
 };
 
 /// Adds the passes from a module of `pw` to plans with code.

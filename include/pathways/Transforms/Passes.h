@@ -50,6 +50,14 @@ struct ReshardChoice {
   std::vector<ReshardRoute> routes;
 };
 
+/// The order of a loop that has a schedule.
+struct LoopOrderReport {
+  std::string place; ///< file:line:column, or empty
+  std::string schedule;
+  /// The order, in the form of a file of orders.
+  std::string order;
+};
+
 /// pw-explain-reshard that appends to `choices` instead of reporting.
 std::unique_ptr<Pass> createExplainReshard(ExplainReshardOptions options,
                                            std::vector<ReshardChoice> *choices);
@@ -57,6 +65,10 @@ std::unique_ptr<Pass> createExplainReshard(ExplainReshardOptions options,
 /// pw-partition that appends to `choices` instead of reporting.
 std::unique_ptr<Pass> createPartition(PartitionOptions options,
                                       std::vector<ReshardChoice> *choices);
+
+/// pw-unroll-loops that also appends to `orders`, unless that is null.
+std::unique_ptr<Pass> createUnrollLoops(UnrollLoopsOptions options,
+                                        std::vector<LoopOrderReport> *orders);
 
 } // namespace mlir::pathways
 

@@ -273,6 +273,50 @@ TEST(ApiTest, PlanSurvivesBytesAndText) {
   std::filesystem::remove_all(folder);
 }
 
+TEST(ApiTest, OrdersOfLoopsAreReported) {
+  const Program program{R"mlir(
+pw.slice @s mesh <"d" = 1>
+!x = !pw.array<4xf32, @s, [{}]>
+func.func private @add(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = arith.addf %x, %y : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+pw.program @p(%x: !x) -> !x {
+  %0 = pw.for 2 schedule "gpipe" (%a = %x carried : !x) -> (!x carried) {
+    %1 = pw.call @add(%x, %x) label "0F" : (!x, !x) -> !x
+    %2 = pw.call @add(%1, %a) label "0B" : (!x, !x) -> !x
+    pw.yield %2 : !x
+  }
+  %3 = pw.for 3 (%a = %0 carried : !x) -> (!x carried) {
+    %4 = pw.call @add(%a, %x) : (!x, !x) -> !x
+    pw.yield %4 : !x
+  }
+  %5 = pw.for 2 schedule "1f1b" (%a = %3 carried : !x) -> (!x carried) {
+    %6 = pw.call @add(%x, %0) label "0F" : (!x, !x) -> !x
+    %7 = pw.call @add(%6, %a) label "0B" : (!x, !x) -> !x
+    pw.yield %7 : !x
+  }
+  pw.return %5 : !x
+}
+)mlir",
+                        "loops.mlir"};
+  const std::string path = ::testing::TempDir() + "/api_test_order";
+  Compiled compiled =
+      take(compile(program, {.topology = "1x1x1", .emit_order = path}));
+  ASSERT_EQ(compiled.orders.size(), 2);
+  EXPECT_THAT(compiled.orders[0].place, HasSubstr("loops.mlir:9:"));
+  EXPECT_EQ(compiled.orders[0].schedule, "gpipe");
+  EXPECT_EQ(compiled.orders[0].order, "0F0,0F1,0B0,0B1\n");
+  EXPECT_THAT(compiled.orders[1].place, HasSubstr("loops.mlir:18:"));
+  EXPECT_EQ(compiled.orders[1].schedule, "1f1b");
+  EXPECT_EQ(compiled.orders[1].order, "0F0,0B0,0F1,0B1\n");
+  std::ifstream file(path);
+  std::stringstream written;
+  written << file.rdbuf();
+  EXPECT_EQ(written.str(), "0F0,0F1,0B0,0B1\n0F0,0B0,0F1,0B1\n");
+  std::filesystem::remove(path);
+}
+
 TEST(ApiTest, AModuleOfStableHloIsAProgram) {
   const Program module{R"(
     func.func public @main(%arg0: tensor<2xf32> loc("x"))
