@@ -226,6 +226,10 @@ typedef struct {
   int32_t explain;     // sum of values of pw_explain, for pw_plan_report
   const char *profile; // file of pw_session_write_profile; null: none
   uint64_t kernel_cache_bytes; // 0: the default
+  const char *schedule;    // order of the only loop with labels: the name of a
+                           // schedule, or @FILE; null: that of the text
+  const char *label_costs; // costs of calls by label: PATTERN=TIME,... such as
+                           // "*F=18.522ms"; null: none
 } pw_compile_options;
 
 /// Explanations to make. Shardings, and ops that run as plain loops, become
@@ -265,8 +269,9 @@ size_t pw_plan_results(const pw_plan *plan, pw_port *ports, size_t room);
 /// "carried_from", the name of a result or null.
 pw_error *pw_plan_describe(const pw_plan *plan, pw_text **json);
 /// Returns what the compiler reported about this plan as JSON, with the members
-/// of pathways::Compiled: "remarks", "donated" and "kernels"; "reshards" and
-/// "imported" are empty unless pw_compile_options::explain asked for them. {}
+/// of pathways::Compiled: "remarks", "donated", "kernels" and "orders", the
+/// orders of the calls of loops with a schedule; "reshards" and "imported" are
+/// empty unless pw_compile_options::explain asked for them. {}
 /// for a plan that pw_compile did not make.
 pw_error *pw_plan_report(const pw_plan *plan, pw_text **json);
 /// Returns the plan as text of the `plan` dialect, which pw_compile reads.

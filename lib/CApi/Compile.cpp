@@ -12,6 +12,9 @@
 
 #include <new>
 #include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
 
 using namespace pathways;
 using namespace pathways::capi;
@@ -58,6 +61,12 @@ static Json toJson(const ImportedKind &kind) {
       {"op", kind.op}, {"count", kind.count}, {"became", std::move(became)}};
 }
 
+static Json toJson(const LoopOrder &order) {
+  return {{"place", order.place},
+          {"schedule", order.schedule},
+          {"order", order.order}};
+}
+
 template <typename T> static Json toJsonList(const std::vector<T> &values) {
   Json list = Json::array();
   for (const T &value : values)
@@ -75,7 +84,8 @@ static std::string makeReport(const Compiled &compiled) {
                          {"carry", donated.carry}}},
                        {"kernels", toJsonList(compiled.kernels)},
                        {"reshards", toJsonList(compiled.reshards)},
-                       {"imported", toJsonList(compiled.imported)}};
+                       {"imported", toJsonList(compiled.imported)},
+                       {"orders", toJsonList(compiled.orders)}};
   return report.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -83,7 +93,16 @@ static std::string toString(const char *text, const char *fallback = "") {
   return text ? text : fallback;
 }
 
-extern "C" int pw_compile_to_bytes_1(const char *text, size_t size,
+/// Returns the parts of a list with commas between; none for null or "".
+static std::vector<std::string> splitList(const char *text) {
+  std::vector<std::string> parts;
+  std::istringstream list(toString(text));
+  for (std::string part; std::getline(list, part, ',');)
+    parts.push_back(part);
+  return parts;
+}
+
+extern "C" int pw_compile_to_bytes_2(const char *text, size_t size,
                                      const pw_compile_options *given,
                                      TakeOutput *take, void *context) {
   auto fail = [&](pw_code code, const std::string &message) {
@@ -120,6 +139,8 @@ extern "C" int pw_compile_to_bytes_1(const char *text, size_t size,
     options.profile = toString(given->profile);
     if (given->kernel_cache_bytes != 0)
       options.kernel_cache_bytes = given->kernel_cache_bytes;
+    options.schedule = toString(given->schedule);
+    options.label_costs = splitList(given->label_costs);
     options.explain_shardings = given->explain & PW_EXPLAIN_SHARDINGS;
     options.explain_reshards = given->explain & PW_EXPLAIN_RESHARDS;
     options.explain_kernels = given->explain & PW_EXPLAIN_KERNELS;
@@ -143,7 +164,7 @@ extern "C" int pw_compile_to_bytes_1(const char *text, size_t size,
   }
 }
 
-extern "C" int pw_print_plan_1(const char *bytes, size_t size, TakeOutput *take,
+extern "C" int pw_print_plan_2(const char *bytes, size_t size, TakeOutput *take,
                                void *context) {
   auto fail = [&](pw_code code, const std::string &message) {
     take(context, CompileOutput::kError, message.data(), message.size());

@@ -39,8 +39,8 @@ using CompileFunction = int(const char *text, size_t size,
 using PrintFunction = int(const char *bytes, size_t size, TakeOutput *take,
                           void *context);
 
-inline constexpr char kCompileName[] = "pw_compile_to_bytes_1";
-inline constexpr char kPrintName[] = "pw_print_plan_1";
+inline constexpr char kCompileName[] = "pw_compile_to_bytes_2";
+inline constexpr char kPrintName[] = "pw_print_plan_2";
 
 } // namespace pathways::capi
 

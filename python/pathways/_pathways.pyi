@@ -156,6 +156,8 @@ class Plan:
         explain: int,
         profile: str | None,
         kernel_cache_bytes: int,
+        schedule: str | None,
+        label_costs: str | None,
         /,
     ) -> tuple[_PlanT, str]: ...
     @classmethod

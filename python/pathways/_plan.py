@@ -139,6 +139,15 @@ class Plan(_pathways.Plan):
         report: dict[str, Any] = json.loads(self._report())
         return report
 
+    @property
+    def order(self) -> str:
+        """The order of the calls of loops that have a schedule, as text of a file of orders.
+
+        It is empty without such a loop, and for a plan that was read. `report["orders"]`
+        has the order of each loop.
+        """
+        return "".join(order["order"] for order in self.report.get("orders", ()))
+
     def costs(self, topology: str | None = None, *, steps: int = 1) -> Costs:
         """Computes what the plan costs on machines, which need not be there.
 
@@ -245,6 +254,8 @@ def compile(
     explain: Iterable[Literal["shardings", "reshards", "kernels", "import"]] = (),
     profile: str | os.PathLike[str] | None = None,
     kernel_cache_bytes: int = 0,
+    schedule: str | None = None,
+    label_costs: str | None = None,
 ) -> Plan:
     """Compiles a program for the machines of a topology (None: this machine).
 
@@ -255,7 +266,10 @@ def compile(
     options of modules of StableHLO (docs/from-jax.md); they replace those of the program.
     `explain` adds to `Plan.remarks` and `Plan.report`. `profile` is a file of
     `Session.write_profile`. `kernel_cache` is a folder of at most `kernel_cache_bytes` (0:
-    the default). Errors: ProgramError, InvalidArgument, NotFound.
+    the default). `schedule` orders the only loop that has labels: the name of a schedule,
+    such as "1f1b", or "@" and the path of a file of orders (docs/schedules.md). `label_costs`
+    replaces costs of calls by label ("*F=18.522ms,*B=36ms"; the last pattern that fits
+    counts). Errors: ProgramError, InvalidArgument, NotFound.
     """
     check_numbers(31, steps_in_flight=steps_in_flight)
     check_numbers(kernel_cache_bytes=kernel_cache_bytes)
@@ -280,6 +294,8 @@ def compile(
         _explain_bits(explain),
         None if profile is None else os.fspath(profile),
         kernel_cache_bytes,
+        schedule or None,
+        label_costs or None,
     )
     return Plan._with_remarks(plan, remarks, topology)
 

@@ -351,6 +351,8 @@ class Program:
         kernel_cache: str | os.PathLike[str] | None = None,
         oversubscribe: bool = False,
         steps_in_flight: int = 0,
+        schedule: str | None = None,
+        label_costs: str | None = None,
         **named: Any,
     ) -> Plan:
         """Traces the function for arguments of these types, as `trace` does, and compiles
@@ -363,6 +365,8 @@ class Program:
             kernel_cache=kernel_cache,
             oversubscribe=oversubscribe,
             steps_in_flight=steps_in_flight,
+            schedule=schedule,
+            label_costs=label_costs,
         )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

@@ -51,14 +51,15 @@ static PyObject *compile(PyObject *type, PyObject *arguments) {
   pw_compile_options *options = &job->options;
   options->struct_size = sizeof *options;
   int oversubscribe;
-  if (!PyArg_ParseTuple(arguments, "s#zzzzzpizzzzziizK", &job->text, &job->size,
+  if (!PyArg_ParseTuple(arguments, "s#zzzzzpizzzzziizKzz", &job->text, &job->size,
                         &options->file_name, &options->topology, &options->mesh,
                         &options->program, &options->kernel_cache,
                         &oversubscribe, &options->steps_in_flight,
                         &options->carry, &options->stepped, &options->elided,
                         &options->assign, &options->slices, &options->rounding,
                         &options->explain, &options->profile,
-                        &options->kernel_cache_bytes) ||
+                        &options->kernel_cache_bytes, &options->schedule,
+                        &options->label_costs) ||
       !useProcess()) {
     jobFree(&job->job);
     return NULL;

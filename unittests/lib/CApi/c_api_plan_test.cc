@@ -69,6 +69,58 @@ TEST_F(CApiPlanTest, ReportsWhatTheCompilerSaid) {
   EXPECT_EQ(Ask(pw_plan_report), json::object());
 }
 
+// A loop with one label "0F" and one label "0B".
+constexpr char kLoop[] = R"mlir(
+pw.slice @s mesh <"d" = 1>
+!x = !pw.array<4xf32, @s, [{}]>
+!xs = !pw.array<2x4xf32, @s, [{}, {}]>
+func.func private @add(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = arith.addf %x, %y : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+pw.program @p(%xs: !xs, %z: !x) -> !x {
+  %0 = pw.for 2 (%x = %xs stepped : !xs -> !x, %a = %z carried : !x) -> (!x carried) {
+    %1 = pw.call @add(%x, %x) label "0F" : (!x, !x) -> !x
+    %2 = pw.call @add(%1, %a) label "0B" : (!x, !x) -> !x
+    pw.yield %2 : !x
+  }
+  pw.return %0 : !x
+}
+)mlir";
+
+TEST_F(CApiPlanTest, TakesASchedule) {
+  pw_compile_options options{};
+  options.struct_size = sizeof options;
+  options.topology = "1x1x1";
+  options.schedule = "gpipe";
+  options.label_costs = "*=1ms,*F=40ms,0B=2ms";
+  ExpectOk(pw_compile(kLoop, sizeof kLoop - 1, &options, Into(plan_), nullptr));
+  const json orders = Ask(pw_plan_report)["orders"];
+  ASSERT_EQ(orders.size(), 1u);
+  EXPECT_EQ(orders[0]["place"], "program.mlir:10:8");
+  EXPECT_EQ(orders[0]["schedule"], "gpipe");
+  EXPECT_EQ(orders[0]["order"], "0F0,0F1,0B0,0B1\n");
+  pw_costs costs{};
+  costs.struct_size = sizeof costs;
+  ExpectOk(pw_plan_costs(plan_.get(), "1x1x1", 1, &costs, nullptr));
+  EXPECT_GE(costs.step_ns, 84'000'000);
+  EXPECT_LT(costs.step_ns, 85'000'000);
+}
+
+TEST_F(CApiPlanTest, RefusesAScheduleThatIsNone) {
+  pw_compile_options options{};
+  options.struct_size = sizeof options;
+  options.topology = "1x1x1";
+  options.schedule = "fastest";
+  pw_plan *plan = nullptr;
+  Owned<pw_error> error(
+      pw_compile(kLoop, sizeof kLoop - 1, &options, &plan, nullptr));
+  ASSERT_NE(error, nullptr);
+  EXPECT_EQ(pw_error_code(error.get()), PW_INVALID_PROGRAM);
+  EXPECT_THAT(pw_error_message(error.get()),
+              HasSubstr("there is no schedule 'fastest'"));
+}
+
 TEST_F(CApiPlanTest, PrintsAPlanThatCompiles) {
   Owned<pw_text> text;
   ExpectOk(pw_plan_print(plan_.get(), Into(text)));
