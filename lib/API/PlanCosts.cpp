@@ -12,6 +12,7 @@
 #include "PlanState.h"
 #include "runtime/base/memory.h"
 #include "runtime/binding/plan_cost.h"
+#include "runtime/plan/expand_loops.h"
 #include "runtime/plan/verify.h"
 #include "runtime/topology/topology.h"
 
@@ -105,7 +106,7 @@ Result<PlanCosts> Plan::costs(const CostOptions &options) const {
     return makeError(ErrorCode::kInvalidArgument, topology.status());
   if (absl::Status status = CheckPlan(state->data); !status.ok())
     return makeError(ErrorCode::kInvalidArgument, status);
-  const proto::Plan &tables = state->data.tables;
+  const proto::Plan tables = WithoutLoops(state->data.tables);
   if (absl::Status status = CheckFits(tables, *topology); !status.ok())
     return makeError(ErrorCode::kRefused, status);
   PlanCosts costs;

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/plan/expand_loops.h"
 #include "runtime/plan/tables.h"
 
 namespace pathways {
@@ -21,6 +22,8 @@ absl::StatusOr<std::shared_ptr<IndexedPlan>> IndexedPlan::Create(
     PlanData data) {
   std::shared_ptr<IndexedPlan> self(new IndexedPlan);
   self->data_ = std::move(data);
+  if (!self->data_.tables.loops().empty())
+    self->run_plan_ = WithoutLoops(self->data_.tables);
   const proto::Plan& plan = self->plan();
   self->window_ = std::max<uint32_t>(1, plan.header().steps_in_flight());
   self->slices_.resize(plan.slices_size());
@@ -187,6 +190,7 @@ void IndexedPlan::FindShared() {
 void IndexedPlan::SetCode(
     google::protobuf::RepeatedPtrField<proto::Kernel> kernels,
     absl::Span<const uint8_t> blobs, std::shared_ptr<const void> owner) {
+  if (!data_.tables.loops().empty()) *run_plan_.mutable_kernels() = kernels;
   *data_.tables.mutable_kernels() = std::move(kernels);
   data_.blobs = blobs;
   data_.owner = std::move(owner);

@@ -68,8 +68,12 @@ class IndexedPlan {
                absl::Span<const uint8_t> blobs,
                std::shared_ptr<const void> owner);
 
+  // Returns the plan as it was given.
   const PlanData& data() const { return data_; }
-  const proto::Plan& plan() const { return data_.tables; }
+  // Returns the plan that hosts run: without loops.
+  const proto::Plan& plan() const {
+    return data_.tables.loops().empty() ? data_.tables : run_plan_;
+  }
   const std::string& name() const { return plan().header().program(); }
   uint32_t window() const { return window_; }
   const std::vector<PreparedSlice>& slices() const { return slices_; }
@@ -94,6 +98,7 @@ class IndexedPlan {
   void MakeEdges();
 
   PlanData data_;
+  proto::Plan run_plan_;  // only if data_ has loops
   uint32_t window_ = 1;
   std::vector<PreparedSlice> slices_;
   std::vector<PreparedBuffer> buffers_;

@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -36,9 +37,8 @@ namespace {
 constexpr char kFileMagic[8] = {'P', 'W', 'P', 'L', 'A', 'N', '\r', '\n'};
 constexpr uint64_t kHeaderBytes = 32;
 constexpr uint64_t kEntryBytes = 32;
-constexpr uint32_t kFirstTable = 1;
-constexpr uint32_t kLastTable = 8;
 constexpr uint32_t kBlobSection = 9;
+constexpr uint32_t kLastSection = 10;
 
 struct Section {
   uint32_t kind = 0;
@@ -58,10 +58,10 @@ uint64_t AlignUp(uint64_t value) {
 }
 
 std::string SectionName(uint32_t kind) {
-  static constexpr const char* kNames[] = {"header",  "slices",    "layouts",
-                                           "kernels", "buffers",   "actions",
-                                           "edges",   "interface", "blobs"};
-  if (kind >= kFirstTable && kind <= kBlobSection)
+  static constexpr const char* kNames[] = {
+      "header",  "slices", "layouts",   "kernels", "buffers",
+      "actions", "edges",  "interface", "blobs",   "loops"};
+  if (kind >= 1 && kind <= kLastSection)
     return absl::StrCat("section '", kNames[kind - 1], "'");
   return absl::StrCat("section of kind ", kind);
 }
@@ -198,11 +198,11 @@ absl::StatusOr<PlanData> Read(const uint8_t* data, uint64_t size,
   proto::Plan tables;
   absl::Span<const uint8_t> blobs;
   for (const Section& section : *sections) {
-    if (section.kind <= kLastTable) {
+    if (section.kind == kBlobSection) {
+      blobs = absl::MakeConstSpan(data + section.offset, section.bytes);
+    } else if (section.kind <= kLastSection) {
       absl::Status status = ReadTable(data, section, &tables);
       if (!status.ok()) return Coded(ErrorId::kPlanDamaged, status);
-    } else if (section.kind == kBlobSection) {
-      blobs = absl::MakeConstSpan(data + section.offset, section.bytes);
     }
   }
   if (owner == nullptr) return MakePlanData(std::move(tables), blobs);
@@ -343,21 +343,23 @@ std::string SerializePlan(const proto::Plan& plan,
     }
     sections.emplace_back(field->number(), std::move(bytes));
   }
-  uint64_t count = sections.size() + (blobs.empty() ? 0 : 1);
+  // The bytes of each section, by kind.
+  std::map<uint32_t, absl::Span<const uint8_t>> all;
+  for (const auto& [kind, bytes] : sections)
+    all[kind] = {reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()};
+  if (!blobs.empty()) all[kBlobSection] = blobs;
+  uint64_t count = all.size();
   uint64_t at = kHeaderBytes + count * kEntryBytes;
   std::string table;
-  auto add = [&](uint32_t kind, const uint8_t* data, uint64_t bytes) {
+  for (const auto& [kind, bytes] : all) {
     at = AlignUp(at);
     AppendLittleEndian(kind, 4, &table);
-    AppendLittleEndian(Crc(data, bytes), 4, &table);
+    AppendLittleEndian(Crc(bytes.data(), bytes.size()), 4, &table);
     AppendLittleEndian(at, 8, &table);
-    AppendLittleEndian(bytes, 8, &table);
+    AppendLittleEndian(bytes.size(), 8, &table);
     AppendLittleEndian(0, 8, &table);
-    at += bytes;
-  };
-  for (const auto& [kind, bytes] : sections)
-    add(kind, reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
-  if (!blobs.empty()) add(kBlobSection, blobs.data(), blobs.size());
+    at += bytes.size();
+  }
 
   std::string file(kFileMagic, sizeof(kFileMagic));
   file.reserve(at);
@@ -369,13 +371,9 @@ std::string SerializePlan(const proto::Plan& plan,
       &file);
   AppendLittleEndian(0, 4, &file);
   file += table;
-  for (const auto& [kind, bytes] : sections) {
+  for (const auto& [kind, bytes] : all) {
     file.resize(AlignUp(file.size()), '\0');
-    file += bytes;
-  }
-  if (!blobs.empty()) {
-    file.resize(AlignUp(file.size()), '\0');
-    file.append(reinterpret_cast<const char*>(blobs.data()), blobs.size());
+    file.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   }
   return file;
 }

@@ -76,6 +76,9 @@ std::vector<PlanIssue> VerifyPlan(const proto::Plan& plan, uint64_t blob_bytes,
   using namespace verify_internal;
   Context context(plan, blob_bytes, options);
   CheckEntries(&context);
+  if (context.issues.empty()) CheckLoops(&context);
+  if (context.issues.empty() && !plan.loops().empty())
+    return VerifyExpanded(&context);
   if (context.issues.empty()) {
     CheckActions(&context);
     CheckInterface(&context);
@@ -111,9 +114,9 @@ absl::Status CheckPlan(const proto::Plan& plan, uint64_t blob_bytes) {
 
 const char* RuleName(int rule) {
   static constexpr const char* kNames[] = {
-      "references", "order",   "data",      "credit", "bounded",
-      "memory",     "actions", "interface", "limits", "ends"};
-  return rule >= 1 && rule <= 10 ? kNames[rule - 1] : "";
+      "references", "order",     "data",   "credit", "bounded", "memory",
+      "actions",    "interface", "limits", "ends",   "loops"};
+  return rule >= 1 && rule <= 11 ? kNames[rule - 1] : "";
 }
 
 }  // namespace pathways

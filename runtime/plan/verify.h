@@ -45,6 +45,7 @@ struct Subject {
     kEdge,
     kArgument,
     kResult,
+    kLoop,
   };
   Table table = kHeader;
   int64_t index = 0;  // index in the table; 0 for the header
@@ -57,7 +58,7 @@ struct PlanNote {
 };
 
 struct PlanIssue {
-  int rule = 0;  // rule of docs/plan-format.md, 1 to 10
+  int rule = 0;  // rule of docs/plan-format.md, 1 to 11
   // Self-contained: names the thing and both values.
   std::string message;
   Subject subject;
@@ -75,7 +76,8 @@ struct VerifyOptions {
 // Returns the issues of `plan`, none if it may run, in an order that depends
 // only on the plan. `blob_bytes`: size of the blob section. Safe on any input.
 // Time is O(n log n) in the size of the tables and, except for explicit device
-// lists, does not depend on the number of shards.
+// lists, does not depend on the number of shards. The size of a plan with loops
+// is that of the plan that hosts run (runtime/plan/expand_loops.h).
 std::vector<PlanIssue> VerifyPlan(const proto::Plan& plan, uint64_t blob_bytes,
                                   const VerifyOptions& options = {});
 

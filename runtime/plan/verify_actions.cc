@@ -220,6 +220,13 @@ class ActionChecker {
     }
   }
 
+  // Returns true if the first slot of `inner` is within that of `outer`.
+  static bool IsWithin(const proto::Buffer& inner, const proto::Buffer& outer) {
+    return inner.memory() == outer.memory() &&
+           inner.offset() >= outer.offset() && inner.bytes() <= outer.bytes() &&
+           inner.offset() - outer.offset() <= outer.bytes() - inner.bytes();
+  }
+
   void CheckAliases(States* states) {
     absl::flat_hash_set<uint32_t> operands, results;
     for (const proto::Alias& alias : action().aliases()) {
@@ -239,11 +246,19 @@ class ActionChecker {
         Add(pair, ", but one of them is both an operand and a result");
         continue;
       }
-      if (!operands.insert(alias.operand()).second ||
-          !results.insert(alias.result()).second) {
+      // A gang without steps may cut an operand into results, or stack
+      // operands to a result.
+      const bool cuts = IsWithin(to, from) && from.bytes() != to.bytes();
+      const bool stacks = IsWithin(from, to) && from.bytes() != to.bytes();
+      const bool has_steps = !action().steps().empty();
+      const bool is_new_operand = operands.insert(alias.operand()).second;
+      const bool is_new_result = results.insert(alias.result()).second;
+      if ((!is_new_operand && (has_steps || !cuts)) ||
+          (!is_new_result && (has_steps || !stacks))) {
         Add(pair, ", but one of them already has an alias");
         continue;
       }
+      if (!has_steps && (cuts || stacks)) continue;
       if (from.offset() != to.offset() || from.bytes() != to.bytes() ||
           from.memory() != to.memory()) {
         Add(pair, " at offsets ", from.offset(), " and ", to.offset(), " with ",

@@ -198,6 +198,11 @@ void CheckInterface(Context* context);
 void CheckFlow(Context* context);
 // Checks rules 4 and 5.
 void CheckBounds(Context* context, const PathIndex& paths);
+// Checks rule 11, of a plan that passed CheckEntries.
+void CheckLoops(Context* context);
+// Returns the issues of a plan with loops that passed CheckLoops: those of the
+// plan that hosts run, each at the entry that it comes from.
+std::vector<PlanIssue> VerifyExpanded(Context* context);
 // Checks rules 6 and 10.
 void CheckMemory(Context* context, const PathIndex& paths);
 

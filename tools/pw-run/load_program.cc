@@ -14,6 +14,7 @@
 #include "absl/strings/str_join.h"
 #include "pathways/Compile.h"
 #include "runtime/base/error_codes.h"
+#include "runtime/plan/expand_loops.h"
 #include "runtime/plan/tables.h"
 #include "runtime/plan/verify.h"
 #include "tools/pw-run/files.h"
@@ -194,6 +195,7 @@ bool LoadProgram(const Options& options, Loaded* loaded, Failure* failure) {
   if (absl::Status s = CheckPlan(loaded->plan); !s.ok()) {
     return Fail(failure, kPlanRefused, absl::StrCat(name, ": ", s.message()));
   }
+  loaded->run_plan = WithoutLoops(loaded->plan.tables);
   const std::string& program = loaded->plan.tables.header().program();
   // If a file has several programs, the compiler has chosen the requested one.
   if (!options.program.empty() && options.program != program) {
@@ -203,6 +205,12 @@ bool LoadProgram(const Options& options, Loaded* loaded, Failure* failure) {
                      ", not of ", Quoted(options.program)));
   }
   return true;
+}
+
+void Rebind(const PlanSlices& slices, Loaded* loaded) {
+  *loaded->run_plan.mutable_slices() = slices;
+  *loaded->plan.tables.mutable_slices() = slices;
+  loaded->bytes = SerializePlan(loaded->plan.tables, loaded->plan.blobs);
 }
 
 bool PlanText(const Loaded& loaded, std::string* text, Failure* failure) {

@@ -27,6 +27,7 @@ namespace pathways::pw_run {
 
 struct Loaded {
   PlanData plan;                              // passed the verifier
+  proto::Plan run_plan;                       // the same without loops
   std::string bytes;                          // the plan as a file
   std::vector<std::string> remarks;           // from the compiler, one per line
   std::map<std::string, CodeOrigin> kernels;  // kernels that had no code yet
@@ -43,6 +44,9 @@ struct Failure {
 // Reads options.file, and compiles it unless it is a plan file already. Returns
 // true on success; otherwise sets *failure.
 bool LoadProgram(const Options& options, Loaded* loaded, Failure* failure);
+
+// Binds the slices of the plan to other devices.
+void Rebind(const PlanSlices& slices, Loaded* loaded);
 
 // Writes the plan as text of the `plan` dialect.
 bool PlanText(const Loaded& loaded, std::string* text, Failure* failure);

@@ -159,8 +159,7 @@ bool Session::Avoid() {
     return Fail(kPlanRefused,
                 absl::StrCat("--avoid: ", slices.status().message()));
   }
-  *loaded_.plan.tables.mutable_slices() = *std::move(slices);
-  loaded_.bytes = SerializePlan(loaded_.plan.tables, loaded_.plan.blobs);
+  Rebind(*slices, &loaded_);
   return true;
 }
 

@@ -30,6 +30,7 @@ private:
   LogicalResult addLayout(int number, const proto::Layout &layout);
   LogicalResult addKernel(const proto::Kernel &kernel);
   void addBuffer(const proto::Buffer &buffer);
+  void addLoops();
   void addAction(const proto::Action &action);
   void addGang(const proto::Action &action);
 
@@ -69,6 +70,13 @@ private:
   }
   StringAttr bufferName(uint32_t number) {
     return str(plan.buffers(number).name());
+  }
+  // These take numbers plus one; 0 is none.
+  StringAttr bufferOrNull(uint32_t number) {
+    return number ? bufferName(number - 1) : nullptr;
+  }
+  StringAttr loopOrNull(uint32_t number) {
+    return number ? str(plan.loops(number - 1).name()) : nullptr;
   }
   StringAttr sliceName(uint32_t number) {
     return str(plan.slices(number).name());
@@ -162,6 +170,7 @@ FailureOr<ProgramOp> Importer::run() {
         if (expect.kind() == proto::Expectation::ALMOST_EQ)
           p.tolerance = b.getF64FloatAttr(expect.tolerance());
       });
+    addLoops();
     return success();
   };
   if (succeeded(fill()))
@@ -301,7 +310,34 @@ void Importer::addBuffer(const proto::Buffer &buffer) {
     p.bytes = i64(buffer.bytes());
     p.stride = i64(buffer.slot_stride());
     p.credits = i64(buffer.credits());
+    p.loop = loopOrNull(buffer.loop());
+    p.slots = countOrNull(buffer.iteration_slots());
+    p.slot_stride = countOrNull(buffer.iteration_stride());
+    p.initial = bufferOrNull(buffer.initial());
+    p.next = bufferOrNull(buffer.next());
+    p.last = bufferOrNull(buffer.last_of());
   });
+}
+
+void Importer::addLoops() {
+  for (const proto::Loop &loop : plan.loops())
+    add<LoopOp>([&](auto &p) {
+      p.id = str(loop.name());
+      p.trips = i64(loop.trips());
+    });
+  for (const proto::Loop &loop : plan.loops())
+    for (const proto::OrderRun &run : loop.orders())
+      add<OrderOp>([&](auto &p) {
+        p.loop = str(loop.name());
+        p.slice = sliceName(run.slice());
+        SmallVector<Attribute> gangs;
+        for (uint32_t gang : run.gangs())
+          gangs.push_back(actionName(gang));
+        p.gangs = b.getArrayAttr(gangs);
+        p.iterations = numbers(run.iterations());
+        p.times = i64(run.times());
+        p.step = countOrNull(run.step());
+      });
 }
 
 void Importer::addGang(const proto::Action &action) {
@@ -316,6 +352,7 @@ void Importer::addGang(const proto::Action &action) {
     p.reads = bufferNames(action.operands());
     p.writes = bufferNames(action.results());
     p.cost = countOrNull(action.cost_ns());
+    p.loop = loopOrNull(action.loop());
     p.where = textOrNull(action.location());
   });
   OpBuilder::InsertionGuard guard(b);
@@ -368,6 +405,7 @@ void Importer::addAction(const proto::Action &action) {
   case proto::SEND:
     add<SendOp>([&](auto &p) {
       common(p);
+      p.loop = loopOrNull(action.loop());
       p.operand = bufferName(action.operands(0));
       p.peer = actionName(action.peer());
     });
@@ -375,6 +413,7 @@ void Importer::addAction(const proto::Action &action) {
   case proto::RECV:
     add<RecvOp>([&](auto &p) {
       common(p);
+      p.loop = loopOrNull(action.loop());
       p.result = bufferName(action.results(0));
       p.peer = actionName(action.peer());
     });

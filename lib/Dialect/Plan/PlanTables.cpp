@@ -33,14 +33,16 @@ std::optional<Table> mlir::pathways::plan::getTable(Operation *op) {
       .Case<EdgeOp>([](auto) { return Table::Edge; })
       .Case<ArgumentOp>([](auto) { return Table::Argument; })
       .Case<ResultOp>([](auto) { return Table::Result; })
+      .Case<LoopOp>([](auto) { return Table::Loop; })
+      .Case<OrderOp>([](auto) { return Table::Order; })
       .Default([](Operation *) { return std::nullopt; });
 }
 
 namespace {
 
-const char *const kTableNames[kNumTables] = {"slice",    "layout", "kernel",
-                                             "buffer",   "action", "edge",
-                                             "argument", "result"};
+const char *const kTableNames[kNumTables] = {
+    "slice", "layout",   "kernel", "buffer", "action",
+    "edge",  "argument", "result", "loop",   "order"};
 
 class Exporter {
 public:
@@ -65,7 +67,18 @@ private:
   LogicalResult add(EdgeOp op);
   LogicalResult add(ArgumentOp op);
   LogicalResult add(ResultOp op);
+  LogicalResult add(LoopOp op);
+  LogicalResult add(OrderOp op);
   LogicalResult addStep(Operation &op, KernelOp kernel, proto::Action *action);
+
+  /// Sets the loop that an action or a buffer is in, if it is in one.
+  template <typename Entry>
+  LogicalResult loop(Operation *op, std::optional<StringRef> name,
+                     Entry *entry) {
+    return name ? reference(op, Table::Loop, *name,
+                            [&](uint32_t n) { entry->set_loop(n + 1); })
+                : success();
+  }
 
   /// Adds an action with the fields that all actions have. Null after a
   /// diagnostic.
@@ -163,7 +176,8 @@ LogicalResult Exporter::index() {
     if (previous && *getTable(previous) > *table) {
       InFlightDiagnostic error =
           op.emitOpError("is out of order; expected slices, layouts, kernels, "
-                         "buffers, actions, edges, arguments, results");
+                         "buffers, actions, edges, arguments, results, loops, "
+                         "orders");
       error.attachNote(previous->getLoc()) << "comes before it";
       return error;
     }
@@ -198,8 +212,8 @@ LogicalResult Exporter::run() {
       LogicalResult added =
           llvm::TypeSwitch<Operation *, LogicalResult>(op)
               .Case<SliceOp, LayoutOp, KernelOp, BufferOp, GangOp, SendOp,
-                    RecvOp, FeedOp, FetchOp, EdgeOp, ArgumentOp, ResultOp>(
-                  [&](auto entry) { return add(entry); })
+                    RecvOp, FeedOp, FetchOp, EdgeOp, ArgumentOp, ResultOp,
+                    LoopOp, OrderOp>([&](auto entry) { return add(entry); })
               .Default([](Operation *) { return failure(); });
       if (failed(added))
         return failure();
@@ -360,7 +374,18 @@ LogicalResult Exporter::add(BufferOp op) {
   buffer->set_offset(op.getOffset());
   buffer->set_bytes(op.getBytes());
   buffer->set_slot_stride(op.getStride());
-  return success();
+  buffer->set_iteration_stride(op.getSlotStride());
+  auto named = [&](std::optional<StringRef> name, auto set) {
+    return !name || succeeded(reference(op, Table::Buffer, *name,
+                                        [&](uint32_t n) { set(n + 1); }));
+  };
+  return success(
+      succeeded(loop(op, op.getLoop(), buffer)) &&
+      succeeded(number(op, "slots", op.getSlots(),
+                       [&](uint32_t n) { buffer->set_iteration_slots(n); })) &&
+      named(op.getInitial(), [&](uint32_t n) { buffer->set_initial(n); }) &&
+      named(op.getNext(), [&](uint32_t n) { buffer->set_next(n); }) &&
+      named(op.getLast(), [&](uint32_t n) { buffer->set_last_of(n); }));
 }
 
 proto::Action *Exporter::addAction(Operation *op, proto::ActionKind kind,
@@ -385,7 +410,8 @@ LogicalResult Exporter::add(GangOp op) {
       failed(references(op, op.getReads(),
                         [&](uint32_t n) { action->add_operands(n); })) ||
       failed(references(op, op.getWrites(),
-                        [&](uint32_t n) { action->add_results(n); })))
+                        [&](uint32_t n) { action->add_results(n); })) ||
+      failed(loop(op, op.getLoop(), action)))
     return failure();
   KernelOp kernel;
   if (op.getKernel()) {
@@ -460,7 +486,7 @@ LogicalResult Exporter::add(SendOp op) {
   proto::Action *action = addAction(op, proto::SEND, op.getId(), op.getSlice(),
                                     op.getCost(), op.getWhere());
   return success(
-      action &&
+      action && succeeded(loop(op, op.getLoop(), action)) &&
       succeeded(reference(op, Table::Buffer, op.getOperand(),
                           [&](uint32_t n) { action->add_operands(n); })) &&
       succeeded(reference(op, Table::Action, op.getPeer(),
@@ -471,7 +497,7 @@ LogicalResult Exporter::add(RecvOp op) {
   proto::Action *action = addAction(op, proto::RECV, op.getId(), op.getSlice(),
                                     op.getCost(), op.getWhere());
   return success(
-      action &&
+      action && succeeded(loop(op, op.getLoop(), action)) &&
       succeeded(reference(op, Table::Buffer, op.getResult(),
                           [&](uint32_t n) { action->add_results(n); })) &&
       succeeded(reference(op, Table::Action, op.getPeer(),
@@ -577,6 +603,34 @@ LogicalResult Exporter::add(ResultOp op) {
     expect->set_tolerance(op.getTolerance()->convertToDouble());
   return reference(op, Table::Result, *op.getExpected(),
                    [&](uint32_t n) { expect->set_result(n); });
+}
+
+LogicalResult Exporter::add(LoopOp op) {
+  proto::Loop *loop = tables.plan.add_loops();
+  return success(succeeded(name(op, op.getId(), loop->mutable_name())) &&
+                 succeeded(number(op, "trips", op.getTrips(),
+                                  [&](uint32_t n) { loop->set_trips(n); })));
+}
+
+LogicalResult Exporter::add(OrderOp op) {
+  FailureOr<uint32_t> loop = find(op, Table::Loop, op.getLoop());
+  if (failed(loop))
+    return failure();
+  proto::OrderRun *run = tables.plan.mutable_loops(*loop)->add_orders();
+  for (StringAttr gang : op.getGangs().getAsRange<StringAttr>())
+    if (failed(reference(op, Table::Action, gang.getValue(),
+                         [&](uint32_t n) { run->add_gangs(n); })))
+      return failure();
+  for (int64_t iteration : op.getIterations())
+    if (failed(number(op, "iterations", iteration,
+                      [&](uint32_t n) { run->add_iterations(n); })))
+      return failure();
+  return success(succeeded(reference(op, Table::Slice, op.getSlice(),
+                                     [&](uint32_t n) { run->set_slice(n); })) &&
+                 succeeded(number(op, "times", op.getTimes(),
+                                  [&](uint32_t n) { run->set_times(n); })) &&
+                 succeeded(number(op, "step", op.getStep(),
+                                  [&](uint32_t n) { run->set_step(n); })));
 }
 
 FailureOr<PlanTables> mlir::pathways::plan::exportTables(ProgramOp program) {

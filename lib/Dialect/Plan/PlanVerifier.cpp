@@ -46,6 +46,8 @@ static Location getLoc(ProgramOp program, const PlanTables &tables,
     return entry(Table::Argument);
   case Subject::kResult:
     return entry(Table::Result);
+  case Subject::kLoop:
+    return entry(Table::Loop);
   }
   return program.getLoc();
 }

@@ -118,7 +118,8 @@ def Plan_ProgramOp : Plan_Op<"program", [
   let summary = "Hold the tables of one plan";
   let description = [{
     The operations inside are the entries of the tables: slices, layouts,
-    kernels, buffers, actions, edges, arguments and results, in this order.
+    kernels, buffers, actions, edges, arguments, results, loops and the orders of
+    loops, in this order.
     `in_flight` is the number of firings of one action that may be open.
     `fingerprint` identifies, in profiles, the text that the plan was made of.
 
@@ -313,16 +314,29 @@ def Plan_BufferOp : Plan_Entry<"buffer"> {
     Every shard of the slice has `credits` slots of `bytes`, `stride` apart, starting
     `at` an offset in the slice's memory. Firing n uses slot n mod credits.
 
+    A buffer `in` a loop is there in each iteration: iteration i is in place
+    i mod `slots`, `by` bytes apart. A buffer with `initial` and `next` is carried: it
+    is another name of the first in the first iteration, and of the second, of the
+    iteration before, in the others. A buffer with `last` is another name, behind the
+    loop, of what the last iteration has in that buffer.
+
     ```mlir
     plan.buffer @h on @front layout 2 at 4096 bytes 1024 stride 1024 credits 2
+    plan.buffer @g on @front layout 2 at 8192 bytes 1024 stride 1024 credits 1 in @loop slots 2 by 1024
+    plan.buffer @s on @front layout 2 at 0 bytes 1024 stride 0 credits 1 in @loop initial @zero next @g
+    plan.buffer @sum on @front layout 2 at 0 bytes 1024 stride 0 credits 1 last @g
     ```
   }];
   let arguments = (ins SymbolNameAttr:$id, SymbolNameAttr:$slice, I64Attr:$layout,
                        UnitAttr:$host, I64Attr:$offset, I64Attr:$bytes,
-                       I64Attr:$stride, I64Attr:$credits);
+                       I64Attr:$stride, I64Attr:$credits, Plan_Name:$loop,
+                       Plan_Count:$slots, Plan_Count:$slot_stride,
+                       Plan_Name:$initial, Plan_Name:$next, Plan_Name:$last);
   let assemblyFormat = [{
     $id `on` $slice `layout` $layout (`host` $host^)? `at` $offset `bytes` $bytes
-    `stride` $stride `credits` $credits attr-dict
+    `stride` $stride `credits` $credits
+    (`in` $loop^)? (`slots` $slots^)? (`by` $slot_stride^)?
+    (`initial` $initial^)? (`next` $next^)? (`last` $last^)? attr-dict
   }];
 }
 
@@ -334,7 +348,8 @@ def Plan_GangOp : Plan_Entry<"gang", [
     `reads` and `writes` are buffers of the slice, including temporaries. The body has
     the steps, `plan.run` and `plan.collective`, in the order in which every shard runs
     them, and then a `plan.alias` for each result that takes the memory of an operand.
-    `cost` is the estimated time of one firing in nanoseconds; 0: not known.
+    `cost` is the estimated time of one firing in nanoseconds; 0: not known. `in` is the
+    loop whose iterations run it.
 
     ```mlir
     plan.gang @layer0 on @front kernel @layer0 reads [@x, @w] writes [@t, @h] cost 900 at "a.mlir:9:8" {
@@ -345,11 +360,11 @@ def Plan_GangOp : Plan_Entry<"gang", [
   }];
   let arguments = (ins SymbolNameAttr:$id, SymbolNameAttr:$slice, Plan_Name:$kernel,
                        Plan_Names:$reads, Plan_Names:$writes, Plan_Count:$cost,
-                       Plan_Text:$where);
+                       Plan_Name:$loop, Plan_Text:$where);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     $id `on` $slice (`kernel` $kernel^)? `reads` custom<Refs>($reads)
-    `writes` custom<Refs>($writes) (`cost` $cost^)? (`at` $where^)?
+    `writes` custom<Refs>($writes) (`cost` $cost^)? (`in` $loop^)? (`at` $where^)?
     attr-dict-with-keyword $body
   }];
 }
@@ -421,9 +436,10 @@ def Plan_SendOp : Plan_Entry<"send"> {
   }];
   let arguments = (ins SymbolNameAttr:$id, SymbolNameAttr:$slice,
                        SymbolNameAttr:$operand, SymbolNameAttr:$peer,
-                       Plan_Count:$cost, Plan_Text:$where);
+                       Plan_Count:$cost, Plan_Name:$loop, Plan_Text:$where);
   let assemblyFormat = [{
-    $id `on` $slice $operand `to` $peer (`cost` $cost^)? (`at` $where^)? attr-dict
+    $id `on` $slice $operand `to` $peer (`cost` $cost^)? (`in` $loop^)?
+    (`at` $where^)? attr-dict
   }];
 }
 
@@ -438,9 +454,10 @@ def Plan_RecvOp : Plan_Entry<"recv"> {
   }];
   let arguments = (ins SymbolNameAttr:$id, SymbolNameAttr:$slice,
                        SymbolNameAttr:$result, SymbolNameAttr:$peer,
-                       Plan_Count:$cost, Plan_Text:$where);
+                       Plan_Count:$cost, Plan_Name:$loop, Plan_Text:$where);
   let assemblyFormat = [{
-    $id `on` $slice $result `from` $peer (`cost` $cost^)? (`at` $where^)? attr-dict
+    $id `on` $slice $result `from` $peer (`cost` $cost^)? (`in` $loop^)?
+    (`at` $where^)? attr-dict
   }];
 }
 
@@ -476,6 +493,42 @@ def Plan_FetchOp : Plan_Entry<"fetch"> {
   let assemblyFormat = [{
     $id `on` $slice $operand `->` `result` $output
     (`cost` $cost^)? (`at` $where^)? attr-dict
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+def Plan_LoopOp : Plan_Entry<"loop"> {
+  let summary = "Declare actions that run several times in a step";
+  let description = [{
+    The actions and buffers that are `in` the loop are there `trips` times.
+
+    ```mlir
+    plan.loop @loop trips 64
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$id, I64Attr:$trips);
+  let assemblyFormat = "$id `trips` $trips attr-dict";
+}
+
+def Plan_OrderOp : Plan_Entry<"order"> {
+  let summary = "Say in which order a slice runs the iterations of a loop";
+  let description = [{
+    `times` times, the slice runs each gang for the iteration beside it; each time, the
+    iterations are `step` higher than the time before. The entries of a slice, one
+    after the other, are its order.
+
+    ```mlir
+    plan.order in @loop on @back [@back.1F, @back.1B] iterations [0, 0] times 64 step 1
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$loop, SymbolNameAttr:$slice, Plan_Names:$gangs,
+                       DenseI64ArrayAttr:$iterations, I64Attr:$times, Plan_Count:$step);
+  let assemblyFormat = [{
+    `in` $loop `on` $slice custom<Refs>($gangs) `iterations` $iterations
+    `times` $times (`step` $step^)? attr-dict
   }];
 }
 

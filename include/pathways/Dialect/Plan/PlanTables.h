@@ -25,9 +25,11 @@ enum class Table {
   Action,
   Edge,
   Argument,
-  Result
+  Result,
+  Loop,
+  Order
 };
-inline constexpr unsigned kNumTables = 8;
+inline constexpr unsigned kNumTables = 10;
 
 /// Returns the table that an operation directly in a plan.program belongs to.
 std::optional<Table> getTable(Operation *op);
