@@ -16,6 +16,7 @@ namespace pathways {
 
 struct DeviceCounters {
   Counter gangs, kernels, firings;  // first, as each gang updates them
+  Counter skipped;                  // firings whose guard said no
   // Bytes copied by feeds, by fetches, and by sends to buffers or staging.
   Counter fed_bytes, fetched_bytes, moved_bytes;
   Counter sent[kNumMessageKinds];

@@ -38,6 +38,7 @@ class CpuBackend final : public DeviceBackend {
   CpuBackend(bool costs, Cohort* cohort, uint64_t place)
       : DeviceBackend(costs, this), cohort_(cohort), place_(place) {}
 
+  bool ReadGuard(const char* guard) const override { return *guard != 0; }
   uint32_t Run(const SegmentRun& run) override;
   void Copy(const BoxCopy& copy) override;
   void CopyBytes(const char* from, uint64_t bytes, char* to) override {

@@ -96,6 +96,7 @@ void Device::Attach(DeviceProgram* program) {
     entries += p->entries.size();
     cohort_->ReserveOperands(p->max_operands);
     head_.poison.Reserve(p->max_shards);
+    head_.skipped.Reserve(p->max_shards);
   }
   entries_.Reserve(entries);
   trace_.Attach(program);
@@ -239,15 +240,17 @@ bool Device::RunHead() {
     }
     if (!Begin(*program, gang, firing)) return false;
   }
+  const bool is_skipped = head_.num_skipped == gang.shards;
   while (head_.step < gang.step_end - gang.step_begin) {
     if (!RunStep(program, gang, firing)) return false;
   }
-  if (costs_ && !head_.cost_paid) {
+  if (costs_ && !head_.cost_paid && !is_skipped) {
     cost_.Start(*program, gang);
     return false;
   }
   head_.started = head_.cost_paid = false;
-  turn_ns_ -= std::max(gang.cost_ns, program->gang_ns);
+  if (head_.num_skipped > 0) EndSkips(gang);
+  if (!is_skipped) turn_ns_ -= std::max(gang.cost_ns, program->gang_ns);
   if (trace_.is_on()) [[unlikely]] {
     trace_.HeadEnds(*program, gang, firing, head_.poison.data());
   }
@@ -278,8 +281,35 @@ bool Device::Begin(const DeviceProgram& program, const Gang& gang,
   }
   head_.started = true;
   head_.step = 0;
+  if (gang.guard >= 0) ReadGuards(program, gang, firing);
   trace_.HeadBegins(program, gang, firing);
   return true;
+}
+
+void Device::ReadGuards(const DeviceProgram& program, const Gang& gang,
+                        uint64_t firing) {
+  head_.skipped.Clear();
+  head_.num_skipped = 0;
+  const SlotOffset* const guards = program.queue->slots.data() + gang.guard;
+  for (uint32_t k = 0; k < gang.shards; ++k) {
+    if (head_.poison.Has(k)) continue;  // the guard may be poisoned
+    const bool guard =
+        work_.backend()->ReadGuard(guards[k].at(program.memories, firing));
+    if (guard != gang.unless) continue;
+    head_.skipped.Add(k);
+    ++head_.num_skipped;
+  }
+  for (uint32_t k = 0; k < gang.shards && head_.num_skipped > 0; ++k) {
+    if (head_.skipped.Has(k)) head_.poison.Add(k);
+  }
+}
+
+void Device::EndSkips(const Gang& gang) {
+  for (uint32_t k = 0; k < gang.shards; ++k) {
+    if (head_.skipped.Has(k)) head_.poison.Remove(k);
+  }
+  counters_.skipped.Add(head_.num_skipped);
+  head_.num_skipped = 0;
 }
 
 HostGrant::Cohort& Device::GrantAtCohort() {

@@ -112,6 +112,10 @@ class alignas(kLineBytes) Device final : public Actor {
   void SendRecordsBefore();
   // Begins the head. Returns false if it waits for tokens.
   bool Begin(const DeviceProgram& program, const Gang& gang, uint64_t firing);
+  // Finds the shards of the head whose guard says no, and lets them skip it.
+  void ReadGuards(const DeviceProgram& program, const Gang& gang,
+                  uint64_t firing);
+  void EndSkips(const Gang& gang);
   // Advances the queue after its next `gangs` have run. Returns true if they
   // were the last of their firing.
   bool Advance(size_t gangs);

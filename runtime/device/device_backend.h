@@ -103,6 +103,9 @@ class DeviceBackend {
   DeviceBackend(const DeviceBackend&) = delete;
   DeviceBackend& operator=(const DeviceBackend&) = delete;
 
+  // Returns the value of the guard at this address, which earlier work, that
+  // is done, has written. True if values have no memory.
+  virtual bool ReadGuard(const char* guard) const = 0;
   // Returns the number of kernels that the run executes.
   virtual uint32_t Run(const SegmentRun& run) = 0;
   virtual void Copy(const BoxCopy& copy) = 0;
@@ -139,6 +142,7 @@ class NoBackend : public DeviceBackend {
  public:
   explicit NoBackend(bool costs) : DeviceBackend(costs, /*cpu=*/nullptr) {}
 
+  bool ReadGuard(const char*) const override { return true; }
   uint32_t Run(const SegmentRun&) override { return 0; }
   void Copy(const BoxCopy&) override {}
   void CopyBytes(const char*, uint64_t, char*) override {}

@@ -50,6 +50,12 @@ bool IsPoisoned(const DeviceProgram& program, uint32_t index) {
                       *LaunchAt(program, firing)));
 }
 
+// Returns true if the guard of a send, which is not poisoned, says no.
+bool IsSkipped(const DeviceBackend& backend, const SendOp& op,
+               uint64_t firing) {
+  return op.is_guarded && backend.ReadGuard(op.guard.at(firing)) == op.unless;
+}
+
 // Frees the slot of a firing, before anyone can observe that firing.
 void FreeSlot(DeviceProgram* program, uint32_t index, uint64_t firing) {
   const uint32_t need = program->entries[index].need;
@@ -102,7 +108,9 @@ void EntryRunner::Run(DeviceProgram* program, uint32_t index) {
   if (!IsPoisoned(*program, index)) {
     switch (entry.kind) {
       case proto::SEND:
-        MovePieces(*program, program->sends[entry.op], firing);
+        if (!IsSkipped(*work_.backend(), program->sends[entry.op], firing)) {
+          MovePieces(*program, program->sends[entry.op], firing);
+        }
         break;
       case proto::RECV:
         FillReceived(work_.backend(), program->recvs[entry.op], firing);
@@ -272,6 +280,10 @@ void EntryRunner::MovePieces(const DeviceProgram& program, const SendOp& op,
 uint32_t EntryRunner::SendPieces(DeviceProgram* program, const Entry& entry,
                                  uint64_t firing, bool poison) {
   const SendOp& op = program->sends[entry.op];
+  // No piece is moved. The receiver ignores a piece without bytes, except that
+  // its token arrives.
+  const bool skipped = !poison && IsSkipped(*work_.backend(), op, firing);
+  if (skipped) counters_.skipped.Add();
   uint32_t away = 0;
   for (uint32_t i = op.begin; i < op.end; ++i) {
     const PieceOut& piece = program->pieces[i];
@@ -290,7 +302,9 @@ uint32_t EntryRunner::SendPieces(DeviceProgram* program, const Entry& entry,
         sender_.Send(LocalId{piece.token.where}, message);
         break;
       case OutToken::kOtherProcess:
-        if (poison) {
+        if (skipped) {
+          ForwardPiece(*program, piece, entry.shard, firing, poison, skipped);
+        } else if (poison) {
           AddLane(*program, piece.token, kPiecesMessage, entry.shard, firing,
                   poison, nullptr, 0);
         } else if (IsLane(piece)) {
@@ -302,11 +316,13 @@ uint32_t EntryRunner::SendPieces(DeviceProgram* program, const Entry& entry,
           AddLane(*program, piece.token, kPiecesMessage, entry.shard, firing,
                   poison, PlaceOf(piece, firing), piece.bytes);
         } else {
-          away += ForwardPiece(*program, piece, entry.shard, firing, poison);
+          away += ForwardPiece(*program, piece, entry.shard, firing, poison,
+                               skipped);
         }
         break;
       case OutToken::kOtherHost:
-        away += ForwardPiece(*program, piece, entry.shard, firing, poison);
+        away +=
+            ForwardPiece(*program, piece, entry.shard, firing, poison, skipped);
         break;
       default:
         Deliver(program, piece.token.target, firing, poison);
@@ -317,8 +333,9 @@ uint32_t EntryRunner::SendPieces(DeviceProgram* program, const Entry& entry,
 
 bool EntryRunner::ForwardPiece(const DeviceProgram& program,
                                const PieceOut& piece, uint32_t source,
-                               uint64_t firing, bool poison) {
-  const bool in_place = !poison && piece.lent_offset >= 0;
+                               uint64_t firing, bool poison, bool skipped) {
+  const bool is_empty = poison || skipped;
+  const bool in_place = !is_empty && piece.lent_offset >= 0;
   LocalMessage message = DeviceSender::New(kForwardPiece, program);
   message.flags = poison ? kPoisoned : in_place ? kInPlace : 0;
   message.target = piece.token.target;
@@ -326,8 +343,8 @@ bool EntryRunner::ForwardPiece(const DeviceProgram& program,
   message.item = source;
   message.step = firing;
   message.extra = piece.token.where;
-  message.payload = poison ? nullptr : PlaceOf(piece, firing);
-  message.payload_bytes = poison ? 0 : piece.bytes;
+  message.payload = is_empty ? nullptr : PlaceOf(piece, firing);
+  message.payload_bytes = is_empty ? 0 : piece.bytes;
   sender_.SendExecutor(message);
   return in_place;
 }

@@ -114,7 +114,8 @@ class EntryRunner {
                       uint64_t firing, bool poison);
   // Returns true if the piece is read in place.
   bool ForwardPiece(const DeviceProgram& program, const PieceOut& piece,
-                    uint32_t source, uint64_t firing, bool poison);
+                    uint32_t source, uint64_t firing, bool poison,
+                    bool skipped);
   // Adds a token or a piece for another process to a record; `kind` is that of
   // the record.
   void AddLane(const DeviceProgram& program, const OutToken& token,

@@ -36,6 +36,11 @@ class ShardPoison {
     any_ = true;
     shards_[shard] = 1;
   }
+  void Remove(uint32_t shard) {
+    if (!Has(shard)) return;
+    shards_[shard] = 0;
+    any_ = std::find(shards_.begin(), shards_.end(), 1) != shards_.end();
+  }
   // Returns one byte per shard, which is not 0 if the shard is poisoned.
   const uint8_t* data() {
     if (!any_) std::fill(shards_.begin(), shards_.end(), 0);
@@ -59,7 +64,7 @@ struct HeadGang {
   void Reset() {
     started = cost_paid = issued = false;
     awaits = kNothing;
-    step = waiting_groups = 0;
+    step = waiting_groups = num_skipped = 0;
     ++generation;
   }
 
@@ -71,6 +76,11 @@ struct HeadGang {
   uint32_t waiting_groups = 0;  // groups of a collective that it waits for
   uint64_t generation = 0;      // number of the wait; see awaits
   ShardPoison poison;
+  // Shards whose guard says no. While the gang runs they count as poisoned,
+  // too: they run no kernel and contribute nothing, but meet the other members
+  // of collectives. They are not poisoned when the gang fires.
+  ShardPoison skipped;
+  uint32_t num_skipped = 0;
 };
 
 }  // namespace pathways

@@ -336,6 +336,9 @@ void Expander::AddAction(uint32_t number, uint32_t iteration) {
         pair->set_result(result);
       });
     });
+  if (action.has_guard())
+    added->mutable_guard()->set_buffer(
+        BufferIn(action.guard().buffer(), iteration));
   for (proto::GangStep& step : *added->mutable_steps()) {
     if (step.has_run()) {
       for (uint32_t& b : *step.mutable_run()->mutable_buffers())

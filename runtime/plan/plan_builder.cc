@@ -164,6 +164,16 @@ void PlanBuilder::AddAlias(uint32_t gang, uint32_t operand, uint32_t result) {
   alias->set_result(result);
 }
 
+void PlanBuilder::AddGuard(uint32_t action, uint32_t buffer, bool unless) {
+  proto::Action* guarded = plan_.mutable_actions(action);
+  const auto& operands = guarded->operands();
+  if (std::find(operands.begin(), operands.end(), buffer) == operands.end()) {
+    guarded->add_operands(buffer);
+  }
+  guarded->mutable_guard()->set_buffer(buffer);
+  guarded->mutable_guard()->set_unless(unless);
+}
+
 void PlanBuilder::AddFlow() {
   using Key = std::tuple<uint32_t, uint32_t, uint32_t, int, int>;
   std::set<Key> seen;

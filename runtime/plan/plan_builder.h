@@ -68,6 +68,10 @@ class PlanBuilder {
   void ShareMemory(const std::vector<uint32_t>& buffers);
   void AddAlias(uint32_t gang, uint32_t operand, uint32_t result);
 
+  // Lets a gang or send work only where `buffer`, an i1 of its slice, is true,
+  // or with `unless` only where it is false.
+  void AddGuard(uint32_t action, uint32_t buffer, bool unless = false);
+
   // Returns the plan so far, for changes that have no function here.
   proto::Plan& plan() { return plan_; }
   const proto::Plan& plan() const { return plan_; }

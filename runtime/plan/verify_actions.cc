@@ -43,12 +43,13 @@ class ActionChecker {
       action_ = static_cast<uint32_t>(i);
       name_ = context_.ActionText(action_);
       CheckCommon();
+      CheckGuard();
       switch (plan_.actions(i).kind()) {
         case proto::GANG:
           CheckGang();
           break;
         case proto::SEND:
-          CheckCounts(1, 1, 0);
+          CheckCounts(1, action().has_guard() ? 2 : 1, 0);
           CheckSend();
           break;
         case proto::RECV:
@@ -113,6 +114,34 @@ class ActionChecker {
         action().interface() != 0)
       Add(" names interface entry ", action().interface(),
           ", but only a feed or fetch has one");
+  }
+
+  // Checks that the guard is an operand with one i1 that all shards have.
+  void CheckGuard() {
+    if (!action().has_guard()) return;
+    if (action().kind() != proto::GANG && action().kind() != proto::SEND) {
+      Add(" has a guard, but only a gang or send has a guard");
+      return;
+    }
+    const uint32_t b = action().guard().buffer();
+    const std::string guard = context_.BufferText(b);
+    const proto::Layout& layout =
+        plan_.layouts(static_cast<int>(context_.buffer(b).layout()));
+    if (layout.element() != proto::I1 || layout.shape_size() != 0 ||
+        layout.partial_axes_size() != 0) {
+      Add(" has ", guard, " of ",
+          ShapeText({layout.shape().begin(), layout.shape().end()},
+                    layout.element()),
+          layout.partial_axes_size() != 0 ? " contributions" : "",
+          " as its guard, expected one i1");
+    }
+    const auto& operands = action().operands();
+    if (std::find(operands.begin(), operands.end(), b) == operands.end())
+      Add(" has ", guard, " as its guard, which is not one of its operands");
+    if (action().kind() == proto::SEND && operands.size() == 2 &&
+        (operands[1] != b || operands[0] == b))
+      Add(" sends ", context_.BufferText(operands[0]), " and reads ",
+          context_.BufferText(operands[1]), ", expected its guard, ", guard);
   }
 
   void CheckCounts(int least_operands, int most_operands, int results) {

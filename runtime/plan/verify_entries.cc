@@ -335,6 +335,9 @@ class EntryChecker {
         InRange(alias.operand(), buffers, subject, name, "alias buffer");
         InRange(alias.result(), buffers, subject, name, "alias buffer");
       }
+      if (action.has_guard())
+        InRange(action.guard().buffer(), buffers, subject, name,
+                "guard buffer");
       bool moves = action.kind() == proto::SEND || action.kind() == proto::RECV;
       if (moves)
         InRange(action.peer(), plan_.actions_size(), subject, name,

@@ -91,6 +91,9 @@ struct PieceIn {
 struct SendOp {
   uint32_t begin = 0, end = 0;  // range of its pieces
   SlotRef from;
+  SlotRef guard;  // used if is_guarded
+  bool is_guarded = false;
+  bool unless = false;  // moves where the guard is false
   // [slot]: pieces of a firing that are being read in place. The firing passes
   // its tokens once there are none.
   LineVector<uint32_t> away;

@@ -94,6 +94,14 @@ void GangMaker::MakeGang(uint32_t a) {
   gang.cost_ns = static_cast<TimeNs>(
       std::min<uint64_t>(action.cost_ns(), uint64_t{1} << 50));
   gang.first_coordinate = CoordinatesOf(action.slice());
+  if (action.has_guard()) {
+    gang.guard = static_cast<int32_t>(queue_.slots.size());
+    gang.unless = action.guard().unless();
+    for (size_t k = 0; k < num_shards; ++k) {
+      queue_.slots.push_back(
+          memory_.OffsetOf(action.guard().buffer(), device_.device, k));
+    }
+  }
   gang.step_begin = static_cast<uint32_t>(queue_.steps.size());
   for (int i = 0; i < action.steps_size(); ++i) {
     GangStepTable step;
@@ -246,7 +254,7 @@ void MarkPlain(const DeviceProgram& device, GangTables* queue) {
       const Entry& of = device.entries[gang.first_entry + k];
       gang.quiet &= of.out_begin == of.out_end;
     }
-    if (gang.shards != 1 || !gang.quiet ||
+    if (gang.shards != 1 || !gang.quiet || gang.guard >= 0 ||
         gang.step_end != gang.step_begin + 1 ||
         queue->steps[gang.step_begin].collective >= 0 ||
         !have_masks(queue->steps[gang.step_begin])) {

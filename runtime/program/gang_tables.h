@@ -64,11 +64,15 @@ struct Gang {
   uint32_t first_coordinate = 0;  // [shard][axis], in DeviceProgram
   uint32_t step_begin = 0, step_end = 0;
   // First gang after this one that is not plain; 0 if this one is not plain. A
-  // plain gang has one shard and one kernel, waits for no token and sends none,
-  // and the slot counts of its buffers are powers of two.
+  // plain gang has one shard and one kernel, no guard, waits for no token and
+  // sends none, and the slot counts of its buffers are powers of two.
   uint32_t plain_end = 0;
   // Waits for no token and sends none, except for poison.
   bool quiet = false;
+  // Index in GangTables::slots of the guard of the first shard, which those of
+  // the others follow; -1: the gang always runs.
+  int32_t guard = -1;
+  bool unless = false;  // runs where the guard is false
   TimeNs cost_ns = 0;
   bool operator==(const Gang&) const = default;
 };

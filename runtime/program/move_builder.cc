@@ -99,6 +99,11 @@ SendOp MoveBuilder::MakeSend(DeviceProgram* device, const Entry& entry,
   const proto::Action& send = in_.action(entry.action);
   SendOp op;
   op.from = memory_.RefOf(send.operands(0), device->device, k);
+  if (send.has_guard()) {
+    op.is_guarded = true;
+    op.unless = send.guard().unless();
+    op.guard = memory_.RefOf(send.guard().buffer(), device->device, k);
+  }
   op.away.assign(in_.plan.window(), 0);
   op.begin = static_cast<uint32_t>(device->pieces.size());
   const uint32_t edge = PiecesEdge(in_.plan, in_.plan.out_edges(entry.action));

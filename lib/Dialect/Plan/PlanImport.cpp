@@ -68,6 +68,12 @@ private:
       names.push_back(str(plan.buffers(number).name()));
     return b.getArrayAttr(names);
   }
+  template <typename Properties>
+  void setGuard(Properties &p, const proto::Action &action) {
+    if (action.has_guard())
+      (action.guard().unless() ? p.unless : p.guard) =
+          bufferName(action.guard().buffer());
+  }
   StringAttr bufferName(uint32_t number) {
     return str(plan.buffers(number).name());
   }
@@ -351,6 +357,7 @@ void Importer::addGang(const proto::Action &action) {
       p.kernel = str(plan.kernels(action.kernel()).name());
     p.reads = bufferNames(action.operands());
     p.writes = bufferNames(action.results());
+    setGuard(p, action);
     p.cost = countOrNull(action.cost_ns());
     p.loop = loopOrNull(action.loop());
     p.where = textOrNull(action.location());
@@ -408,6 +415,7 @@ void Importer::addAction(const proto::Action &action) {
       p.loop = loopOrNull(action.loop());
       p.operand = bufferName(action.operands(0));
       p.peer = actionName(action.peer());
+      setGuard(p, action);
     });
     return;
   case proto::RECV:

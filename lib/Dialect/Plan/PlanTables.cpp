@@ -69,6 +69,10 @@ private:
   LogicalResult add(ResultOp op);
   LogicalResult add(LoopOp op);
   LogicalResult add(OrderOp op);
+  /// Adds the guard of a gang or send, if it has one.
+  LogicalResult addGuard(Operation *op, std::optional<StringRef> guard,
+                         std::optional<StringRef> unless,
+                         proto::Action *action);
   LogicalResult addStep(Operation &op, KernelOp kernel, proto::Action *action);
 
   /// Sets the loop that an action or a buffer is in, if it is in one.
@@ -403,6 +407,24 @@ proto::Action *Exporter::addAction(Operation *op, proto::ActionKind kind,
   return action;
 }
 
+LogicalResult Exporter::addGuard(Operation *op, std::optional<StringRef> guard,
+                                 std::optional<StringRef> unless,
+                                 proto::Action *action) {
+  if (!guard && !unless)
+    return success();
+  if (guard && unless)
+    return op->emitOpError("has two guards, '")
+           << *guard << "' and '" << *unless << "'; expected one";
+  return reference(
+      op, Table::Buffer, guard ? *guard : *unless, [&](uint32_t n) {
+        // The operand of a send is first; a gang lists its guard.
+        if (action->kind() == proto::SEND && action->operands(0) != n)
+          action->add_operands(n);
+        action->mutable_guard()->set_buffer(n);
+        action->mutable_guard()->set_unless(unless.has_value());
+      });
+}
+
 LogicalResult Exporter::add(GangOp op) {
   proto::Action *action = addAction(op, proto::GANG, op.getId(), op.getSlice(),
                                     op.getCost(), op.getWhere());
@@ -411,7 +433,8 @@ LogicalResult Exporter::add(GangOp op) {
                         [&](uint32_t n) { action->add_operands(n); })) ||
       failed(references(op, op.getWrites(),
                         [&](uint32_t n) { action->add_results(n); })) ||
-      failed(loop(op, op.getLoop(), action)))
+      failed(loop(op, op.getLoop(), action)) ||
+      failed(addGuard(op, op.getGuard(), op.getUnless(), action)))
     return failure();
   KernelOp kernel;
   if (op.getKernel()) {
@@ -490,7 +513,8 @@ LogicalResult Exporter::add(SendOp op) {
       succeeded(reference(op, Table::Buffer, op.getOperand(),
                           [&](uint32_t n) { action->add_operands(n); })) &&
       succeeded(reference(op, Table::Action, op.getPeer(),
-                          [&](uint32_t n) { action->set_peer(n); })));
+                          [&](uint32_t n) { action->set_peer(n); })) &&
+      succeeded(addGuard(op, op.getGuard(), op.getUnless(), action)));
 }
 
 LogicalResult Exporter::add(RecvOp op) {

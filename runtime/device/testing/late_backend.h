@@ -30,6 +30,9 @@ class LateBackend final : public DeviceBackend {
  public:
   LateBackend(World* world, const Actor* self, Cohort* cohort, uint64_t place);
 
+  bool ReadGuard(const char* guard) const override {
+    return cpu_.ReadGuard(guard);
+  }
   uint32_t Run(const SegmentRun& run) override;
   void Copy(const BoxCopy& copy) override;
   void CopyBytes(const char* from, uint64_t bytes, char* to) override;

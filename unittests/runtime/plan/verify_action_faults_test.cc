@@ -61,6 +61,33 @@ const std::vector<Fault>& ActionFaults() {
        7,
        {"send 'm.send' has 2 operands, expected 1"},
        [](Edit& e) { e.Action("m.send")->add_operands(e.B("h")); }},
+      {"guard_of_a_fetch",
+       7,
+       {"fetch 'z.fetch' has a guard, but only a gang or send has a guard"},
+       [](Edit& e) {
+         e.Action("z.fetch")->mutable_guard()->set_buffer(e.B("z"));
+       }},
+      {"guard_is_no_i1",
+       7,
+       {"gang 'layer0' has buffer 'x' of ", " as its guard, expected one i1"},
+       [](Edit& e) {
+         e.Action("layer0")->mutable_guard()->set_buffer(e.B("x"));
+       }},
+      {"guard_is_no_operand",
+       7,
+       {"gang 'layer0' has buffer 's' as its guard, which is not one of its "
+        "operands"},
+       [](Edit& e) {
+         e.Action("layer0")->mutable_guard()->set_buffer(e.B("s"));
+       }},
+      {"send_of_two_with_guard",
+       7,
+       {"send 'm.send' sends buffer 's' and reads buffer 'h', expected its "
+        "guard, buffer 's'"},
+       [](Edit& e) {
+         e.Action("m.send")->add_operands(e.B("h"));
+         e.Action("m.send")->mutable_guard()->set_buffer(e.B("s"));
+       }},
       {"recv_of_none",
        7,
        {"recv 'm.recv' has 0 results, expected 1"},

@@ -349,7 +349,8 @@ def Plan_GangOp : Plan_Entry<"gang", [
     the steps, `plan.run` and `plan.collective`, in the order in which every shard runs
     them, and then a `plan.alias` for each result that takes the memory of an operand.
     `cost` is the estimated time of one firing in nanoseconds; 0: not known. `in` is the
-    loop whose iterations run it.
+    loop whose iterations run it. With a guard, `if` or `unless` and one of the buffers
+    that the gang reads, the gang works only in firings where that i1 is true, or false.
 
     ```mlir
     plan.gang @layer0 on @front kernel @layer0 reads [@x, @w] writes [@t, @h] cost 900 at "a.mlir:9:8" {
@@ -359,13 +360,14 @@ def Plan_GangOp : Plan_Entry<"gang", [
     ```
   }];
   let arguments = (ins SymbolNameAttr:$id, SymbolNameAttr:$slice, Plan_Name:$kernel,
-                       Plan_Names:$reads, Plan_Names:$writes, Plan_Count:$cost,
-                       Plan_Name:$loop, Plan_Text:$where);
+                       Plan_Names:$reads, Plan_Names:$writes, Plan_Name:$guard,
+                       Plan_Name:$unless, Plan_Count:$cost, Plan_Name:$loop,
+                       Plan_Text:$where);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     $id `on` $slice (`kernel` $kernel^)? `reads` custom<Refs>($reads)
-    `writes` custom<Refs>($writes) (`cost` $cost^)? (`in` $loop^)? (`at` $where^)?
-    attr-dict-with-keyword $body
+    `writes` custom<Refs>($writes) (`if` $guard^)? (`unless` $unless^)?
+    (`cost` $cost^)? (`in` $loop^)? (`at` $where^)? attr-dict-with-keyword $body
   }];
 }
 
@@ -428,7 +430,8 @@ def Plan_AliasOp : Plan_Op<"alias", [HasParent<"GangOp">]> {
 def Plan_SendOp : Plan_Entry<"send"> {
   let summary = "Send a buffer along the pieces of a movement";
   let description = [{
-    The send is done when its operand may be overwritten.
+    The send is done when its operand may be overwritten. With a guard, as of a
+    `plan.gang`, it moves bytes only in firings where the guard says so.
 
     ```mlir
     plan.send @h.send on @front @h to @h.recv cost 300
@@ -436,10 +439,11 @@ def Plan_SendOp : Plan_Entry<"send"> {
   }];
   let arguments = (ins SymbolNameAttr:$id, SymbolNameAttr:$slice,
                        SymbolNameAttr:$operand, SymbolNameAttr:$peer,
-                       Plan_Count:$cost, Plan_Name:$loop, Plan_Text:$where);
+                       Plan_Name:$guard, Plan_Name:$unless, Plan_Count:$cost,
+                       Plan_Name:$loop, Plan_Text:$where);
   let assemblyFormat = [{
-    $id `on` $slice $operand `to` $peer (`cost` $cost^)? (`in` $loop^)?
-    (`at` $where^)? attr-dict
+    $id `on` $slice $operand `to` $peer (`if` $guard^)? (`unless` $unless^)?
+    (`cost` $cost^)? (`in` $loop^)? (`at` $where^)? attr-dict
   }];
 }
 
