@@ -85,6 +85,10 @@ public:
     uint32_t interface = 0;
     const PlanKernel *kernel = nullptr;
     SmallVector<Step, 0> steps = {};
+    /// The operand that decides whether the action works; kNone if it always
+    /// does. With `unless` it works where the operand is false.
+    uint32_t guard = kNone;
+    bool unless = false;
   };
 
   struct Argument {

@@ -62,6 +62,11 @@ private:
   /// the next value of `argument`, and of no other argument.
   bool isNextOf(Value result, BlockArgument argument);
   void explainDonations(CallOp call, const PlanKernel &kernel);
+  /// Returns true if calls that write into the memory of `value` leave a value
+  /// in it that the next step takes.
+  bool isCarriedByOthers(Value value);
+  /// Adds the guard of `call` and the arrays that it writes into to `gang`.
+  LogicalResult addGuard(CallOp call, uint32_t gang);
 
   ProgramOp program;
   PlacedModule &module;
@@ -198,6 +203,10 @@ FailureOr<MemoryWishes> GraphBuilder::getDonations(CallOp call) {
     ++reads[operand];
   llvm::DenseMap<Value, OpResult> nexts; // by carried argument
   for (OpResult result : call->getResults()) {
+    // Such a result has its memory, or must not keep that of an argument.
+    if (call.isWrittenInto(result.getResultNumber()) ||
+        isCarriedByOthers(result))
+      continue;
     auto into = carriedInto.find(result);
     if (into == carriedInto.end()) {
       FailureOr<ArrayInfo> info = getInfo(result);
@@ -336,9 +345,51 @@ LogicalResult GraphBuilder::addCall(CallOp call) {
   for (auto [argument, result] : kernel->aliases)
     graph.addAlias(number, buffers.lookup(call.getInputs()[argument]),
                    buffers.lookup(call.getOutputs()[result]));
+  if (failed(addGuard(call, number)))
+    return failure();
   addSteps(call, *kernel, number);
   for (Value before : call.getAfter())
     graph.addControl(graph.buffers[buffers.lookup(before)].writer, number);
+  return success();
+}
+
+bool GraphBuilder::isCarriedByOthers(Value value) {
+  for (;;) {
+    Value next;
+    for (OpOperand &use : value.getUses())
+      if (auto call = dyn_cast<CallOp>(use.getOwner()))
+        for (auto [index, target] :
+             llvm::zip_equal(call.getIntoResults(), call.getInto()))
+          if (target == value)
+            next = call.getOutputs()[index];
+    if (!next)
+      return false;
+    if (carriedInto.contains(next))
+      return true;
+    value = next;
+  }
+}
+
+LogicalResult GraphBuilder::addGuard(CallOp call, uint32_t gang) {
+  if (!call.getGuard())
+    return success();
+  uint32_t guard = buffers.lookup(call.getGuard());
+  graph.addRead(gang, guard);
+  graph.actions[gang].guard = guard;
+  graph.actions[gang].unless = call.getUnless();
+  for (auto [index, target] :
+       llvm::zip_equal(call.getIntoResults(), call.getInto())) {
+    uint32_t buffer = buffers.lookup(target);
+    if (liveness->getLaterRead(target, call) || carriedInto.contains(target) ||
+        llvm::is_contained(call.getInputs(), target) ||
+        graph.buffers[buffer].next != ActionGraph::kNone)
+      return call.emitOpError()
+             << "of '" << call.getCallee() << "' writes result " << index
+             << " into an array that has other uses, so the array cannot be "
+                "overwritten";
+    graph.addRead(gang, buffer);
+    graph.addAlias(gang, buffer, buffers.lookup(call.getOutputs()[index]));
+  }
   return success();
 }
 

@@ -79,6 +79,10 @@ static LogicalResult setAction(const ActionGraph::Action &action,
     out->set_interface(action.interface);
   if (action.kernel)
     out->set_kernel(action.kernel->number);
+  if (action.guard != ActionGraph::kNone) {
+    out->mutable_guard()->set_buffer(action.guard);
+    out->mutable_guard()->set_unless(action.unless);
+  }
   for (auto [operand, result] : action.aliases) {
     proto::Alias *alias = out->add_aliases();
     alias->set_operand(operand);

@@ -24,13 +24,22 @@ using namespace mlir::pathways;
 /// Larger files of orders are refused.
 static constexpr uint64_t kMaxFileBytes = uint64_t{64} << 20;
 
-bool mlir::pathways::hasLabels(ForOp loop) {
-  return llvm::any_of(loop.getBody().front(), [](Operation &op) {
+/// Returns true if an operation of `block` has a label, or one in a branch of
+/// it.
+static bool hasLabels(Block &block) {
+  return llvm::any_of(block, [](Operation &op) {
     if (auto call = dyn_cast<CallOp>(op))
       return call.getCellLabel() != nullptr;
+    if (auto branch = dyn_cast<IfOp>(op))
+      return hasLabels(branch.getThenBody().front()) ||
+             hasLabels(branch.getElseBody().front());
     auto inner = dyn_cast<ForOp>(op);
     return inner && inner.getLabel();
   });
+}
+
+bool mlir::pathways::hasLabels(ForOp loop) {
+  return ::hasLabels(loop.getBody().front());
 }
 
 //===----------------------------------------------------------------------===//

@@ -218,6 +218,13 @@ LogicalResult Propagation::collect(ProgramOp program,
       for (auto [value, output] :
            llvm::zip_equal(loop.getYield().getValues(), loop.getOutputs()))
         tie(value, output);
+    } else if (auto branch = dyn_cast<IfOp>(op)) {
+      for (auto [first, second, output] : llvm::zip_equal(
+               branch.getThenYield().getValues(),
+               branch.getElseYield().getValues(), branch.getOutputs())) {
+        tie(first, output);
+        tie(second, output);
+      }
     } else if (isa<CallOp, ReshardOp, TransferOp>(op)) {
       links.push_back(op);
     } else if (!isa<ReturnOp>(op) &&

@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Branches.h"
 #include "LoopOrder.h"
-#include "pathways/Dialect/Pathways/Layouts.h"
+#include "ShardFunctions.h"
 #include "pathways/Support/SourcePlace.h"
 #include "pathways/Transforms/Passes.h"
 
@@ -56,7 +57,7 @@ private:
 class LoopUnroller {
 public:
   LoopUnroller(SymbolTable &symbols, IterationFunctions &functions,
-               llvm::StringMap<FlatSymbolRefAttr> &generated)
+               ShardFunctions &generated)
       : symbols(symbols), functions(functions), generated(generated) {}
 
   /// Orders the loop that has labels by `schedule`, unless that is empty, and
@@ -74,20 +75,10 @@ private:
   /// Returns an array whose leading dimension has `elements` as its indices.
   Value stack(ImplicitLocOpBuilder &builder, ArrayRef<Value> elements,
               ArrayType type);
-  RankedTensorType getShard(ArrayType type) const {
-    auto slice = symbols.lookup<SliceOp>(type.getSlice().getAttr());
-    return getShardTensorType(type, slice.getMesh());
-  }
-  /// Returns the function for shards named `what` that `build` makes.
-  FlatSymbolRefAttr getGenerated(
-      ImplicitLocOpBuilder &builder, StringRef what, FunctionType type,
-      bool isPartial,
-      function_ref<SmallVector<Value>(ImplicitLocOpBuilder &, ValueRange)>
-          build);
 
   SymbolTable &symbols;
   IterationFunctions &functions;
-  llvm::StringMap<FlatSymbolRefAttr> &generated;
+  ShardFunctions &generated;
   /// Labels, which may be null, of the operations that were an inner loop.
   llvm::DenseMap<Operation *, StringAttr> innerLabels;
 };
@@ -148,39 +139,6 @@ FlatSymbolRefAttr IterationFunctions::getFor(func::FuncOp function,
 // Stepped arrays
 //===----------------------------------------------------------------------===//
 
-FlatSymbolRefAttr LoopUnroller::getGenerated(
-    ImplicitLocOpBuilder &builder, StringRef what, FunctionType type,
-    bool isPartial,
-    function_ref<SmallVector<Value>(ImplicitLocOpBuilder &, ValueRange)>
-        build) {
-  // The functions of one name differ in nothing but what is partial.
-  std::string name = what.str();
-  llvm::raw_string_ostream os(name);
-  for (int64_t size : cast<RankedTensorType>(type.getInput(0)).getShape())
-    os << '_' << size;
-  std::string key = name;
-  llvm::raw_string_ostream(key) << ' ' << type << isPartial;
-  FlatSymbolRefAttr &symbol = generated[key];
-  if (symbol)
-    return symbol;
-  OpBuilder::InsertionGuard guard(builder);
-  builder.clearInsertionPoint();
-  auto function = func::FuncOp::create(builder, name, type);
-  function.setPrivate();
-  for (StringRef attribute : {PathwaysDialect::kLocalViewAttrName,
-                              PathwaysDialect::kPointwiseAttrName})
-    function->setAttr(attribute, builder.getUnitAttr());
-  if (isPartial)
-    for (unsigned i = 0; i < type.getNumInputs(); ++i)
-      function.setArgAttr(i, PathwaysDialect::kAcceptsPartialAttrName,
-                          builder.getUnitAttr());
-  Block *block = function.addEntryBlock();
-  builder.setInsertionPointToStart(block);
-  func::ReturnOp::create(builder, build(builder, block->getArguments()));
-  symbols.insert(function);
-  return symbol = FlatSymbolRefAttr::get(function.getSymNameAttr());
-}
-
 namespace {
 /// The part of a stacked shard that has one index of the leading dimension.
 struct StackedPart {
@@ -199,11 +157,12 @@ struct StackedPart {
 
 ValueRange LoopUnroller::split(ImplicitLocOpBuilder &builder, Value whole,
                                ArrayType type) {
-  RankedTensorType stacked = getShard(cast<ArrayType>(whole.getType())),
-                   shard = getShard(type);
+  RankedTensorType stacked =
+                       generated.getShard(cast<ArrayType>(whole.getType())),
+                   shard = generated.getShard(type);
   int64_t trips = stacked.getDimSize(0);
   SmallVector<Type> results(trips, shard);
-  FlatSymbolRefAttr function = getGenerated(
+  FlatSymbolRefAttr function = generated.get(
       builder, "pw_split", builder.getFunctionType(stacked, results),
       type.getSharding().isPartial(),
       [&](ImplicitLocOpBuilder &b, ValueRange arguments) {
@@ -227,10 +186,11 @@ ValueRange LoopUnroller::split(ImplicitLocOpBuilder &builder, Value whole,
 
 Value LoopUnroller::stack(ImplicitLocOpBuilder &builder,
                           ArrayRef<Value> elements, ArrayType type) {
-  RankedTensorType stacked = getShard(type),
-                   shard = getShard(cast<ArrayType>(elements[0].getType()));
+  RankedTensorType stacked = generated.getShard(type),
+                   shard = generated.getShard(
+                       cast<ArrayType>(elements[0].getType()));
   SmallVector<Type> inputs(elements.size(), shard);
-  FlatSymbolRefAttr function = getGenerated(
+  FlatSymbolRefAttr function = generated.get(
       builder, "pw_stack", builder.getFunctionType(inputs, stacked),
       type.getSharding().isPartial(),
       [&](ImplicitLocOpBuilder &b, ValueRange arguments) {
@@ -322,7 +282,7 @@ LogicalResult LoopUnroller::unroll(ForOp loop,
                                   ? results[index].back()
                                   : stack(builder, results[index],
                                           cast<ArrayType>(output.getType())));
-  if (isa<ForOp>(loop->getParentOp()))
+  if (!isa<ProgramOp>(loop->getParentOp()))
     for (Operation *op = begin ? begin->getNextNode()
                                : &loop->getBlock()->front();
          op != loop; op = op->getNextNode())
@@ -334,13 +294,12 @@ LogicalResult LoopUnroller::unroll(ForOp loop,
 /// Returns the number of nodes that `op` runs, with those of its region, or a
 /// number above kMaxNodes. A loop counts as one node more in each iteration.
 static uint64_t countNodes(Operation &op) {
-  auto loop = dyn_cast<ForOp>(op);
-  if (!loop)
-    return 1;
   uint64_t count = 1;
-  for (Operation &inner : loop.getBody().front().without_terminator())
-    count = std::min(count + countNodes(inner), kMaxNodes + 1);
-  return count * loop.getTrips();
+  for (Region &region : op.getRegions())
+    for (Operation &inner : region.front().without_terminator())
+      count = std::min(count + countNodes(inner), kMaxNodes + 1);
+  auto loop = dyn_cast<ForOp>(op);
+  return loop ? count * loop.getTrips() : count;
 }
 
 LogicalResult LoopUnroller::setSchedule(ProgramOp program,
@@ -378,12 +337,21 @@ LogicalResult LoopUnroller::unroll(ProgramOp program, StringRef schedule,
              << " nodes, since the iterations of loops are written out";
   // An inner loop is written out before the loop around it copies the result.
   SmallVector<ForOp> loops;
-  program.walk([&](ForOp loop) { loops.push_back(loop); });
+  SmallVector<Operation *> nested;
+  program.walk([&](Operation *op) {
+    if (auto loop = dyn_cast<ForOp>(op))
+      loops.push_back(loop);
+    if (isa<ForOp, IfOp>(op))
+      nested.push_back(op);
+  });
   if (!schedule.empty() && failed(setSchedule(program, loops, schedule)))
     return failure();
-  for (ForOp loop : loops)
-    if (failed(unroll(loop, orders)))
+  for (Operation *op : nested) {
+    if (auto branch = dyn_cast<IfOp>(op))
+      flattenBranch(branch, generated);
+    else if (failed(unroll(cast<ForOp>(op), orders)))
       return failure();
+  }
   WalkResult walked = program.walk([&](CallOp call) -> WalkResult {
     auto callee = symbols.lookup<func::FuncOp>(call.getCalleeAttr().getAttr());
     if (!functions.readIndex(callee))
@@ -411,7 +379,7 @@ private:
   void runOnOperation() override {
     SymbolTable symbols(getOperation());
     IterationFunctions functions(symbols);
-    llvm::StringMap<FlatSymbolRefAttr> generated;
+    ShardFunctions generated(symbols);
     std::vector<LoopOrderReport> orders;
     for (auto program : getOperation().getOps<ProgramOp>())
       if (failed(LoopUnroller(symbols, functions, generated)

@@ -302,7 +302,9 @@ void EdgeDeriver::CloseTurns(uint32_t last, uint32_t head) {
   const uint32_t entry = Entry(head);
   const proto::Relation relation = EntryRelation(head);
   auto wait = [&](uint32_t user) {
-    Add(user, entry, copies, proto::REUSE, relation);
+    // A feed reads the value of the previous firing.
+    const uint32_t lag = IsFeed(user) ? 1 : 0;
+    Add(user, entry, copies - lag, proto::REUSE, relation);
     // The edge back. Queue order implies it from a gang to a gang, or to an
     // action that reads the gang's buffer.
     if ((!gangs || !IsGang(old.writer)) && !is_ring)

@@ -387,13 +387,19 @@ def Recompute : Pass<"pw-recompute", "::mlir::ModuleOp"> {
 }
 
 def UnrollLoops : Pass<"pw-unroll-loops", "::mlir::ModuleOp"> {
-  let summary = "Write the iterations of loops out";
+  let summary = "Write the iterations of loops and the calls of branches out";
   let description = [{
     Replaces each `pw.for` by as many copies of its region as it has iterations, inner
     loops first. One call of a generated function splits a stepped operand into the
     arrays of the iterations, and one call stacks those of a stepped result. A function
     that reads `pw.iteration_index` is copied for each iteration, with the number as a
     constant.
+
+    Replaces each `pw.if` by the nodes of both regions. The calls get the condition as
+    their guard, which one transfer brings to each slice; a call in several branches gets
+    one guard for all, the result of a generated function. Where branches meet, the call
+    in the second region that makes the value writes into the array that a call in the
+    first region makes, if nothing else uses these two arrays; else guarded copies do.
 
     A loop with a `schedule` then has its calls in that order, which is checked: each
     slice runs them as its row says, other operations come where they are needed. A call

@@ -1,4 +1,4 @@
-//===- PathwaysControl.cpp - Loops of programs ----------------------------===//
+//===- PathwaysControl.cpp - Loops and branches of programs ---------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -254,6 +254,65 @@ LogicalResult ForOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (failed(detail::verifyArrays(*this, symbols, getInits().getTypes())) ||
       failed(
           detail::verifyArrays(*this, symbols, getBody().getArgumentTypes())))
+    return failure();
+  return detail::verifyArrays(*this, symbols, getOutputs().getTypes());
+}
+
+//===----------------------------------------------------------------------===//
+// IfOp
+//===----------------------------------------------------------------------===//
+
+bool mlir::pathways::detail::isCondition(ArrayType type) {
+  return type.getRank() == 0 && type.getElementType().isInteger(1) &&
+         !type.getSharding().isPartial();
+}
+
+mlir::pathways::YieldOp IfOp::getThenYield() {
+  return cast<YieldOp>(getThenBody().front().getTerminator());
+}
+
+mlir::pathways::YieldOp IfOp::getElseYield() {
+  return cast<YieldOp>(getElseBody().front().getTerminator());
+}
+
+LogicalResult IfOp::verify() {
+  if (!detail::isCondition(getCondition().getType())) // (C1)
+    return emitOpError() << "has a condition of type "
+                         << getCondition().getType()
+                         << ", expected one i1 that is not partial";
+  if (getOutputs().empty()) // (C2)
+    return emitOpError("has no result, expected at least one");
+  return success();
+}
+
+LogicalResult IfOp::verifyRegions() {
+  for (auto [region, name] :
+       {std::pair(&getThenBody(), "then"), std::pair(&getElseBody(), "else")}) {
+    if (region->getNumArguments() != 0) // (C3)
+      return emitOpError() << "has a region '" << name << "' with "
+                           << region->getNumArguments()
+                           << " arguments, expected none";
+    auto yield = dyn_cast<YieldOp>(region->front().getTerminator());
+    if (!yield) // (C3)
+      return emitOpError() << "expected its region '" << name
+                           << "' to end with 'pw.yield'";
+    if (yield.getValues().size() != getOutputs().size()) // (C3)
+      return emitOpError() << "has " << getOutputs().size()
+                           << " results, but its region '" << name
+                           << "' yields " << yield.getValues().size()
+                           << " values";
+    for (auto [index, value, output] :
+         llvm::enumerate(yield.getValues(), getOutputs()))
+      if (value.getType() != output.getType()) // (C3)
+        return emitOpError() << "has result " << index << " of type "
+                             << output.getType() << ", but its region '" << name
+                             << "' yields " << value.getType();
+  }
+  return success();
+}
+
+LogicalResult IfOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  if (failed(detail::verifyArrays(*this, symbols, getCondition().getType())))
     return failure();
   return detail::verifyArrays(*this, symbols, getOutputs().getTypes());
 }

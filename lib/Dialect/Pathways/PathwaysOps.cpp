@@ -366,8 +366,10 @@ void CallOp::build(OpBuilder &builder, OperationState &state, TypeRange outputs,
                    StringRef callee, ValueRange inputs) {
   build(builder, state, outputs,
         FlatSymbolRefAttr::get(builder.getContext(), callee), inputs,
-        /*after=*/ValueRange(), /*label=*/StringAttr(),
-        /*cell=*/StringAttr(), /*recompute=*/UnitAttr());
+        /*after=*/ValueRange(), /*guard=*/Value(), /*into=*/ValueRange(),
+        /*unless=*/UnitAttr(), /*into_results=*/DenseI64ArrayAttr(),
+        /*label=*/StringAttr(), /*cell=*/StringAttr(),
+        /*recompute=*/UnitAttr());
 }
 
 /// Returns the operands themselves, so that the caller can change them.
@@ -379,7 +381,35 @@ static SmallVector<OpOperand *> getOperandsOf(MutableOperandRange range) {
 }
 
 SmallVector<OpOperand *> CallOp::getReads() {
-  return getOperandsOf(getInputsMutable());
+  SmallVector<OpOperand *> reads = getOperandsOf(getInputsMutable());
+  llvm::append_range(reads, getOperandsOf(getGuardMutable()));
+  llvm::append_range(reads, getOperandsOf(getIntoMutable()));
+  return reads;
+}
+
+void CallOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+        &effects) {
+  // Results of guarded calls are written again in place, so each call has its
+  // own.
+  if (getGuard())
+    for (OpResult result : (*this)->getResults())
+      effects.emplace_back(MemoryEffects::Allocate::get(), result);
+}
+
+void CallOp::setGuard(Value value, bool isUnless) {
+  getGuardMutable().assign(value);
+  setUnless(isUnless);
+}
+
+void CallOp::addInto(unsigned result, Value target) {
+  SmallVector<int64_t> results(getIntoResults());
+  SmallVector<Value> targets(getInto());
+  int64_t *place = llvm::lower_bound(results, int64_t{result});
+  targets.insert(targets.begin() + (place - results.begin()), target);
+  results.insert(place, result);
+  getIntoMutable().assign(targets);
+  setIntoResults(results);
 }
 
 SmallVector<OpOperand *> CallOp::getWaits() {
@@ -396,8 +426,9 @@ SmallVector<OpOperand *> CallOp::getDonations() {
 ParseResult CallOp::parse(OpAsmParser &parser, OperationState &result) {
   Builder &builder = parser.getBuilder();
   StringAttr callee;
-  SmallVector<OpAsmParser::UnresolvedOperand> inputs, after, donated;
-  SmallVector<Type> afterTypes;
+  SmallVector<OpAsmParser::UnresolvedOperand> inputs, after, donated, guard,
+      into;
+  SmallVector<Type> afterTypes, guardTypes;
   SMLoc inputsLoc;
   if (parser.parseSymbolName(callee) || parser.getCurrentLocation(&inputsLoc) ||
       parser.parseOperandList(inputs, OpAsmParser::Delimiter::Paren))
@@ -410,6 +441,33 @@ ParseResult CallOp::parse(OpAsmParser &parser, OperationState &result) {
       (parser.parseLParen() || parser.parseOperandList(after) ||
        parser.parseColonTypeList(afterTypes) || parser.parseRParen()))
     return failure();
+
+  SMLoc guardLoc = parser.getCurrentLocation();
+  SmallVector<int64_t> intoResults;
+  bool isUnless = false;
+  if (succeeded(parser.parseOptionalKeyword("if")) ||
+      (isUnless = succeeded(parser.parseOptionalKeyword("unless")))) {
+    if (parser.parseLParen() || parser.parseOperand(guard.emplace_back()) ||
+        parser.parseColonType(guardTypes.emplace_back()) ||
+        parser.parseRParen())
+      return failure();
+    if (isUnless)
+      result.addAttribute(getUnlessAttrName(result.name),
+                          builder.getUnitAttr());
+  }
+  auto parseInto = [&]() -> ParseResult {
+    return failure(parser.parseInteger(intoResults.emplace_back()) ||
+                   parser.parseEqual() ||
+                   parser.parseOperand(into.emplace_back()));
+  };
+  SMLoc intoLoc = parser.getCurrentLocation();
+  if (succeeded(parser.parseOptionalKeyword("into"))) {
+    if (parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren, parseInto,
+                                       " in 'into' of 'pw.call'"))
+      return failure();
+    result.addAttribute(getIntoResultsAttrName(result.name),
+                        builder.getDenseI64ArrayAttr(intoResults));
+  }
 
   if (succeeded(parser.parseOptionalKeyword("donate"))) {
     if (parser.parseOperandList(donated, OpAsmParser::Delimiter::Paren))
@@ -453,11 +511,23 @@ ParseResult CallOp::parse(OpAsmParser &parser, OperationState &result) {
       parser.parseColonType(type) ||
       parser.resolveOperands(inputs, type.getInputs(), inputsLoc,
                              result.operands) ||
-      parser.resolveOperands(after, afterTypes, afterLoc, result.operands))
+      parser.resolveOperands(after, afterTypes, afterLoc, result.operands) ||
+      parser.resolveOperands(guard, guardTypes, guardLoc, result.operands))
+    return failure();
+  SmallVector<Type> intoTypes;
+  for (int64_t index : intoResults) {
+    if (index < 0 || index >= static_cast<int64_t>(type.getNumResults()))
+      return parser.emitError(intoLoc, "expected the index of a result, which "
+                                       "is below ")
+             << type.getNumResults() << ", got " << index;
+    intoTypes.push_back(type.getResult(index));
+  }
+  if (parser.resolveOperands(into, intoTypes, intoLoc, result.operands))
     return failure();
   result.addTypes(type.getResults());
   result.getOrAddProperties<Properties>().operandSegmentSizes = {
-      static_cast<int32_t>(inputs.size()), static_cast<int32_t>(after.size())};
+      static_cast<int32_t>(inputs.size()), static_cast<int32_t>(after.size()),
+      static_cast<int32_t>(guard.size()), static_cast<int32_t>(into.size())};
   return success();
 }
 
@@ -467,6 +537,18 @@ void CallOp::print(OpAsmPrinter &printer) {
   printer << '(' << getInputs() << ')';
   if (!getAfter().empty())
     printer << " after(" << getAfter() << " : " << getAfter().getTypes() << ')';
+  if (Value guard = getGuard())
+    printer << (getUnless() ? " unless(" : " if(") << guard << " : "
+            << guard.getType() << ')';
+  if (!getInto().empty()) {
+    printer << " into(";
+    llvm::interleaveComma(llvm::zip_first(getInto(), getIntoResults()), printer,
+                          [&](const auto &entry) {
+                            auto [target, index] = entry;
+                            printer << index << " = " << target;
+                          });
+    printer << ')';
+  }
   // Equal operands, which CSE makes, are donated together.
   llvm::SmallSetVector<Value, 4> donated;
   for (int64_t index : getDonated())
@@ -487,11 +569,11 @@ void CallOp::print(OpAsmPrinter &printer) {
   }
   if (getRecompute())
     printer << " recompute";
-  printer.printOptionalAttrDict((*this)->getAttrs(),
-                                {getCalleeAttrName(), getDonatedAttrName(),
-                                 getLabelAttrName(), getCellAttrName(),
-                                 getRecomputeAttrName(),
-                                 getOperandSegmentSizesAttrName()});
+  printer.printOptionalAttrDict(
+      (*this)->getAttrs(),
+      {getCalleeAttrName(), getDonatedAttrName(), getUnlessAttrName(),
+       getIntoResultsAttrName(), getLabelAttrName(), getCellAttrName(),
+       getRecomputeAttrName(), getOperandSegmentSizesAttrName()});
   printer << " : ";
   printer.printFunctionalType(getInputs().getTypes(), getOutputs().getTypes());
 }

@@ -271,6 +271,42 @@ LogicalResult CallOp::verify() {
     return emitOpError() << "of '" << getCallee() // (C13)
                          << "' with label '" << *getLabel()
                          << "' has 'recompute', but is not in a 'pw.for'";
+  return verifyGuard();
+}
+
+LogicalResult CallOp::verifyGuard() {
+  if (!getGuard()) {
+    if (getUnless() || !getInto().empty() || !getIntoResults().empty())
+      return emitOpError() << "of '" << getCallee() // (C16)
+                           << "' has '" << (getUnless() ? "unless" : "into")
+                           << "', but no guard";
+    return success();
+  }
+  auto type = cast<ArrayType>(getGuard().getType());
+  if (!detail::isCondition(type)) // (C14)
+    return emitOpError() << "of '" << getCallee() << "' has a guard of type "
+                         << type << ", expected one i1 that is not partial";
+  if (type.getSlice() != getSlice()) // (C14)
+    return emitOpError() << "of '" << getCallee() << "' is on slice "
+                         << getSlice() << ", but its guard is on slice "
+                         << type.getSlice();
+  if (getInto().size() != getIntoResults().size()) // (C15)
+    return emitOpError() << "of '" << getCallee() << "' writes "
+                         << getIntoResults().size() << " results into "
+                         << getInto().size() << " arrays";
+  int64_t previous = -1, numOutputs = getOutputs().size();
+  for (auto [index, target] : llvm::zip_equal(getIntoResults(), getInto())) {
+    if (index <= previous || index >= numOutputs) // (C15)
+      return emitOpError() << "expected results after 'into' in increasing "
+                              "order, each from 0 to "
+                           << numOutputs - 1 << ", got "
+                           << (*this)->getAttr(getIntoResultsAttrName());
+    if (target.getType() != getOutputs()[index].getType()) // (C15)
+      return emitOpError() << "writes result " << index << " of type "
+                           << getOutputs()[index].getType()
+                           << " into an array of type " << target.getType();
+    previous = index;
+  }
   return success();
 }
 

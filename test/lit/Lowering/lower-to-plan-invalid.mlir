@@ -34,3 +34,20 @@ pw.program @global(%x: !pw.array<4xf32, @s, [{"d"}]>) -> !pw.array<4xf32, @s, [{
   %0 = pw.call @neg(%x) : (!pw.array<4xf32, @s, [{"d"}]>) -> !pw.array<4xf32, @s, [{"d"}]>
   pw.return %0 : !pw.array<4xf32, @s, [{"d"}]>
 }
+
+// -----
+
+// The second call would overwrite what the program returns.
+pw.slice @s mesh <"d" = 1>
+pw.bind @s to island 0 devices base 0 strides [1]
+!x = !pw.array<4xf32, @s, [{}]>
+func.func private @neg(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = arith.negf %a : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+pw.program @into(%p: !pw.array<i1, @s, []>, %x: !x) -> (!x, !x) {
+  %0 = pw.call @neg(%x) if(%p : !pw.array<i1, @s, []>) : (!x) -> !x
+  // expected-error@+1 {{of 'neg' writes result 0 into an array that has other uses, so the array cannot be overwritten}}
+  %1 = pw.call @neg(%x) unless(%p : !pw.array<i1, @s, []>) into(0 = %0) : (!x) -> !x
+  pw.return %0, %1 : !x, !x
+}

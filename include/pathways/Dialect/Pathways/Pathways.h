@@ -53,6 +53,8 @@ LogicalResult verifyArrays(Operation *op, SymbolTableCollection &symbols,
                            TypeRange types);
 /// Verifies that a node is in a program, or in a node with regions.
 LogicalResult verifyNode(Operation *op);
+/// Returns true if arrays of this type may be conditions: one i1, not partial.
+bool isCondition(ArrayType type);
 /// Returns which shape of `op` does not agree with the sizes of the axes of
 /// `mesh`, which has all of them; "" if all agree.
 std::string findWrongShape(ManualOp op, MeshAttr mesh);

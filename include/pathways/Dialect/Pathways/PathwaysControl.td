@@ -1,4 +1,4 @@
-//===- PathwaysControl.td - Loops of programs ------------- -*- tablegen -*-===//
+//===- PathwaysControl.td - Loops and branches of programs -*- tablegen -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -98,6 +98,48 @@ def ForOp : Pathways_Op<"for", [
     /// iteration; none if it is stepped.
     std::optional<unsigned> getCarriedResult(unsigned argument);
     ::mlir::pathways::YieldOp getYield();
+  }];
+}
+
+def IfOp : Pathways_Op<"if", [
+    SingleBlock, RecursiveMemoryEffects, PW_SymbolUser, PW_NodeOpInterface]> {
+  let summary = "Run one of two lists of nodes of a program";
+  let description = [{
+    The first region runs if the element of `condition` is true, the second one if it is
+    false. Each result is what the region that runs yields for it. Both regions may use
+    values from above. Branches and loops nest.
+
+    The nodes of both regions are actions of the plan, which have the condition as their
+    guard: where it says no, a call runs nothing and passes its tokens. So order, memory
+    and communication are those of a program without branches. See
+    [loops and branches](../loops.md).
+
+    (C1) `condition` is one i1, which is not partial; (C2) there is at least one result;
+    (C3) both regions have no arguments and end with a `pw.yield` of one value per result,
+    of its type.
+
+    ```mlir
+    %y = pw.if %isLarge : !pw.array<i1, @s, []> -> (!pw.array<8xf32, @s, [{"d"} ]>) {
+      %1 = pw.call @scale(%x) : (!pw.array<8xf32, @s, [{"d"} ]>)
+          -> !pw.array<8xf32, @s, [{"d"} ]>
+      pw.yield %1 : !pw.array<8xf32, @s, [{"d"} ]>
+    } else {
+      pw.yield %x : !pw.array<8xf32, @s, [{"d"} ]>
+    }
+    ```
+  }];
+  let arguments = (ins PW_ArrayType:$condition);
+  let results = (outs Variadic<PW_ArrayType>:$outputs);
+  let regions = (region SizedRegion<1>:$then_body, SizedRegion<1>:$else_body);
+  let assemblyFormat = [{
+    $condition `:` qualified(type($condition)) (`->` `(` qualified(type($outputs))^ `)`)?
+    attr-dict-with-keyword $then_body `else` $else_body
+  }];
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::pathways::YieldOp getThenYield();
+    ::mlir::pathways::YieldOp getElseYield();
   }];
 }
 

@@ -213,7 +213,8 @@ def ReturnOp : Pathways_Op<"return", [
 }
 
 def CallOp : Pathways_Op<"call", [
-    Pure, AttrSizedOperandSegments, PW_SymbolUser,
+    AlwaysSpeculatable, AttrSizedOperandSegments, PW_SymbolUser,
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
     DeclareOpInterfaceMethods<PW_NodeOpInterface,
                               ["getReads", "getWaits", "getDonations"]>]> {
   let summary = "Run a function on all shards of a slice";
@@ -236,6 +237,12 @@ def CallOp : Pathways_Op<"call", [
     do not keep its results from it, but run it again before their first use; see
     `pw-recompute`.
 
+    With `if` or `unless`, the array named there is the *guard* of the call, one i1: the
+    call runs only if it is true, or false. Otherwise its results have no meaning, except
+    that a result that is written `into` an array has the value of that array. The result
+    takes the memory of that array, which the callee does not read. `pw-unroll-loops`
+    makes guards of the conditions of `pw.if`.
+
     (C1) The callee is a `func.func` with a body of one block that returns; (C2)
     operand and result counts are those of the callee, and there is at least one
     result; (C3) all operands and results are on one slice; (C4) tensor types of
@@ -250,7 +257,9 @@ def CallOp : Pathways_Op<"call", [
     callee is open; (C10) axes that a `pw.constrain` or `pw.manual` of a global-view callee
     names are axes of the slice; (C11) the shapes in a `pw.manual` agree with their sizes;
     (C12) `label` and `cell` are not empty; (C13) a call with `recompute` has a label and is
-    in a `pw.for`.
+    in a `pw.for`; (C14) the guard is one i1 that is not partial, on the slice of the call;
+    (C15) `into_results` are indices of results in increasing order, one for each array
+    after `into`, and the two have one type; (C16) only a call with a guard has `into`.
 
     ```mlir
     %h = pw.call @layer(%x, %w) after(%t : !pw.array<f32, @s, []>) donate(%x)
@@ -261,6 +270,10 @@ def CallOp : Pathways_Op<"call", [
   let arguments = (ins FlatSymbolRefAttr:$callee,
                        Variadic<PW_ArrayType>:$inputs,
                        Variadic<PW_ArrayType>:$after,
+                       Optional<PW_ArrayType>:$guard,
+                       Variadic<PW_ArrayType>:$into,
+                       UnitAttr:$unless,
+                       DefaultValuedOptionalAttr<DenseI64ArrayAttr, "{}">:$into_results,
                        OptionalAttr<StrAttr>:$label,
                        OptionalAttr<StrAttr>:$cell,
                        UnitAttr:$recompute,
@@ -280,6 +293,15 @@ def CallOp : Pathways_Op<"call", [
     ::mlir::StringAttr getCellLabel() {
       return getCellAttr() ? getCellAttr() : getLabelAttr();
     }
+    /// Lets the call run only if `value` is true, or false with `isUnless`.
+    void setGuard(::mlir::Value value, bool isUnless);
+    /// Writes the result with this index into `target`. Requires that there is a guard
+    /// and that the result has no target.
+    void addInto(unsigned result, ::mlir::Value target);
+    bool isWrittenInto(unsigned result) {
+      return ::llvm::is_contained(getIntoResults(), static_cast<int64_t>(result));
+    }
+    ::llvm::LogicalResult verifyGuard();
     bool isDonated(unsigned input) {
       return ::llvm::is_contained(getDonated(), static_cast<int64_t>(input));
     }
@@ -449,11 +471,11 @@ def ManualOp : Pathways_Op<"manual", [
 }
 
 def YieldOp : Pathways_Op<"yield", [
-    Pure, Terminator, ReturnLike, ParentOneOf<["ManualOp", "ForOp"]>]> {
-  let summary = "End the region of a `pw.manual` or `pw.for`";
+    Pure, Terminator, ReturnLike, ParentOneOf<["ManualOp", "ForOp", "IfOp"]>]> {
+  let summary = "End a region of a `pw.manual`, `pw.for` or `pw.if`";
   let description = [{
-    The operands are tensors in a `pw.manual` and arrays in a `pw.for`, which verify
-    them.
+    The operands are tensors in a `pw.manual`, and arrays in a `pw.for` or `pw.if`. The
+    operation around it verifies them.
 
     ```mlir
     pw.yield %3 : tensor<4x8xf32>

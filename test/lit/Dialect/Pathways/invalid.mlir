@@ -535,7 +535,7 @@ pw.slice @s mesh <>
 func.func private @f(%x: tensor<f32>) -> tensor<f32> { return %x : tensor<f32> }
 pw.program @call_c8(%x: !pw.array<f32, @s, []>) {
   // expected-error@+1 {{expected donated operands in increasing order, each from 0 to 0, got array<i64: 1>}}
-  %0 = "pw.call"(%x) {callee = @f, donated = array<i64: 1>, operandSegmentSizes = array<i32: 1, 0>} : (!pw.array<f32, @s, []>) -> !pw.array<f32, @s, []>
+  %0 = "pw.call"(%x) {callee = @f, donated = array<i64: 1>, operandSegmentSizes = array<i32: 1, 0, 0, 0>} : (!pw.array<f32, @s, []>) -> !pw.array<f32, @s, []>
   pw.return
 }
 // -----
@@ -1251,7 +1251,7 @@ func.func private @manual_c7_constrain(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
 // -----
 
 func.func private @yield(%x: tensor<4xf32>) {
-  // expected-error@+1 {{'pw.yield' op expects parent op to be one of 'pw.manual, pw.for'}}
+  // expected-error@+1 {{'pw.yield' op expects parent op to be one of 'pw.manual, pw.for, pw.if'}}
   pw.yield %x : tensor<4xf32>
 }
 
@@ -1497,3 +1497,275 @@ pw.program @for_body(%z: !x) -> !x { // expected-note {{program 'for_body' is de
 
 // expected-error@+1 {{is only allowed in a 'func.func'}}
 %i = pw.iteration_index : index
+
+// -----
+
+pw.slice @s mesh <>
+pw.slice @t mesh <>
+!x = !pw.array<8xf32, @s, [{}]>
+!p = !pw.array<i1, @s, []>
+!q = !pw.array<i1, @t, []>
+func.func private @f(%x: tensor<8xf32>) -> tensor<8xf32> {
+  return %x : tensor<8xf32>
+}
+func.func private @f2(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  return %x, %x : tensor<8xf32>, tensor<8xf32>
+}
+pw.program @if_c1_shape(%x: !x, %p: !pw.array<1xi1, @s, [{}]>) -> !x {
+  // expected-error@+1 {{has a condition of type '!pw.array<1xi1, @s, [{}]>', expected one i1 that is not partial}}
+  %0 = pw.if %p : !pw.array<1xi1, @s, [{}]> -> (!x) {
+    pw.yield %x : !x
+  } else {
+    pw.yield %x : !x
+  }
+  pw.return %x : !x
+}
+
+// -----
+
+pw.slice @s mesh <>
+pw.slice @t mesh <>
+!x = !pw.array<8xf32, @s, [{}]>
+!p = !pw.array<i1, @s, []>
+!q = !pw.array<i1, @t, []>
+func.func private @f(%x: tensor<8xf32>) -> tensor<8xf32> {
+  return %x : tensor<8xf32>
+}
+func.func private @f2(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  return %x, %x : tensor<8xf32>, tensor<8xf32>
+}
+pw.program @if_c2(%x: !x, %p: !p) -> !x {
+  // expected-error@+1 {{has no result, expected at least one}}
+  pw.if %p : !p {
+    pw.yield
+  } else {
+    pw.yield
+  }
+  pw.return %x : !x
+}
+
+// -----
+
+pw.slice @s mesh <>
+pw.slice @t mesh <>
+!x = !pw.array<8xf32, @s, [{}]>
+!p = !pw.array<i1, @s, []>
+!q = !pw.array<i1, @t, []>
+func.func private @f(%x: tensor<8xf32>) -> tensor<8xf32> {
+  return %x : tensor<8xf32>
+}
+func.func private @f2(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  return %x, %x : tensor<8xf32>, tensor<8xf32>
+}
+pw.program @if_c3_arguments(%x: !x, %p: !p) -> !x {
+  // expected-error@+1 {{has a region 'then' with 1 arguments, expected none}}
+  %0 = "pw.if"(%p) ({
+  ^bb0(%a: !x):
+    pw.yield %a : !x
+  }, {
+    pw.yield %x : !x
+  }) : (!p) -> !x
+  pw.return %x : !x
+}
+
+// -----
+
+pw.slice @s mesh <>
+pw.slice @t mesh <>
+!x = !pw.array<8xf32, @s, [{}]>
+!p = !pw.array<i1, @s, []>
+!q = !pw.array<i1, @t, []>
+func.func private @f(%x: tensor<8xf32>) -> tensor<8xf32> {
+  return %x : tensor<8xf32>
+}
+func.func private @f2(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  return %x, %x : tensor<8xf32>, tensor<8xf32>
+}
+pw.program @if_c3_end(%x: !x, %p: !p) -> !x {
+  // expected-error@+1 {{expected its region 'then' to end with 'pw.yield'}}
+  %0 = "pw.if"(%p) ({
+    "ub.unreachable"() : () -> ()
+  }, {
+    pw.yield %x : !x
+  }) : (!p) -> !x
+  pw.return %x : !x
+}
+
+// -----
+
+pw.slice @s mesh <>
+pw.slice @t mesh <>
+!x = !pw.array<8xf32, @s, [{}]>
+!p = !pw.array<i1, @s, []>
+!q = !pw.array<i1, @t, []>
+func.func private @f(%x: tensor<8xf32>) -> tensor<8xf32> {
+  return %x : tensor<8xf32>
+}
+func.func private @f2(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  return %x, %x : tensor<8xf32>, tensor<8xf32>
+}
+pw.program @if_c3_count(%x: !x, %p: !p) -> !x {
+  // expected-error@+1 {{has 1 results, but its region 'else' yields 2 values}}
+  %0 = pw.if %p : !p -> (!x) {
+    pw.yield %x : !x
+  } else {
+    pw.yield %x, %x : !x, !x
+  }
+  pw.return %x : !x
+}
+
+// -----
+
+pw.slice @s mesh <>
+pw.slice @t mesh <>
+!x = !pw.array<8xf32, @s, [{}]>
+!p = !pw.array<i1, @s, []>
+!q = !pw.array<i1, @t, []>
+func.func private @f(%x: tensor<8xf32>) -> tensor<8xf32> {
+  return %x : tensor<8xf32>
+}
+func.func private @f2(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  return %x, %x : tensor<8xf32>, tensor<8xf32>
+}
+pw.program @if_c3_type(%x: !x, %p: !p) -> !x {
+  // expected-error@+1 {{has result 0 of type '!pw.array<8xf32, @s, [{}]>', but its region 'else' yields '!pw.array<i1, @s, []>'}}
+  %0 = pw.if %p : !p -> (!x) {
+    pw.yield %x : !x
+  } else {
+    pw.yield %p : !p
+  }
+  pw.return %x : !x
+}
+
+// -----
+
+pw.slice @s mesh <>
+pw.slice @t mesh <>
+!x = !pw.array<8xf32, @s, [{}]>
+!p = !pw.array<i1, @s, []>
+!q = !pw.array<i1, @t, []>
+func.func private @f(%x: tensor<8xf32>) -> tensor<8xf32> {
+  return %x : tensor<8xf32>
+}
+func.func private @f2(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  return %x, %x : tensor<8xf32>, tensor<8xf32>
+}
+pw.program @call_c14_type(%x: !x, %p: !p) -> !x {
+  // expected-error@+1 {{of 'f' has a guard of type '!pw.array<8xf32, @s, [{}]>', expected one i1 that is not partial}}
+  %0 = pw.call @f(%x) if(%x : !x) : (!x) -> !x
+  pw.return %x : !x
+}
+
+// -----
+
+pw.slice @s mesh <>
+pw.slice @t mesh <>
+!x = !pw.array<8xf32, @s, [{}]>
+!p = !pw.array<i1, @s, []>
+!q = !pw.array<i1, @t, []>
+func.func private @f(%x: tensor<8xf32>) -> tensor<8xf32> {
+  return %x : tensor<8xf32>
+}
+func.func private @f2(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  return %x, %x : tensor<8xf32>, tensor<8xf32>
+}
+pw.program @call_c14_slice(%x: !x, %q: !q) -> !x {
+  // expected-error@+1 {{of 'f' is on slice @s, but its guard is on slice @t}}
+  %0 = pw.call @f(%x) if(%q : !q) : (!x) -> !x
+  pw.return %x : !x
+}
+
+// -----
+
+pw.slice @s mesh <>
+pw.slice @t mesh <>
+!x = !pw.array<8xf32, @s, [{}]>
+!p = !pw.array<i1, @s, []>
+!q = !pw.array<i1, @t, []>
+func.func private @f(%x: tensor<8xf32>) -> tensor<8xf32> {
+  return %x : tensor<8xf32>
+}
+func.func private @f2(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  return %x, %x : tensor<8xf32>, tensor<8xf32>
+}
+pw.program @call_c15_order(%x: !x, %p: !p) -> !x {
+  // expected-error@+1 {{expected results after 'into' in increasing order, each from 0 to 1, got array<i64: 1, 0>}}
+  %0:2 = pw.call @f2(%x) if(%p : !p) into(1 = %x, 0 = %x) : (!x) -> (!x, !x)
+  pw.return %x : !x
+}
+
+// -----
+
+pw.slice @s mesh <>
+pw.slice @t mesh <>
+!x = !pw.array<8xf32, @s, [{}]>
+!p = !pw.array<i1, @s, []>
+!q = !pw.array<i1, @t, []>
+func.func private @f(%x: tensor<8xf32>) -> tensor<8xf32> {
+  return %x : tensor<8xf32>
+}
+func.func private @f2(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  return %x, %x : tensor<8xf32>, tensor<8xf32>
+}
+pw.program @call_c15_index(%x: !x, %p: !p) -> !x {
+  // expected-error@+1 {{expected the index of a result, which is below 1, got 1}}
+  %0 = pw.call @f(%x) if(%p : !p) into(1 = %x) : (!x) -> !x
+  pw.return %x : !x
+}
+
+// -----
+
+pw.slice @s mesh <>
+pw.slice @t mesh <>
+!x = !pw.array<8xf32, @s, [{}]>
+!p = !pw.array<i1, @s, []>
+!q = !pw.array<i1, @t, []>
+func.func private @f(%x: tensor<8xf32>) -> tensor<8xf32> {
+  return %x : tensor<8xf32>
+}
+func.func private @f2(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  return %x, %x : tensor<8xf32>, tensor<8xf32>
+}
+pw.program @call_c15_count(%x: !x, %p: !p) -> !x {
+  // expected-error@+1 {{of 'f' writes 0 results into 1 arrays}}
+  %0 = "pw.call"(%x, %p, %x) {callee = @f, operandSegmentSizes = array<i32: 1, 0, 1, 1>} : (!x, !p, !x) -> !x
+  pw.return %x : !x
+}
+
+// -----
+
+pw.slice @s mesh <>
+pw.slice @t mesh <>
+!x = !pw.array<8xf32, @s, [{}]>
+!p = !pw.array<i1, @s, []>
+!q = !pw.array<i1, @t, []>
+func.func private @f(%x: tensor<8xf32>) -> tensor<8xf32> {
+  return %x : tensor<8xf32>
+}
+func.func private @f2(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  return %x, %x : tensor<8xf32>, tensor<8xf32>
+}
+pw.program @call_c15_type(%x: !x, %p: !p) -> !x {
+  // expected-error@+1 {{writes result 0 of type '!pw.array<8xf32, @s, [{}]>' into an array of type '!pw.array<i1, @s, []>'}}
+  %0 = "pw.call"(%x, %p, %p) {callee = @f, into_results = array<i64: 0>, operandSegmentSizes = array<i32: 1, 0, 1, 1>} : (!x, !p, !p) -> !x
+  pw.return %x : !x
+}
+
+// -----
+
+pw.slice @s mesh <>
+pw.slice @t mesh <>
+!x = !pw.array<8xf32, @s, [{}]>
+!p = !pw.array<i1, @s, []>
+!q = !pw.array<i1, @t, []>
+func.func private @f(%x: tensor<8xf32>) -> tensor<8xf32> {
+  return %x : tensor<8xf32>
+}
+func.func private @f2(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  return %x, %x : tensor<8xf32>, tensor<8xf32>
+}
+pw.program @call_c16(%x: !x) -> !x {
+  // expected-error@+1 {{of 'f' has 'into', but no guard}}
+  %0 = pw.call @f(%x) into(0 = %x) : (!x) -> !x
+  pw.return %x : !x
+}

@@ -206,4 +206,22 @@ pw.program @loop(%x: !pw.array<8xf32, @one, [{}]>, %xs: !pw.array<2x8xf32, @one>
   // CHECK: pw.return %[[L]]#0
   pw.return %ys : !pw.array<2x8xf32, @one, [{}, {}]>
 }
+// CHECK-LABEL: pw.program @branch
+pw.program @branch(%p: !pw.array<i1, @one, []>, %x: !pw.array<8xf32, @one, [{}]>) -> !pw.array<8xf32, @one, [{}]> {
+  // CHECK-NEXT: %[[B:.*]]:2 = pw.if %p : !pw.array<i1, @one, []> -> (!pw.array<8xf32, @one, [{}]>, !pw.array<i1, @one, []>) attributes {test.note} {
+  %y, %q = pw.if %p : !pw.array<i1, @one, []> -> (!pw.array<8xf32, @one, [{}]>, !pw.array<i1, @one, []>) attributes {test.note} {
+    // CHECK-NEXT: %[[C:.*]] = pw.call @numbered(%x) after(%p : !pw.array<i1, @one, []>) if(%p : !pw.array<i1, @one, []>) donate(%x) label "0F" :
+    %0 = pw.call @numbered(%x) after(%p : !pw.array<i1, @one, []>) if(%p : !pw.array<i1, @one, []>) donate(%x) label "0F" : (!pw.array<8xf32, @one, [{}]>) -> !pw.array<8xf32, @one, [{}]>
+    // CHECK-NEXT: pw.call @numbered(%x) unless(%p : !pw.array<i1, @one, []>) into(0 = %[[C]]) :
+    %1 = pw.call @numbered(%x) unless(%p : !pw.array<i1, @one, []>) into(0 = %0) : (!pw.array<8xf32, @one, [{}]>) -> !pw.array<8xf32, @one, [{}]>
+    // CHECK-NEXT: pw.yield
+    pw.yield %1, %p : !pw.array<8xf32, @one, [{}]>, !pw.array<i1, @one, []>
+    // CHECK-NEXT: } else {
+  } else {
+    // CHECK-NEXT: pw.yield %x, %p
+    pw.yield %x, %p : !pw.array<8xf32, @one, [{}]>, !pw.array<i1, @one, []>
+  }
+  // CHECK: pw.return %[[B]]#0
+  pw.return %y : !pw.array<8xf32, @one, [{}]>
+}
 }
