@@ -465,7 +465,7 @@ FailureOr<bool> StageMarks::inlineCalls(func::FuncOp entry) {
   SmallVector<std::pair<func::CallOp, func::FuncOp>> calls;
   for (auto call : entry.front().getOps<func::CallOp>()) {
     auto callee = symbols.lookup<func::FuncOp>(call.getCallee());
-    if (callee && !getMarks(callee).empty())
+    if (callee && !loops.contains(call) && !getMarks(callee).empty())
       calls.emplace_back(call, callee);
   }
   for (auto [call, callee] : calls)
@@ -475,7 +475,7 @@ FailureOr<bool> StageMarks::inlineCalls(func::FuncOp entry) {
 }
 
 FailureOr<bool> StageMarks::resolveRegions(func::FuncOp entry) {
-  SmallVector<std::pair<stablehlo::WhileOp, int64_t>> loops;
+  SmallVector<Spanning> spanning;
   for (Operation &op : entry.front()) {
     Marks inner = getInnerMarks(&op);
     if (inner.empty())
@@ -506,42 +506,84 @@ FailureOr<bool> StageMarks::resolveRegions(func::FuncOp entry) {
              << "; expected one slice, unless it is a loop with a constant "
                 "number of iterations"
              << Tag(ErrorId::kStages);
-    if (int64_t size = getWrittenOutSize(loop, *trips); size > maxOps)
-      return op.emitOpError("contains operations on the slices ")
-             << slices[0] << " and " << slices[1] << ", and its " << *trips
-             << " iterations have " << size << " operations; expected at most "
-             << maxOps << " (max-ops)" << Tag(ErrorId::kStages);
-    loops.emplace_back(loop, *trips);
+    spanning.push_back({loop, *trips, slices[0], slices[1]});
   }
-  for (auto [loop, trips] : loops) {
-    StageMark mark = getStageMark(loop);
-    for (Operation *op : writeOut(loop, trips))
-      inherit(op, mark, "");
-    if (failed(checkSize(entry)))
+  for (const Spanning &loop : spanning)
+    if (failed(replaceLoop(loop)) || failed(checkSize(entry)))
       return failure();
-  }
-  return !loops.empty();
+  return !spanning.empty();
 }
 
-LogicalResult StageMarks::flatten(func::FuncOp entry) {
+LogicalResult StageMarks::replaceLoop(const Spanning &spanning) {
+  stablehlo::WhileOp loop = spanning.loop;
+  StageMark mark = getStageMark(loop);
+  WhileToFor toFor(loop, spanning.trips);
+  func::FuncOp body = toFor.outline(symbols);
+  for (Operation &op : body.front().without_terminator())
+    if (mark.slice || mark.label)
+      inherit(&op, mark, "");
+  if (failed(flattenOps(body)))
+    return failure();
+  if (toFor.replace(loops))
+    return success();
+  eraseBody(body);
+  if (int64_t size = getWrittenOutSize(loop, spanning.trips); size > maxOps)
+    return loop.emitOpError("contains operations on the slices ")
+           << spanning.first << " and " << spanning.second << ", and its "
+           << spanning.trips << " iterations have " << size
+           << " operations; expected at most " << maxOps
+           << " (max-ops), since it cannot become a pw.for: "
+           << toFor.getReason() << Tag(ErrorId::kStages);
+  if (spanning.trips > 0)
+    loop.emitRemark("is written out, since it cannot become a pw.for: ")
+        << toFor.getReason();
+  for (Operation *op : writeOut(loop, spanning.trips))
+    inherit(op, mark, "");
+  return success();
+}
+
+void StageMarks::eraseBody(func::FuncOp body) {
+  for (auto call : body.front().getOps<func::CallOp>())
+    if (auto inner = loops.find(call); inner != loops.end()) {
+      func::FuncOp innerBody = inner->second.body;
+      loops.erase(inner);
+      eraseBody(innerBody);
+    }
+  symbols.erase(body);
+}
+
+LogicalResult StageMarks::flattenOps(func::FuncOp function) {
   // Inlined functions and written out loops may contain further ones.
   for (bool isChanged = true; isChanged;) {
-    FailureOr<bool> inlined = inlineCalls(entry);
+    FailureOr<bool> inlined = inlineCalls(function);
     if (failed(inlined))
       return failure();
     isChanged = *inlined;
     if (isChanged)
       continue;
-    FailureOr<bool> written = resolveRegions(entry);
-    if (failed(written))
+    FailureOr<bool> replaced = resolveRegions(function);
+    if (failed(replaced))
       return failure();
-    isChanged = *written;
+    isChanged = *replaced;
   }
-  takeNamedTensors(entry);
-  module.walk([](func::CallOp call) { call->removeAttr(kCounter); });
-  for (Operation &op : entry.front())
+  return success();
+}
+
+void StageMarks::findUsed(func::FuncOp function) {
+  for (Operation &op : function.front()) {
     if (StringAttr slice = getStageMark(&op).slice)
       used.insert(slice);
+    if (auto loop = loops.find(&op); loop != loops.end())
+      findUsed(loop->second.body);
+  }
+}
+
+LogicalResult StageMarks::flatten(func::FuncOp entry) {
+  if (failed(flattenOps(entry)))
+    return failure();
+  takeNamedTensors(entry);
+  module.walk([](func::CallOp call) { call->removeAttr(kCounter); });
+  findUsed(entry);
   for (BlockArgument argument : entry.getArguments())
     if (StringAttr home = homes.lookup(argument))
       used.insert(home);

@@ -9,6 +9,8 @@
 #ifndef PATHWAYS_LIB_IMPORT_STAGEMARKS_H
 #define PATHWAYS_LIB_IMPORT_STAGEMARKS_H
 
+#include "WhileToFor.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/SymbolTable.h"
@@ -63,14 +65,17 @@ public:
   /// `assign` names. Replaces calls and named computations of mpmd. Fails with
   /// a diagnostic.
   LogicalResult read(StringRef assign, StringRef slices);
-  /// Inlines the calls of `entry` that contain marks. Writes out its counted
-  /// loops that contain operations of several slices. Then each operation at
-  /// the top level of `entry` has one mark or none. Fails with a diagnostic at
-  /// other loops and branches with several slices.
+  /// Inlines the calls of `entry` that contain marks. Replaces its counted
+  /// loops that contain operations of several slices: they become calls that
+  /// getLoops() has, or are written out. Then each operation at the top level
+  /// of `entry`, and of the bodies of loops, has one mark or none. Fails with a
+  /// diagnostic at other loops and branches with several slices.
   LogicalResult flatten(func::FuncOp entry);
 
   /// Returns true if no operation of the entry is marked with a slice.
   bool isEmpty() const { return used.empty(); }
+  /// Returns the loops that become pw.for.
+  const ForLoops &getLoops() const { return loops; }
   /// Returns the slices that operations of the entry are marked with: in the
   /// declared order, or else in that of the operations.
   SmallVector<Slice> getSlices() const;
@@ -107,7 +112,18 @@ private:
   const Marks &getMarks(func::FuncOp function);
   LogicalResult inlineCall(func::CallOp call, func::FuncOp callee);
   FailureOr<bool> inlineCalls(func::FuncOp entry);
+  /// A loop with operations on several slices, and two of these.
+  struct Spanning {
+    stablehlo::WhileOp loop;
+    int64_t trips;
+    Attribute first, second;
+  };
   FailureOr<bool> resolveRegions(func::FuncOp entry);
+  LogicalResult replaceLoop(const Spanning &spanning);
+  LogicalResult flattenOps(func::FuncOp function);
+  /// Removes `body`, which has been outlined, and the loops in it.
+  void eraseBody(func::FuncOp body);
+  void findUsed(func::FuncOp function);
   void takeNamedTensors(func::FuncOp entry);
 
   ModuleOp module;
@@ -120,6 +136,7 @@ private:
   llvm::SetVector<StringAttr> known;
   DenseMap<Operation *, Marks> marksOf;
   llvm::SetVector<StringAttr> used;
+  ForLoops loops;
   DenseMap<Value, StringAttr> homes;
 };
 

@@ -8,6 +8,8 @@
 
 #include "StagePlacement.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "pathways/Dialect/Pathways/Pathways.h"
 #include "pathways/Dialect/StableHlo/StableHlo.h"
 #include "llvm/ADT/MapVector.h"
@@ -16,10 +18,13 @@ using namespace mlir;
 using namespace mlir::pathways;
 
 StagePlacement::StagePlacement(func::FuncOp entry, const StageMarks &marks,
-                               ArrayRef<Value> results)
-    : entry(entry), block(&entry.front()) {
+                               ArrayRef<Value> results,
+                               DenseMap<Operation *, LoopSlices> loopSlices)
+    : entry(entry), block(&entry.front()), loops(std::move(loopSlices)) {
   firstSlice = marks.getSlices().front().name;
   returned.insert_range(results);
+  for (const auto &[op, slices] : loops)
+    returned.insert_range(op->getOperands());
   for (BlockArgument argument : entry.getArguments())
     if (StringAttr home = marks.getHome(argument))
       homes[argument] = home;
@@ -27,6 +32,8 @@ StagePlacement::StagePlacement(func::FuncOp entry, const StageMarks &marks,
   for (Operation &op : block->without_terminator())
     if (StageMark mark = getStageMark(&op); mark.slice)
       stages[&op] = mark;
+  for (const auto &[op, slices] : loops)
+    stages[op] = StageMark{slices.results.front(), nullptr};
   placeAtUsers(/*takeLabels=*/true);
   findHomes();
   placeAtOperands();
@@ -41,6 +48,8 @@ StagePlacement::StagePlacement(func::FuncOp entry, const StageMarks &marks,
 
 StringAttr StagePlacement::getSlice(Value value) const {
   Operation *op = value.getDefiningOp();
+  if (auto loop = loops.find(op); loop != loops.end())
+    return loop->second.results[cast<OpResult>(value).getResultNumber()];
   return op ? stages.lookup(op).slice : homes.lookup(value);
 }
 
@@ -60,7 +69,8 @@ bool StagePlacement::isCheap(Operation *op) const {
       !isMemoryEffectFree(op) || returned.contains(op->getResult(0)))
     return false;
   if (isa<stablehlo::ConstantOp, stablehlo::IotaOp, stablehlo::BroadcastInDimOp,
-          stablehlo::ReshapeOp, ConstrainOp, UnrealizedConversionCastOp>(op))
+          stablehlo::ReshapeOp, ConstrainOp, UnrealizedConversionCastOp,
+          IterationIndexOp, arith::IndexCastOp, tensor::FromElementsOp>(op))
     return true;
   auto isScalar = [](Type type) {
     auto tensor = dyn_cast<RankedTensorType>(type);
@@ -91,12 +101,24 @@ void StagePlacement::findSources() {
   }
 }
 
+StageMark StagePlacement::getStageOfUse(Operation *user, Value value) const {
+  auto loop = loops.find(user);
+  if (loop == loops.end())
+    return getStage(user);
+  for (auto [operand, slice] :
+       llvm::zip_equal(user->getOperands(), loop->second.operands))
+    if (operand == value)
+      return {slice, nullptr};
+  llvm_unreachable("a loop reads nothing but its operands");
+}
+
 void StagePlacement::visitUser(Operation *user) {
   for (Value value : getSources(user)) {
+    StageMark stage = getStageOfUse(user, value);
     if (Operation *def = value.getDefiningOp())
-      firstUser[def] = user;
+      firstUser[def] = stage;
     else
-      firstReader[value] = user;
+      firstReader[value] = stage;
   }
 }
 
@@ -106,7 +128,7 @@ void StagePlacement::placeAtUsers(bool takeLabels) {
   // Operations that marked ones are before.
   DenseSet<Operation *> behindMarked;
   for (Operation &op : block->without_terminator())
-    if (getStageMark(&op).slice ||
+    if (getStageMark(&op).slice || isLoop(&op) ||
         llvm::any_of(getSources(&op), [&](Value value) {
           Operation *def = value.getDefiningOp();
           return def && behindMarked.contains(def);
@@ -117,10 +139,9 @@ void StagePlacement::placeAtUsers(bool takeLabels) {
       continue;
     auto stage = stages.find(&op);
     if (stage == stages.end()) {
-      Operation *user = firstUser.lookup(&op);
-      if (!user)
+      StageMark mark = firstUser.lookup(&op);
+      if (!mark.slice)
         continue;
-      StageMark mark = getStage(user);
       // Operations that only prepare arguments are no part of a labelled call,
       // so that the calls of all micro-batches are alike.
       if (!takeLabels || !behindMarked.contains(&op))
@@ -185,6 +206,6 @@ void StagePlacement::findHomes() {
     if (stages.contains(&op))
       visitUser(&op);
   for (BlockArgument argument : entry.getArguments())
-    if (Operation *reader = firstReader.lookup(argument))
-      homes.try_emplace(argument, getStage(reader).slice);
+    if (StringAttr slice = firstReader.lookup(argument).slice)
+      homes.try_emplace(argument, slice);
 }

@@ -13,6 +13,12 @@
 
 namespace mlir::pathways {
 
+/// The slices on which a loop takes its operands, as they are in ForLoop, and
+/// makes its results.
+struct LoopSlices {
+  SmallVector<StringAttr> operands, results;
+};
+
 /// Chooses a stage for each operation at the top level of a function, some of
 /// which are marked, and a slice for each argument.
 ///
@@ -24,12 +30,15 @@ namespace mlir::pathways {
 ///   the slice of its first user.
 class StagePlacement {
 public:
-  /// `results` are the values that the program returns.
+  /// `results` are the values that the program returns, and `loops` are the
+  /// calls of `entry` that are loops.
   StagePlacement(func::FuncOp entry, const StageMarks &marks,
-                 ArrayRef<Value> results);
+                 ArrayRef<Value> results,
+                 DenseMap<Operation *, LoopSlices> loops);
 
   /// Returns true if each stage that uses `op` has a copy of it.
   bool isCopied(Operation *op) const { return copied.contains(op); }
+  bool isLoop(Operation *op) const { return loops.contains(op); }
   /// Returns the stage of an operation that is not copied.
   StageMark getStage(Operation *op) const { return stages.lookup(op); }
   /// Returns the slice of an argument, or of the result of an operation that is
@@ -48,6 +57,8 @@ public:
 private:
   void findSources();
   bool isCheap(Operation *op) const;
+  /// Returns the stage to which `user` brings `value`, which it reads.
+  StageMark getStageOfUse(Operation *user, Value value) const;
   /// Marks what `user` reads as used by it. Users are visited last to first.
   void visitUser(Operation *user);
   /// Gives a stage to operations without one that have users with one. With
@@ -60,13 +71,15 @@ private:
   Block *block;
   StringAttr firstSlice;
   DenseSet<Operation *> copied;
+  DenseMap<Operation *, LoopSlices> loops;
+  /// Results of the function, and operands of loops.
   DenseSet<Value> returned;
   DenseMap<Operation *, unsigned> positions;
   DenseMap<Operation *, SmallVector<Value, 4>> sources;
   DenseMap<Operation *, StageMark> stages;
-  /// The first operation with a stage that uses an operation or argument.
-  DenseMap<Operation *, Operation *> firstUser;
-  DenseMap<Value, Operation *> firstReader;
+  /// The stage of the first user of an operation or argument that has a stage.
+  DenseMap<Operation *, StageMark> firstUser;
+  DenseMap<Value, StageMark> firstReader;
   DenseMap<Value, StringAttr> homes;
 };
 

@@ -25,7 +25,14 @@ static constexpr StringLiteral kProgramName = "main";
 // Calls
 //===----------------------------------------------------------------------===//
 
+Stages::Stages(func::FuncOp entry, SymbolTable &symbols,
+               const StageMarks &marks, ArrayRef<Value> results)
+    : entry(entry), symbols(symbols), slices(marks.getSlices()),
+      placement(entry, marks, results, findLoops(marks)), results(results) {}
+
 std::string Stages::getName(const Call &call) const {
+  if (placement.isLoop(call.getOp()))
+    return "a loop";
   std::string name = call.stage.slice.str();
   if (call.stage.label)
     name += "." + call.stage.label.str();
@@ -61,6 +68,10 @@ unsigned Stages::findCallFor(Operation *op) {
     if (Operation *def = value.getDefiningOp())
       before.insert(callOf.lookup(def));
   StageMark stage = placement.getStage(op);
+  if (placement.isLoop(op)) {
+    calls.emplace_back().stage = stage;
+    return calls.size() - 1;
+  }
   SmallVector<unsigned> &same = callsOf[{stage.slice, stage.label}];
   // The first call that does not have to run before what `op` needs.
   for (unsigned call : same)
@@ -134,9 +145,12 @@ void Stages::findValues() {
 }
 
 void Stages::findCalls() {
-  for (Operation &op : entry.front().without_terminator())
+  for (Operation &op : entry.front().without_terminator()) {
+    if (placement.isLoop(&op))
+      loops.find(&op)->second.body->findCalls();
     if (!placement.isCopied(&op))
       addToCall(&op, findCallFor(&op));
+  }
   reportSplits();
   findValues();
 }
@@ -207,7 +221,9 @@ LogicalResult Stages::findTypes(ArrayRef<Type> argumentTypes,
     if (wanted && cast<ArrayType>(wanted).getSlice().getAttr() ==
                       placement.getSlice(value))
       types.try_emplace(value, wanted);
-  for (const Call &call : calls)
+  for (const Call &call : calls) {
+    if (placement.isLoop(call.getOp()))
+      continue;
     for (Value value : call.outputs) {
       if (types.contains(value))
         continue;
@@ -217,6 +233,11 @@ LogicalResult Stages::findTypes(ArrayRef<Type> argumentTypes,
         return failure();
       types[value] = *type;
     }
+  }
+  for (const Call &call : calls)
+    if (placement.isLoop(call.getOp()) &&
+        failed(findLoopTypes(call, getArrayType)))
+      return failure();
   return success();
 }
 
@@ -285,10 +306,13 @@ Stages::getDonated(const Call &call,
 
 SmallVector<Value> Stages::emit(OpBuilder &b, ValueRange arguments,
                                 ArrayRef<int64_t> donated,
-                                ArrayRef<Type> resultTypes) {
+                                ArrayRef<Type> resultTypes,
+                                ArrayRef<GivenArray> given) {
   DenseMap<std::pair<Value, Attribute>, Value> arrays;
   for (auto [value, array] : llvm::zip_equal(entry.getArguments(), arguments))
     arrays[{value, placement.getSlice(value)}] = array;
+  for (const GivenArray &other : given)
+    arrays[{entry.getArgument(other.argument), other.slice}] = other.array;
   auto get = [&](Value value, StringAttr slice) {
     Value &array = arrays[{value, slice}];
     if (!array) {
@@ -308,6 +332,12 @@ SmallVector<Value> Stages::emit(OpBuilder &b, ValueRange arguments,
         lastReaders[entry.getArgument(index)] = number;
   for (unsigned number : order) {
     const Call &call = calls[number];
+    if (placement.isLoop(call.getOp())) {
+      for (auto [value, array] : llvm::zip_equal(
+               call.getOp()->getResults(), emitLoop(call, b, get, donated)))
+        arrays[{value, placement.getSlice(value)}] = array;
+      continue;
+    }
     if (call.outputs.empty())
       continue;
     SmallVector<Value> operands;

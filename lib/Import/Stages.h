@@ -13,6 +13,7 @@
 
 #include "pathways/Dialect/Pathways/Pathways.h"
 #include "llvm/ADT/SparseBitVector.h"
+#include <memory>
 
 namespace mlir::pathways {
 
@@ -21,9 +22,7 @@ namespace mlir::pathways {
 class Stages {
 public:
   Stages(func::FuncOp entry, SymbolTable &symbols, const StageMarks &marks,
-         ArrayRef<Value> results)
-      : entry(entry), symbols(symbols), slices(marks.getSlices()),
-        placement(entry, marks, results), results(results) {}
+         ArrayRef<Value> results);
 
   /// Finds the calls. Emits a remark if a label has several on one slice,
   /// because one would need its own results.
@@ -49,13 +48,20 @@ public:
                           ArrayRef<Type> wantedTypes,
                           GetArrayType getArrayType);
   Type getType(Value value) const { return types.lookup(value); }
-  /// Moves the operations of each call into a function, and emits the calls and
-  /// reshards of a program with `arguments` at `b`. Arguments that `donated`
-  /// lists are donated to the last call that reads them. Returns the results of
-  /// the program, of `resultTypes`.
+  /// The array of an argument of the function on a slice.
+  struct GivenArray {
+    unsigned argument;
+    StringAttr slice;
+    Value array;
+  };
+  /// Moves the operations of each call into a function, and emits the calls,
+  /// loops and reshards of a program with `arguments` at `b`. `given` are
+  /// arrays of arguments on further slices. Arguments that `donated` lists are
+  /// donated to the last call that reads them. Returns the results of the
+  /// program, of `resultTypes`. Erases the functions of loops.
   SmallVector<Value> emit(OpBuilder &b, ValueRange arguments,
-                          ArrayRef<int64_t> donated,
-                          ArrayRef<Type> resultTypes);
+                          ArrayRef<int64_t> donated, ArrayRef<Type> resultTypes,
+                          ArrayRef<GivenArray> given = {});
 
 private:
   struct Call {
@@ -67,7 +73,36 @@ private:
     llvm::SparseBitVector<> ancestors;
     bool isNeeded = false; ///< it is an ancestor of a call
     SmallVector<Value> inputs, outputs;
+
+    Operation *getOp() const { return ops.front(); }
   };
+  /// A loop of the function.
+  struct Loop {
+    ForLoop loop;
+    std::unique_ptr<Stages> body;
+    /// Types of arguments and results of the body.
+    SmallVector<Type> argumentTypes, resultTypes;
+
+    /// Returns the argument of the body that takes carried result `result` in
+    /// the next iteration.
+    unsigned getCarriedArgument(unsigned result) const;
+    /// Returns the arguments that the last call that reads them may overwrite.
+    /// `op` is the loop in a function whose arguments `outerDonated` may be
+    /// overwritten.
+    SmallVector<int64_t> getDonated(Operation *op,
+                                    ArrayRef<int64_t> outerDonated) const;
+  };
+  using GetArray = llvm::function_ref<Value(Value, StringAttr)>;
+  /// Finds the slices of the loops in the function, before those of the other
+  /// operations.
+  DenseMap<Operation *, LoopSlices> findLoops(const StageMarks &marks);
+  /// Adds the slices of the calls that read `argument` to `readers`.
+  void findReaders(Value argument, llvm::SetVector<StringAttr> &readers) const;
+  LogicalResult findLoopTypes(const Call &call, const GetArrayType &getType);
+  /// Emits a pw.for at `b`, and returns its results. `get` returns the array of
+  /// a value of the function on a slice.
+  ValueRange emitLoop(const Call &call, OpBuilder &b, GetArray get,
+                      ArrayRef<int64_t> donated);
   unsigned findCallFor(Operation *op);
   void addToCall(Operation *op, unsigned call);
   void explainSplit(Operation *op, unsigned call,
@@ -86,6 +121,7 @@ private:
   func::FuncOp entry;
   SymbolTable &symbols;
   SmallVector<StageMarks::Slice> slices;
+  DenseMap<Operation *, Loop> loops;
   StagePlacement placement;
   SmallVector<Value> results;
   std::vector<Call> calls;

@@ -110,6 +110,13 @@ std::optional<int64_t> mlir::pathways::getTripCount(stablehlo::WhileOp loop) {
   return trips.getSExtValue();
 }
 
+std::optional<LoopCounter>
+mlir::pathways::getLoopCounter(stablehlo::WhileOp loop) {
+  std::optional<Counter> counter = findCounter(loop);
+  return counter ? std::optional(LoopCounter{counter->index, counter->first})
+                 : std::nullopt;
+}
+
 int64_t mlir::pathways::getWrittenOutSize(stablehlo::WhileOp loop,
                                           int64_t trips) {
   int64_t size = 0;

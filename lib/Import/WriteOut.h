@@ -18,6 +18,14 @@ namespace mlir::pathways {
 /// constant.
 std::optional<int64_t> getTripCount(stablehlo::WhileOp loop);
 
+/// The carried value of a loop that begins with `first`, and grows by 1.
+struct LoopCounter {
+  unsigned index;
+  APInt first;
+};
+/// Returns the counter of `loop` if getTripCount() returns a number.
+std::optional<LoopCounter> getLoopCounter(stablehlo::WhileOp loop);
+
 /// Returns the number of operations, also in regions, of `trips` iterations.
 int64_t getWrittenOutSize(stablehlo::WhileOp loop, int64_t trips);
 

@@ -114,7 +114,14 @@ def ImportProgram : Pass<"pw-import-program", "::mlir::ModuleOp"> {
     and named computations and named tensors of `mpmd`: `f(1)` is the computation `f` that
     was transposed once. Calls of functions with marks are inlined, and operations inside
     take from the call what their own marks lack; `call_counter` of `mpmd.call` begins their
-    labels. A loop of several slices with a constant number of iterations is written out.
+    labels.
+
+    A loop of several slices with a constant number of iterations becomes a `pw.for`. Values
+    that it does not change are used from above. Slices of these at the counter are stepped
+    operands, and an array of which each iteration writes the index of the counter is a
+    stepped result; either may be reversed. Other values are carried. The counter is
+    `pw.iteration_index` where it is read otherwise. A loop whose body has operations
+    without results, such as checks, is written out, with a remark.
 
     * An operation without a mark that is cheap (constant, iota, broadcast, reshape,
       operation on scalars) is copied to each user. Any other one before a marked operation
@@ -174,10 +181,11 @@ def ImportProgram : Pass<"pw-import-program", "::mlir::ModuleOp"> {
     Option<"maxOps", "max-ops", "int64_t", /*default=*/"50000",
            "largest number of operations that a loop over several slices may become">
   ];
-  let dependentDialects = ["::mlir::func::FuncDialect",
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
                            "::mlir::pathways::PathwaysDialect",
                            "::mlir::pathways::sdy::SdyDialect",
-                           "::mlir::pathways::stablehlo::StableHloDialect"];
+                           "::mlir::pathways::stablehlo::StableHloDialect",
+                           "::mlir::tensor::TensorDialect"];
 }
 
 def HoistConstants : Pass<"pw-hoist-constants", "::mlir::ModuleOp"> {

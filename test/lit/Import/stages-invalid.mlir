@@ -55,10 +55,11 @@ func.func @main(%arg0: tensor<i32>, %arg1: tensor<4xf32>) -> tensor<4xf32> {
   return %0#1 : tensor<4xf32>
 }
 // -----
-// A loop has too many iterations to be written out.
+// A loop with a check cannot become a pw.for, and has too many iterations to be
+// written out.
 func.func @main(%arg0: tensor<4xf32>) -> tensor<4xf32> {
   %zero = stablehlo.constant dense<0> : tensor<i32>
-  // expected-error@+1 {{contains operations on the slices "front" and "back", and its 20000 iterations have 100000 operations; expected at most 50000 (max-ops) [PW1321]}}
+  // expected-error@+1 {{contains operations on the slices "front" and "back", and its 20000 iterations have 120000 operations; expected at most 50000 (max-ops), since it cannot become a pw.for: an operation in its body has no results [PW1321]}}
   %0:2 = stablehlo.while(%i = %zero, %x = %arg0) : tensor<i32>, tensor<4xf32>
    cond {
     %n = stablehlo.constant dense<20000> : tensor<i32>
@@ -68,8 +69,48 @@ func.func @main(%arg0: tensor<4xf32>) -> tensor<4xf32> {
     %one = stablehlo.constant dense<1> : tensor<i32>
     %1 = stablehlo.sine %x {mhlo.frontend_attributes = {pw_slice = "front"}} : tensor<4xf32>
     %2 = stablehlo.cosine %1 {mhlo.frontend_attributes = {pw_slice = "back"}} : tensor<4xf32>
+    check.expect_eq %1, %x : tensor<4xf32>
     %j = stablehlo.add %i, %one : tensor<i32>
     stablehlo.return %j, %2 : tensor<i32>, tensor<4xf32>
+  }
+  return %0#1 : tensor<4xf32>
+}
+// -----
+// A loop with a check becomes a sequence of operations.
+func.func @main(%arg0: tensor<4xf32>) -> tensor<4xf32> {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  // expected-remark@+1 {{is written out, since it cannot become a pw.for: an operation in its body has no results}}
+  %0:2 = stablehlo.while(%i = %zero, %x = %arg0) : tensor<i32>, tensor<4xf32>
+   cond {
+    %n = stablehlo.constant dense<2> : tensor<i32>
+    %p = stablehlo.compare LT, %i, %n, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  } do {
+    %one = stablehlo.constant dense<1> : tensor<i32>
+    %1 = stablehlo.sine %x {mhlo.frontend_attributes = {pw_slice = "front"}} : tensor<4xf32>
+    %2 = stablehlo.cosine %1 {mhlo.frontend_attributes = {pw_slice = "back"}} : tensor<4xf32>
+    check.expect_eq %1, %x : tensor<4xf32>
+    %j = stablehlo.add %i, %one : tensor<i32>
+    stablehlo.return %j, %2 : tensor<i32>, tensor<4xf32>
+  }
+  return %0#1 : tensor<4xf32>
+}
+// -----
+// A loop without results to compute has nothing to be a pw.for for.
+func.func @main(%arg0: tensor<4xf32>) -> tensor<4xf32> {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  // expected-remark@+1 {{is written out, since it cannot become a pw.for: it has no results}}
+  %0:2 = stablehlo.while(%i = %zero, %x = %arg0) : tensor<i32>, tensor<4xf32>
+   cond {
+    %n = stablehlo.constant dense<2> : tensor<i32>
+    %p = stablehlo.compare LT, %i, %n, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  } do {
+    %one = stablehlo.constant dense<1> : tensor<i32>
+    %1 = stablehlo.sine %x {mhlo.frontend_attributes = {pw_slice = "front"}} : tensor<4xf32>
+    %2 = stablehlo.cosine %1 {mhlo.frontend_attributes = {pw_slice = "back"}} : tensor<4xf32>
+    %j = stablehlo.add %i, %one : tensor<i32>
+    stablehlo.return %j, %x : tensor<i32>, tensor<4xf32>
   }
   return %0#1 : tensor<4xf32>
 }

@@ -123,17 +123,20 @@ module @inner {
 
 // -----
 
-// A counted loop over stages is written out; one on a single slice is not.
+// A counted loop over stages becomes a pw.for; one on a single slice does not.
 // CHECK-LABEL: module @loops
 // CHECK: pw.program @main(
-// CHECK: pw.call @main.s0(
-// CHECK: pw.call @main.s1(
-// CHECK: pw.call @main.s0_0(
-// CHECK: pw.call @main.s1_1(
+// CHECK: pw.for 2 (%[[X:.*]] = %{{.*}} carried : !pw.array<4xf32, @s0, [{}]>) -> (!pw.array<4xf32, @s0, [{}]> carried) {
+// CHECK-NEXT: %[[SINE:.*]] = pw.call @main.s0(%[[X]])
+// CHECK-NEXT: %[[MOVED:.*]] = pw.reshard %[[SINE]]
+// CHECK-NEXT: %[[COSINE:.*]] = pw.call @main.s1(%[[MOVED]])
+// CHECK-NEXT: %[[BACK:.*]] = pw.reshard %[[COSINE]]
+// CHECK-NEXT: pw.yield %[[BACK]]
+// CHECK: pw.call @main.s1_0(
 // CHECK: pw.return
 // CHECK: func.func private @main.s0(
 // CHECK-NEXT: stablehlo.sine
-// CHECK: func.func private @main.s1_1(
+// CHECK: func.func private @main.s1_0(
 // CHECK: stablehlo.while
 module @loops {
   func.func public @main(%arg0: tensor<4xf32>) -> tensor<4xf32> {
