@@ -25,9 +25,31 @@ public:
         branch.getCondition();
   }
 
-  void flatten();
+  /// Returns what the results become.
+  SmallVector<Value> flatten();
 
 private:
+  /// A result, and the place in memory that it gets.
+  struct Result {
+    Value yielded[2]; ///< by the regions
+    CallOp
+        producers[2]; ///< calls that make these for the result alone, or null
+    /// The region that yields an array from above in whose place the result is;
+    /// none if the result has a place of its own.
+    std::optional<unsigned> keeper;
+    bool isDirect = false; ///< the other producer writes into that array
+    /// An array from above that both regions yield needs no place.
+    bool isSame() const { return yielded[0] == yielded[1]; }
+  };
+  void findPlaces();
+  /// Returns true if nothing but this branch uses `old` later, and it yields
+  /// the array only once.
+  bool mayOverwrite(Value old);
+  /// Returns true if all reads of `old` in the branch come before `producer`,
+  /// which is in region `side`.
+  bool isReadBefore(Value old, CallOp producer, unsigned side);
+  /// Lets no call of the regions donate arrays that results are written into.
+  void dropDonations();
   /// Returns the condition on `slice`.
   Value getCondition(FlatSymbolRefAttr slice);
   /// Lets the calls of `block` run only with that value of the condition.
@@ -44,6 +66,7 @@ private:
   IfOp branch;
   ShardFunctions &functions;
   ImplicitLocOpBuilder builder;
+  SmallVector<Result> results;
   llvm::SmallDenseMap<Attribute, Value> conditions; // by slice
 };
 
@@ -58,15 +81,14 @@ Value BranchFlattener::getCondition(FlatSymbolRefAttr slice) {
   return condition;
 }
 
-Value BranchFlattener::combine(CallOp call, bool isUnless) {
-  Value inner = call.getGuard(), outer = getCondition(call.getSlice());
-  bool innerUnless = call.getUnless();
+Value mlir::pathways::combineConditions(ImplicitLocOpBuilder &builder,
+                                        ShardFunctions &functions, Value first,
+                                        bool firstUnless, Value second,
+                                        bool secondUnless) {
   std::string what = "pw_and";
-  if (innerUnless || isUnless)
-    what = innerUnless ? (isUnless ? "pw_nor" : "pw_less") : "pw_unless";
-  auto tensor = functions.getShard(cast<ArrayType>(inner.getType()));
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPoint(call);
+  if (firstUnless || secondUnless)
+    what = !firstUnless ? "pw_unless" : secondUnless ? "pw_nor" : "pw_less";
+  auto tensor = functions.getShard(cast<ArrayType>(first.getType()));
   FlatSymbolRefAttr function = functions.get(
       builder, what, builder.getFunctionType({tensor, tensor}, tensor),
       /*isPartial=*/false, [&](ImplicitLocOpBuilder &b, ValueRange arguments) {
@@ -76,16 +98,30 @@ Value BranchFlattener::combine(CallOp call, bool isUnless) {
           return isInverted ? arith::XOrIOp::create(b, bit, yes).getResult()
                             : bit;
         };
-        Value first = read(arguments[0], innerUnless);
-        Value second = read(arguments[1], isUnless);
-        Value both = arith::AndIOp::create(b, first, second);
+        Value left = read(arguments[0], firstUnless);
+        Value right = read(arguments[1], secondUnless);
+        Value both = arith::AndIOp::create(b, left, right);
         return SmallVector<Value>{
             tensor::FromElementsOp::create(b, tensor, both)};
       });
-  return CallOp::create(builder, TypeRange(inner.getType()),
-                        function.getValue(), ValueRange({inner, outer}))
+  return CallOp::create(builder, TypeRange(first.getType()),
+                        function.getValue(), ValueRange({first, second}))
       .getOutputs()
       .front();
+}
+
+Value BranchFlattener::combine(CallOp call, bool isUnless) {
+  Value outer = getCondition(call.getSlice());
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(call);
+  return combineConditions(builder, functions, call.getGuard(),
+                           call.getUnless(), outer, isUnless);
+}
+
+/// Returns true if a call writes `value` into another array.
+static bool isWritten(Value value) {
+  auto call = value.getDefiningOp<CallOp>();
+  return call && call.isWrittenInto(cast<OpResult>(value).getResultNumber());
 }
 
 void BranchFlattener::guard(Block &block, bool isUnless) {
@@ -133,46 +169,114 @@ static CallOp getProducer(Value value, Block &block) {
                                                                  : nullptr;
 }
 
-void BranchFlattener::flatten() {
-  Block &thenBlock = branch.getThenBody().front(),
-        &elseBlock = branch.getElseBody().front();
-  SmallVector<Value> first(branch.getThenYield().getValues()),
-      second(branch.getElseYield().getValues());
-  // Known before the blocks lose their ends.
-  SmallVector<bool> isBase;
-  for (Value value : first)
-    isBase.push_back(getProducer(value, thenBlock) != nullptr);
-  SmallVector<CallOp> writers;
-  for (Value value : second) {
-    CallOp writer = getProducer(value, elseBlock);
-    if (writer && writer.isWrittenInto(cast<OpResult>(value).getResultNumber()))
-      writer = nullptr;
-    writers.push_back(writer);
+bool BranchFlattener::mayOverwrite(Value old) {
+  Operation *writer = old.getDefiningOp();
+  if (!writer || writer->getBlock() != branch->getBlock() ||
+      old == branch.getCondition())
+    return false;
+  // CSE could give any other array uses later in the text.
+  auto call = dyn_cast<CallOp>(writer);
+  if (!isa<CopyOp>(writer) && !(call && call.getGuard()))
+    return false;
+  unsigned yields = 0;
+  for (Operation *user : old.getUsers()) {
+    Operation *node = branch->getBlock()->findAncestorOpInBlock(*user);
+    if (node != branch && branch->isBeforeInBlock(node))
+      return false;
+    yields += node == branch && isa<YieldOp>(user);
   }
-  guard(thenBlock, /*isUnless=*/false);
-  guard(elseBlock, /*isUnless=*/true);
-  moveOut(thenBlock);
-  // An array from above that both branches yield needs no copy.
-  auto isSame = [&](unsigned index) { return first[index] == second[index]; };
-  SmallVector<Value> bases = first;
-  for (auto [index, base] : llvm::enumerate(bases))
-    if (!isBase[index] && !isSame(index))
-      base = copy(base, /*isUnless=*/false).getOutputs().front();
-  moveOut(elseBlock);
-  for (auto [index, output] : llvm::enumerate(branch.getOutputs())) {
-    Value merged = second[index];
-    if (CallOp writer = writers[index]) {
-      writer.addInto(cast<OpResult>(merged).getResultNumber(), bases[index]);
-    } else if (!isSame(index)) {
-      CallOp call = copy(merged, /*isUnless=*/true);
-      call.addInto(0, bases[index]);
+  return yields == 1;
+}
+
+bool BranchFlattener::isReadBefore(Value old, CallOp producer, unsigned side) {
+  return llvm::all_of(old.getUsers(), [&](Operation *user) {
+    if (isa<YieldOp>(user) || !branch->isProperAncestor(user))
+      return true;
+    if (user->getBlock() == producer->getBlock())
+      return user->isBeforeInBlock(producer);
+    return side == 1; // The second region comes after the first one.
+  });
+}
+
+void BranchFlattener::findPlaces() {
+  Block *blocks[2] = {&branch.getThenBody().front(),
+                      &branch.getElseBody().front()};
+  for (auto [first, second] :
+       llvm::zip_equal(branch.getThenYield().getValues(),
+                       branch.getElseYield().getValues())) {
+    Result &result = results.emplace_back(Result{{first, second}, {}, {}});
+    for (unsigned side : {0, 1})
+      result.producers[side] = getProducer(result.yielded[side], *blocks[side]);
+    if (result.isSame())
+      continue;
+    for (unsigned side : {1, 0}) {
+      if (!mayOverwrite(result.yielded[side]))
+        continue;
+      result.keeper = side;
+      CallOp producer = result.producers[1 - side];
+      result.isDirect = producer && !isWritten(result.yielded[1 - side]) &&
+                        isReadBefore(result.yielded[side], producer, 1 - side);
+      break;
+    }
+  }
+}
+
+void BranchFlattener::dropDonations() {
+  llvm::SmallDenseSet<Value> kept;
+  for (const Result &result : results)
+    if (result.keeper)
+      kept.insert(result.yielded[*result.keeper]);
+  branch.walk([&](CallOp call) {
+    SmallVector<int64_t> donated(call.getDonated());
+    llvm::erase_if(donated, [&](int64_t index) {
+      return kept.contains(call.getInputs()[index]);
+    });
+    if (donated.size() != call.getDonated().size())
+      call.setDonated(donated);
+  });
+}
+
+SmallVector<Value> BranchFlattener::flatten() {
+  findPlaces();
+  dropDonations();
+  Block &first = branch.getThenBody().front(),
+        &second = branch.getElseBody().front();
+  guard(first, /*isUnless=*/false);
+  guard(second, /*isUnless=*/true);
+  moveOut(first);
+  // The places of results that have their own, which the first region writes.
+  SmallVector<Value> places;
+  for (const Result &result : results) {
+    Value place = result.yielded[0];
+    if (!result.producers[0] && !result.keeper && !result.isSame())
+      place = copy(place, /*isUnless=*/false).getOutputs().front();
+    places.push_back(place);
+  }
+  moveOut(second);
+  SmallVector<Value> all;
+  for (auto [output, result, place] :
+       llvm::zip_equal(branch.getOutputs(), results, places)) {
+    unsigned side = result.keeper ? 1 - *result.keeper : 1;
+    Value target = result.keeper ? result.yielded[*result.keeper] : place;
+    Value merged = result.yielded[side];
+    bool isDirect = result.keeper ? result.isDirect
+                                  : result.producers[1] && !isWritten(merged);
+    if (isDirect) {
+      result.producers[side].addInto(cast<OpResult>(merged).getResultNumber(),
+                                     target);
+    } else if (!result.isSame()) {
+      CallOp call = copy(merged, /*isUnless=*/side == 1);
+      call.addInto(0, target);
       merged = call.getOutputs().front();
     }
     output.replaceAllUsesWith(merged);
+    all.push_back(merged);
   }
   branch.erase();
+  return all;
 }
 
-void mlir::pathways::flattenBranch(IfOp branch, ShardFunctions &functions) {
-  BranchFlattener(branch, functions).flatten();
+SmallVector<Value> mlir::pathways::flattenBranch(IfOp branch,
+                                                 ShardFunctions &functions) {
+  return BranchFlattener(branch, functions).flatten();
 }

@@ -13,11 +13,19 @@
 
 namespace mlir::pathways {
 
+/// Returns whether `first` and `second` both hold, each inverted if its flag is
+/// set: the result of a call that is inserted with `builder`. Both are on one
+/// slice.
+Value combineConditions(ImplicitLocOpBuilder &builder,
+                        ShardFunctions &functions, Value first,
+                        bool firstUnless, Value second, bool secondUnless);
+
 /// Replaces `branch` by the nodes of its regions, which must be calls and
 /// movements. The calls get the condition as their guard. The slices of the
-/// calls get it by one transfer each. Where two branches meet, one call writes
-/// into the array of another, or a guarded copy does.
-void flattenBranch(IfOp branch, ShardFunctions &functions);
+/// calls get it by one transfer each. Where the regions meet, a call of one
+/// writes into the array that the other one yields, or a guarded copy does.
+/// Returns what the results become.
+SmallVector<Value> flattenBranch(IfOp branch, ShardFunctions &functions);
 
 } // namespace mlir::pathways
 

@@ -67,6 +67,15 @@ public:
 
 private:
   LogicalResult unroll(ForOp loop, std::vector<LoopOrderReport> &orders);
+  /// Returns a branch on the first of `values` in whose first region the
+  /// iteration comes, where `builder` then inserts. The second region yields
+  /// the other carried values.
+  IfOp beginIteration(ImplicitLocOpBuilder &builder, ForOp loop,
+                      ArrayRef<Value> values);
+  /// Replaces `branch` by its nodes, and each of `yielded` by what the next
+  /// iteration takes.
+  void endIteration(ImplicitLocOpBuilder &builder, IfOp branch,
+                    MutableArrayRef<Value> yielded);
   /// Gives `schedule` to the loop of `loops` that has labels.
   LogicalResult setSchedule(ProgramOp program, ArrayRef<ForOp> loops,
                             StringRef schedule);
@@ -213,6 +222,32 @@ Value LoopUnroller::stack(ImplicitLocOpBuilder &builder,
 // Loops
 //===----------------------------------------------------------------------===//
 
+IfOp LoopUnroller::beginIteration(ImplicitLocOpBuilder &builder, ForOp loop,
+                                  ArrayRef<Value> values) {
+  SmallVector<Value> old;
+  for (auto [index, value] : llvm::enumerate(values))
+    if (index > 0 && loop.getCarriedResult(index))
+      old.push_back(value);
+  auto branch =
+      IfOp::create(builder, ValueRange(old).getTypes(), values.front());
+  builder.createBlock(&branch.getElseBody());
+  YieldOp::create(builder, old);
+  builder.createBlock(&branch.getThenBody());
+  return branch;
+}
+
+void LoopUnroller::endIteration(ImplicitLocOpBuilder &builder, IfOp branch,
+                                MutableArrayRef<Value> yielded) {
+  YieldOp::create(builder, ValueRange(yielded.drop_front()));
+  builder.setInsertionPointAfter(branch);
+  Value condition = branch.getCondition();
+  llvm::copy(flattenBranch(branch, generated), yielded.begin() + 1);
+  // An iteration that does not run yields a condition without meaning.
+  yielded[0] = combineConditions(builder, generated, condition,
+                                 /*firstUnless=*/false, yielded[0],
+                                 /*secondUnless=*/false);
+}
+
 LogicalResult LoopUnroller::unroll(ForOp loop,
                                    std::vector<LoopOrderReport> &orders) {
   ImplicitLocOpBuilder builder(loop.getLoc(), loop);
@@ -235,6 +270,10 @@ LogicalResult LoopUnroller::unroll(ForOp loop,
       stepped[index] =
           split(builder, values[index], cast<ArrayType>(argument.getType()));
   }
+  if (loop.getIsWhile())
+    for (auto [index, value] : llvm::enumerate(values))
+      if (index > 0 && carried[index]) // written in place
+        value = CopyOp::create(builder, value.getType(), value);
   std::vector<LoopNode> nodes;
   SmallVector<SmallVector<Value>> results(loop.getOutputs().size(),
                                           SmallVector<Value>(trips));
@@ -246,6 +285,9 @@ LogicalResult LoopUnroller::unroll(ForOp loop,
             stepped[index][placeOf(loop.getOperandUse(index), iteration)];
       mapping.map(argument, values[index]);
     }
+    IfOp branch; // around the iteration, if that may not run
+    if (loop.getIsWhile())
+      branch = beginIteration(builder, loop, values);
     for (Operation &op : body.without_terminator()) {
       Operation *copy = builder.clone(op, mapping);
       auto call = dyn_cast<CallOp>(copy);
@@ -263,9 +305,13 @@ LogicalResult LoopUnroller::unroll(ForOp loop,
       if (functions.readIndex(callee))
         call.setCalleeAttr(functions.getFor(callee, iteration));
     }
-    for (auto [index, value] : llvm::enumerate(loop.getYield().getValues()))
-      results[index][placeOf(loop.getResultUse(index), iteration)] =
-          mapping.lookupOrDefault(value);
+    SmallVector<Value> yielded;
+    for (Value value : loop.getYield().getValues())
+      yielded.push_back(mapping.lookupOrDefault(value));
+    if (branch)
+      endIteration(builder, branch, yielded);
+    for (auto [index, value] : llvm::enumerate(yielded))
+      results[index][placeOf(loop.getResultUse(index), iteration)] = value;
     for (auto [value, result] : llvm::zip_equal(values, carried))
       if (result)
         value = results[*result][iteration];
@@ -323,6 +369,10 @@ LogicalResult LoopUnroller::setSchedule(ProgramOp program,
                                  << "' has no loop with labels to which "
                                     "schedule '"
                                  << schedule << "' could apply";
+  if (labelled.getIsWhile())
+    return labelled.emitOpError()
+           << "has 'while', so its iterations cannot have schedule '"
+           << schedule << "'";
   labelled.setSchedule(schedule);
   return success();
 }

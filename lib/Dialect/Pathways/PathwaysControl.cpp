@@ -59,6 +59,8 @@ ParseResult ForOp::parse(OpAsmParser &parser, OperationState &result) {
   if (parseWord(getScheduleAttrName(result.name)) ||
       parseWord(getLabelAttrName(result.name)))
     return failure();
+  if (succeeded(parser.parseOptionalKeyword("while")))
+    result.addAttribute(getIsWhileAttrName(result.name), builder.getUnitAttr());
 
   SmallVector<OpAsmParser::Argument> arguments;
   SmallVector<OpAsmParser::UnresolvedOperand> inits;
@@ -105,6 +107,8 @@ void ForOp::print(OpAsmPrinter &printer) {
       printer << ' ' << name.getValue() << ' ';
       printer.printAttributeWithoutType(word);
     }
+  if (getIsWhile())
+    printer << " while";
   if (!getInits().empty()) {
     printer << " (";
     llvm::interleaveComma(
@@ -130,9 +134,9 @@ void ForOp::print(OpAsmPrinter &printer) {
     printer << ')';
   }
   printer.printOptionalAttrDictWithKeyword(
-      (*this)->getAttrs(),
-      {getTripsAttrName(), getScheduleAttrName(), getLabelAttrName(),
-       getOperandUsesAttrName(), getResultUsesAttrName()});
+      (*this)->getAttrs(), {getTripsAttrName(), getScheduleAttrName(),
+                            getLabelAttrName(), getOperandUsesAttrName(),
+                            getResultUsesAttrName(), getIsWhileAttrName()});
   printer << ' ';
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
 }
@@ -171,6 +175,27 @@ static LogicalResult verifyStepped(ForOp op, const Twine &what, Type stacked,
   if (element != whole.withoutLeadingDim())
     return fail() << ", so an iteration has " << whole.withoutLeadingDim()
                   << ", got " << element;
+  return success();
+}
+
+/// Verifies a loop with `while`. (C7)
+static LogicalResult verifyWhile(ForOp op) {
+  if (op.getInits().empty() || op.getOperandUse(0) != LoopUse::Carried)
+    return op.emitOpError("has 'while', but its first operand is not carried; "
+                          "expected the condition");
+  auto type = cast<ArrayType>(op.getInits().front().getType());
+  if (!mlir::pathways::detail::isCondition(type))
+    return op.emitOpError() << "has 'while', but its first operand has type "
+                            << type << ", expected one i1 that is not partial";
+  for (unsigned i = 0, e = op.getOutputs().size(); i != e; ++i)
+    if (op.getResultUse(i) != LoopUse::Carried)
+      return op.emitOpError()
+             << "has 'while' and stepped result " << i
+             << ", of which iterations that do not run would have no part";
+  if (op.getSchedule())
+    return op.emitOpError() << "has 'while' and schedule '" << *op.getSchedule()
+                            << "', but each iteration waits for the condition "
+                               "that the one before yields";
   return success();
 }
 
@@ -224,7 +249,7 @@ LogicalResult ForOp::verify() {
   if (rank != carried.size()) // (C4)
     return emitOpError() << "has " << rank << " carried operands, but "
                          << carried.size() << " carried results";
-  return success();
+  return getIsWhile() ? verifyWhile(*this) : success(); // (C7)
 }
 
 LogicalResult ForOp::verifyRegions() {

@@ -16,6 +16,10 @@
 // RUN: pw-run %s --program=steps --topology=1x1x4 --world=sim --input=a=1 --steps=11 --expected=b=40 --steps-in-flight=1 | FileCheck %s --check-prefix=STEPS
 // STEPS: [SUCCESS] 11 steps, 1 result as expected
 
+// RUN: pw-run %s --program=scheduled --topology=1x1x4 --input=p=true,false,false,true --input=x=random:1 --input=w=random:2 | FileCheck %s --check-prefix=SCHEDULED
+// RUN: pw-run %s --program=scheduled --topology=2x1x4 --world=sim --input=p=false,true,true,true --input=x=random:1 --input=w=random:2 | FileCheck %s --check-prefix=SCHEDULED
+// SCHEDULED: [SUCCESS] 1 step, 1 check
+
 pw.slice @s mesh <"d" = 2>
 pw.slice @t mesh <"d" = 1>
 pw.slice @u mesh <"d" = 1>
@@ -168,4 +172,41 @@ pw.program @steps(%a: !n {pw.carried = 0 : i64}) -> (!n {pw.name = "b"}) {
     pw.yield %1 : !n
   }
   pw.return %b : !n
+}
+
+//===----------------------------------------------------------------------===//
+// A loop with a schedule, some calls of which are in branches
+//===----------------------------------------------------------------------===//
+
+!vs = !pw.array<4x4xf32, @u, [{}, {}]>
+!flags = !pw.array<4xi1, @u, [{}]>
+func.func private @add4(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = arith.addf %x, %y : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+pw.program @scheduled(%p: !flags, %x: !vs, %w: !v)
+    -> (!v {pw.name = "y"}, !v {pw.name = "y_expected", pw.expect = #pw.expect<eq, result 0>}) {
+  %0 = pw.for 4 schedule "gpipe" (%z = %x stepped : !vs -> !v, %c = %p stepped : !flags -> !flag, %a = %w carried : !v) -> (!v carried) {
+    %h = pw.call @square4(%z) label "0F" : (!v) -> !v
+    %g = pw.if %c : !flag -> (!v) {
+      %1 = pw.call @add4(%h, %a) label "0B" : (!v, !v) -> !v
+      pw.yield %1 : !v
+    } else {
+      %1 = pw.call @double4(%a) label "0B" : (!v) -> !v
+      pw.yield %1 : !v
+    }
+    pw.yield %g : !v
+  }
+  %1 = pw.for 4 (%z = %x stepped : !vs -> !v, %c = %p stepped : !flags -> !flag, %a = %w carried : !v) -> (!v carried) {
+    %h = pw.call @square4(%z) : (!v) -> !v
+    %g = pw.if %c : !flag -> (!v) {
+      %2 = pw.call @add4(%h, %a) : (!v, !v) -> !v
+      pw.yield %2 : !v
+    } else {
+      %2 = pw.call @double4(%a) : (!v) -> !v
+      pw.yield %2 : !v
+    }
+    pw.yield %g : !v
+  }
+  pw.return %0, %1 : !v, !v
 }

@@ -104,3 +104,48 @@ pw.program @nested(%p: !p, %q: !q, %x: !x) -> !t {
   }
   pw.return %0 : !t
 }
+
+// A branch of a branch writes into the array of the first one, which nothing else uses.
+// CHECK-LABEL: pw.program @in_place
+// CHECK: %[[A:.*]] = pw.call @f(%x) unless({{.*}}) into
+// CHECK-NEXT: %[[B:.*]] = pw.call @f(%y) if({{.*}}) into(0 = %[[A]])
+// CHECK-NEXT: pw.return %[[B]]
+pw.program @in_place(%p: !p, %r: !p, %x: !x, %y: !x) -> !x {
+  %0 = pw.if %p : !p -> (!x) {
+    pw.yield %y : !x
+  } else {
+    %1 = pw.call @f(%x) : (!x) -> !x
+    pw.yield %1 : !x
+  }
+  %2 = pw.if %r : !p -> (!x) {
+    %3 = pw.call @f(%y) : (!x) -> !x
+    pw.yield %3 : !x
+  } else {
+    pw.yield %0 : !x
+  }
+  pw.return %2 : !x
+}
+
+// The initial array is copied once. An iteration writes into it at once, or copies at its
+// end if it reads the array until then; the call does not donate it.
+// CHECK-LABEL: pw.program @while
+// CHECK-NEXT: %[[X:.*]] = pw.copy %x
+// CHECK-NEXT: %[[Y:.*]] = pw.copy %y
+// CHECK-NEXT: %[[A:.*]] = pw.call @f(%[[X]]) if(%p : {{[^)]*}}) :
+// CHECK-NEXT: %[[B:.*]] = pw.call @f(%z) if(%p : {{[^)]*}}) into(0 = %[[Y]]) :
+// CHECK-NEXT: %[[X1:.*]] = pw.call @pw_copy_4(%[[A]]) if(%p : {{[^)]*}}) into(0 = %[[X]])
+// CHECK-NEXT: %[[P1:.*]] = pw.call @pw_and(%p, %r)
+// CHECK-NEXT: %[[A1:.*]] = pw.call @f(%[[X1]]) if(%[[P1]] : {{[^)]*}}) :
+// CHECK-NEXT: %[[B1:.*]] = pw.call @f(%z) if(%[[P1]] : {{[^)]*}}) into(0 = %[[B]]) :
+// CHECK-NEXT: %[[X2:.*]] = pw.call @pw_copy_4(%[[A1]]) if(%[[P1]] : {{[^)]*}}) into(0 = %[[X1]])
+// CHECK-NEXT: pw.call @pw_and(%[[P1]], %r)
+// CHECK-NEXT: pw.return %[[X2]], %[[B1]]
+pw.program @while(%p: !p, %r: !p, %x: !x, %y: !x, %z: !x) -> (!x, !x) {
+  %0, %1, %2 = pw.for 2 while (%a = %p carried : !p, %b = %x carried : !x, %c = %y carried : !x)
+      -> (!p carried, !x carried, !x carried) {
+    %3 = pw.call @f(%b) donate(%b) : (!x) -> !x
+    %4 = pw.call @f(%z) : (!x) -> !x
+    pw.yield %r, %3, %4 : !p, !x, !x
+  }
+  pw.return %1, %2 : !x, !x
+}

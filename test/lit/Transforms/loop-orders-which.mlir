@@ -4,6 +4,7 @@
 // RUN: rm -rf %t && split-file %s %t
 // RUN: not pw-opt %t/two.mlir -pw-unroll-loops=schedule=gpipe 2>&1 | FileCheck %t/two.mlir
 // RUN: not pw-opt %t/none.mlir -pw-unroll-loops=schedule=gpipe 2>&1 | FileCheck %t/none.mlir
+// RUN: not pw-opt %t/while.mlir -pw-unroll-loops=schedule=gpipe 2>&1 | FileCheck %t/while.mlir
 // RUN: pw-opt %t/nested.mlir -pw-unroll-loops="schedule=gpipe emit-order=%t/order" | FileCheck %t/nested.mlir
 // RUN: FileCheck %t/nested.mlir --check-prefix=ORDER --input-file=%t/order
 // RUN: not pw-opt %t/nested.mlir -pw-unroll-loops="schedule=gpipe emit-order=%t/no/order" -o %t/out.mlir 2>&1 | FileCheck %t/nested.mlir --check-prefix=FILE
@@ -34,6 +35,24 @@ func.func private @f(%x: tensor<4xf32>) -> tensor<4xf32> { return %x : tensor<4x
 pw.program @p(%x: !x) -> !x {
   %0 = pw.for 2 (%a = %x carried : !x) -> (!x carried) {
     %1 = pw.call @f(%a) : (!x) -> !x
+    pw.yield %1 : !x
+  }
+  pw.return %0 : !x
+}
+
+//--- while.mlir
+// CHECK: error: 'pw.for' op has 'while', so its iterations cannot have schedule 'gpipe'
+pw.slice @s mesh <"d" = 1>
+!x = !pw.array<i1, @s>
+func.func private @f(%x: tensor<i1>) -> tensor<i1> { return %x : tensor<i1> }
+pw.program @p(%x: !x) -> !x {
+  %0 = pw.for 2 while (%a = %x carried : !x) -> (!x carried) {
+    %1 = pw.if %a : !x -> (!x) {
+      %2 = pw.call @f(%a) label "0F" : (!x) -> !x
+      pw.yield %2 : !x
+    } else {
+      pw.yield %a : !x
+    }
     pw.yield %1 : !x
   }
   pw.return %0 : !x

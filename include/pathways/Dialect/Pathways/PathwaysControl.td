@@ -52,6 +52,11 @@ def ForOp : Pathways_Op<"for", [
     the loop around it, whose schedule then treats all that the loop runs as calls with
     that label.
 
+    With `while`, an iteration runs only if the argument of the first operand, one i1, is
+    true; `trips` is then the largest number of iterations. After an iteration that does
+    not run, none does, and the results are what the last one that ran yielded, or the
+    operands if none ran.
+
     The result is that of iterations which run one after the other, bit by bit:
     iterations overlap where nothing that one yields is needed by the other.
 
@@ -61,7 +66,9 @@ def ForOp : Pathways_Op<"for", [
     its argument, what is yielded and its result have one type; (C5) the leading
     dimension of a stepped operand or result has the size `trips` and is not cut, and
     its other dimensions are those of its argument or of what is yielded, on the same
-    slice and cut in the same way; (C6) `label` and `schedule` are not empty.
+    slice and cut in the same way; (C6) `label` and `schedule` are not empty; (C7) with
+    `while`, the first operand is carried and one i1 that is not partial, all results are
+    carried, and there is no `schedule`.
 
     ```mlir
     %losses, %sum = pw.for 4
@@ -79,7 +86,7 @@ def ForOp : Pathways_Op<"for", [
   let arguments = (ins Variadic<PW_ArrayType>:$inits, I64Attr:$trips,
                        PW_LoopUses:$operand_uses, PW_LoopUses:$result_uses,
                        OptionalAttr<StrAttr>:$schedule,
-                       OptionalAttr<StrAttr>:$label);
+                       OptionalAttr<StrAttr>:$label, UnitAttr:$is_while);
   let results = (outs Variadic<PW_ArrayType>:$outputs);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;

@@ -1769,3 +1769,55 @@ pw.program @call_c16(%x: !x) -> !x {
   %0 = pw.call @f(%x) into(0 = %x) : (!x) -> !x
   pw.return %x : !x
 }
+
+// -----
+
+pw.slice @s mesh <>
+!x = !pw.array<8xf32, @s, [{}]>
+!p = !pw.array<i1, @s, []>
+pw.program @for_c7_none(%x: !x, %p: !p) -> !x {
+  // expected-error@+1 {{has 'while', but its first operand is not carried; expected the condition}}
+  %0 = pw.for 8 while (%a = %x stepped : !x -> !pw.array<f32, @s, []>, %b = %p carried : !p) -> (!p carried) {
+    pw.yield %b : !p
+  }
+  pw.return %x : !x
+}
+
+// -----
+
+pw.slice @s mesh <>
+!x = !pw.array<8xf32, @s, [{}]>
+!p = !pw.array<i1, @s, []>
+pw.program @for_c7_type(%x: !x, %p: !p) -> !x {
+  // expected-error@+1 {{has 'while', but its first operand has type '!pw.array<8xf32, @s, [{}]>', expected one i1 that is not partial}}
+  %0 = pw.for 8 while (%a = %x carried : !x) -> (!x carried) {
+    pw.yield %a : !x
+  }
+  pw.return %x : !x
+}
+
+// -----
+
+pw.slice @s mesh <>
+!x = !pw.array<8xf32, @s, [{}]>
+!p = !pw.array<i1, @s, []>
+pw.program @for_c7_stepped(%x: !x, %p: !p) -> !x {
+  // expected-error@+1 {{has 'while' and stepped result 1, of which iterations that do not run would have no part}}
+  %0, %1 = pw.for 8 while (%a = %p carried : !p) -> (!p carried, !pw.array<8xi1, @s, [{}]> stepped) {
+    pw.yield %a, %a : !p, !p
+  }
+  pw.return %x : !x
+}
+
+// -----
+
+pw.slice @s mesh <>
+!x = !pw.array<8xf32, @s, [{}]>
+!p = !pw.array<i1, @s, []>
+pw.program @for_c7_schedule(%x: !x, %p: !p) -> !x {
+  // expected-error@+1 {{has 'while' and schedule '1f1b', but each iteration waits for the condition that the one before yields}}
+  %0 = pw.for 8 schedule "1f1b" while (%a = %p carried : !p) -> (!p carried) {
+    pw.yield %a : !p
+  }
+  pw.return %x : !x
+}

@@ -224,4 +224,12 @@ pw.program @branch(%p: !pw.array<i1, @one, []>, %x: !pw.array<8xf32, @one, [{}]>
   // CHECK: pw.return %[[B]]#0
   pw.return %y : !pw.array<8xf32, @one, [{}]>
 }
+// CHECK-LABEL: pw.program @while
+pw.program @while(%p: !pw.array<i1, @one, []>) -> !pw.array<i1, @one, []> {
+  // CHECK-NEXT: pw.for 2 label "1F" while (%arg0 = %p carried : !pw.array<i1, @one, []>) -> (!pw.array<i1, @one, []> carried) {
+  %y = pw.for 2 label "1F" while (%a = %p carried : !pw.array<i1, @one, []>) -> (!pw.array<i1, @one, []> carried) {
+    pw.yield %a : !pw.array<i1, @one, []>
+  }
+  pw.return %y : !pw.array<i1, @one, []>
+}
 }
