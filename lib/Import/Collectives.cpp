@@ -31,14 +31,16 @@ using namespace mlir::pathways;
 // Groups
 //===----------------------------------------------------------------------===//
 
-/// Returns the mesh of the only slice of the module that contains `op`; null if
-/// there is another number of slices.
+/// Returns the mesh of the slices of the module that contains `op`, which is
+/// the same for all slices; null if there is no such mesh.
 static MeshAttr getMesh(Operation *op) {
-  auto module = op->getParentOfType<ModuleOp>();
-  auto slices = module.getOps<SliceOp>();
-  if (!llvm::hasSingleElement(slices))
-    return {};
-  return (*slices.begin()).getMesh();
+  MeshAttr mesh;
+  for (auto slice : op->getParentOfType<ModuleOp>().getOps<SliceOp>()) {
+    if (mesh && slice.getMesh() != mesh)
+      return nullptr;
+    mesh = slice.getMesh();
+  }
+  return mesh;
 }
 
 /// Returns the numbers of the partitions that differ from partition `first`
