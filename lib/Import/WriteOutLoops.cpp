@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "StageMarks.h"
 #include "WriteOut.h"
 #include "pathways/Import/Passes.h"
 
@@ -13,6 +14,7 @@
 #include "pathways/Dialect/Shardy/Shardy.h"
 #include "pathways/Dialect/StableHlo/StableHlo.h"
 #include "runtime/base/error_codes.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace mlir::pathways {
 #define GEN_PASS_DEF_WRITEOUTLOOPS
@@ -36,12 +38,15 @@ struct Summary {
   int64_t numOps = 0;
   bool communicates = false;
   bool constrains = false;
+  /// Slices with which operations are marked.
+  llvm::SetVector<Attribute> slices;
 
   void add(const Summary &other) {
     if (llvm::AddOverflow(numOps, other.numOps, numOps))
       numOps = INT64_MAX;
     communicates |= other.communicates;
     constrains |= other.constrains;
+    slices.insert_range(other.slices);
   }
 };
 
@@ -80,12 +85,16 @@ const Summary &LoopWriter::summarize(func::FuncOp function) {
 Summary LoopWriter::summarize(Region &region) {
   Summary summary;
   region.walk([&](Operation *op) {
+    Attribute slice = getStageMark(op).slice;
+    if (slice)
+      summary.slices.insert(slice);
     summary.add({/*numOps=*/1,
                  isa<stablehlo::AllGatherOp, stablehlo::AllReduceOp,
                      stablehlo::AllToAllOp, stablehlo::CollectiveBroadcastOp,
                      stablehlo::CollectivePermuteOp, stablehlo::ReduceScatterOp,
                      sdy::ManualComputationOp>(op),
-                 isa<sdy::ShardingConstraintOp>(op)});
+                 isa<sdy::ShardingConstraintOp>(op),
+                 /*slices=*/{}});
     auto call = dyn_cast<func::CallOp>(op);
     auto callee =
         call ? symbols.lookup<func::FuncOp>(call.getCallee()) : func::FuncOp();
@@ -103,6 +112,9 @@ LogicalResult LoopWriter::visit(stablehlo::WhileOp loop,
   if (!communicates && !body.constrains)
     return success();
   std::optional<int64_t> trips = getTripCount(loop);
+  // A loop over several slices becomes a pw.for.
+  if (trips && body.slices.size() > 1)
+    return success();
   if (communicates && !trips)
     return loop.emitOpError("communicates in its body, but the number of its "
                             "iterations is not a constant; expected a counter "

@@ -57,7 +57,8 @@ def WriteOutLoops : Pass<"pw-write-out-loops", "::mlir::ModuleOp"> {
     with the counter as a constant, if the loop communicates: if it contains, or calls, a
     manual computation or a collective. A loop with constraints of shardings and more than
     64 iterations is written out as well, unless it has too many operations. Does nothing
-    in a module without a mesh of several devices.
+    in a module without a mesh of several devices. A counted loop whose operations are
+    marked with several slices stays: it becomes a `pw.for`.
 
     Fails with an error if such a loop communicates and has more than `max-ops`
     operations, or if the number of its iterations is not a constant.
