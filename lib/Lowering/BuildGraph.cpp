@@ -65,8 +65,10 @@ private:
   /// Returns true if calls that write into the memory of `value` leave a value
   /// in it that the next step takes.
   bool isCarriedByOthers(Value value);
-  /// Adds the guard of `call` and the arrays that it writes into to `gang`.
-  LogicalResult addGuard(CallOp call, uint32_t gang);
+  /// Lets `action` work only if `guard`, which may be null, says so.
+  void addGuard(uint32_t action, Value guard, bool unless);
+  /// Adds the arrays that `call` writes into to `gang`.
+  LogicalResult addInto(CallOp call, uint32_t gang);
 
   ProgramOp program;
   PlacedModule &module;
@@ -345,7 +347,8 @@ LogicalResult GraphBuilder::addCall(CallOp call) {
   for (auto [argument, result] : kernel->aliases)
     graph.addAlias(number, buffers.lookup(call.getInputs()[argument]),
                    buffers.lookup(call.getOutputs()[result]));
-  if (failed(addGuard(call, number)))
+  addGuard(number, call.getGuard(), call.getUnless());
+  if (failed(addInto(call, number)))
     return failure();
   addSteps(call, *kernel, number);
   for (Value before : call.getAfter())
@@ -370,13 +373,15 @@ bool GraphBuilder::isCarriedByOthers(Value value) {
   }
 }
 
-LogicalResult GraphBuilder::addGuard(CallOp call, uint32_t gang) {
-  if (!call.getGuard())
-    return success();
-  uint32_t guard = buffers.lookup(call.getGuard());
-  graph.addRead(gang, guard);
-  graph.actions[gang].guard = guard;
-  graph.actions[gang].unless = call.getUnless();
+void GraphBuilder::addGuard(uint32_t action, Value guard, bool unless) {
+  if (!guard)
+    return;
+  graph.addRead(action, buffers.lookup(guard));
+  graph.actions[action].guard = buffers.lookup(guard);
+  graph.actions[action].unless = unless;
+}
+
+LogicalResult GraphBuilder::addInto(CallOp call, uint32_t gang) {
   for (auto [index, target] :
        llvm::zip_equal(call.getIntoResults(), call.getInto())) {
     uint32_t buffer = buffers.lookup(target);
@@ -452,6 +457,8 @@ LogicalResult GraphBuilder::addMovement(Operation *op, Value source,
                  costs.getMovementNs(proto::SEND, from->bytes), op->getLoc())
       .peer = send + 1;
   graph.addRead(send, buffers.lookup(source));
+  if (auto transfer = dyn_cast<TransferOp>(op))
+    addGuard(send, transfer.getGuard(), transfer.getUnless());
   graph
       .addAction(Kind::Recv, name + ".recv", to->slice,
                  costs.getMovementNs(proto::RECV, to->bytes), op->getLoc())

@@ -52,11 +52,15 @@ private:
   void dropDonations();
   /// Returns the condition on `slice`.
   Value getCondition(FlatSymbolRefAttr slice);
-  /// Lets the calls of `block` run only with that value of the condition.
+  /// Lets the calls and transfers of `block` work only with that value of the
+  /// condition.
   void guard(Block &block, bool isUnless);
-  /// Returns a value that is true where the call runs now and the condition has
-  /// the value for its region. It is defined before the call.
-  Value combine(CallOp call, bool isUnless);
+  using Guards = llvm::DenseMap<std::pair<Value, unsigned>, Value>;
+  /// Lets `op`, which is on `slice`, work only with that value of the
+  /// condition. `combined` has guards of operations that are in a branch of
+  /// this one, and what they become.
+  template <typename Op>
+  void guard(Op op, FlatSymbolRefAttr slice, bool isUnless, Guards &combined);
   /// Moves the nodes of `block` before the branch.
   void moveOut(Block &block);
   /// Returns a copy of `value` that is made only with that value of the
@@ -110,32 +114,36 @@ Value mlir::pathways::combineConditions(ImplicitLocOpBuilder &builder,
       .front();
 }
 
-Value BranchFlattener::combine(CallOp call, bool isUnless) {
-  Value outer = getCondition(call.getSlice());
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPoint(call);
-  return combineConditions(builder, functions, call.getGuard(),
-                           call.getUnless(), outer, isUnless);
-}
-
 /// Returns true if a call writes `value` into another array.
 static bool isWritten(Value value) {
   auto call = value.getDefiningOp<CallOp>();
   return call && call.isWrittenInto(cast<OpResult>(value).getResultNumber());
 }
 
+template <typename Op>
+void BranchFlattener::guard(Op op, FlatSymbolRefAttr slice, bool isUnless,
+                            Guards &combined) {
+  Value outer = getCondition(slice);
+  if (!op.getGuard())
+    return op.setGuard(outer, isUnless);
+  Value &both = combined[{op.getGuard(), op.getUnless()}];
+  if (!both) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPoint(op);
+    both = combineConditions(builder, functions, op.getGuard(), op.getUnless(),
+                             outer, isUnless);
+  }
+  op.setGuard(both, /*isUnless=*/false);
+}
+
 void BranchFlattener::guard(Block &block, bool isUnless) {
-  // Guards of calls that are in a branch of this one, and what they become.
-  llvm::DenseMap<std::pair<Value, unsigned>, Value> combined;
-  for (CallOp call : llvm::to_vector(block.getOps<CallOp>())) {
-    if (!call.getGuard()) {
-      call.setGuard(getCondition(call.getSlice()), isUnless);
-      continue;
-    }
-    Value &both = combined[{call.getGuard(), call.getUnless()}];
-    if (!both)
-      both = combine(call, isUnless);
-    call.setGuard(both, /*isUnless=*/false);
+  Guards combined;
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    if (auto call = dyn_cast<CallOp>(op))
+      guard(call, call.getSlice(), isUnless, combined);
+    else if (auto transfer = dyn_cast<TransferOp>(op))
+      guard(transfer, transfer.getSource().getType().getSlice(), isUnless,
+            combined);
   }
 }
 

@@ -21,8 +21,8 @@ Value combineConditions(ImplicitLocOpBuilder &builder,
                         bool firstUnless, Value second, bool secondUnless);
 
 /// Replaces `branch` by the nodes of its regions, which must be calls and
-/// movements. The calls get the condition as their guard. The slices of the
-/// calls get it by one transfer each. Where the regions meet, a call of one
+/// movements. The calls and transfers get the condition as their guard. Their
+/// slices get it by one transfer each. Where the regions meet, a call of one
 /// writes into the array that the other one yields, or a guarded copy does.
 /// Returns what the results become.
 SmallVector<Value> flattenBranch(IfOp branch, ShardFunctions &functions);

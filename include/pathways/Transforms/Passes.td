@@ -395,9 +395,9 @@ def UnrollLoops : Pass<"pw-unroll-loops", "::mlir::ModuleOp"> {
     that reads `pw.iteration_index` is copied for each iteration, with the number as a
     constant.
 
-    Replaces each `pw.if` by the nodes of both regions. The calls get the condition as
-    their guard, which one transfer brings to each slice; a call in several branches gets
-    one guard for all, the result of a generated function. Where branches meet, the call
+    Replaces each `pw.if` by the nodes of both regions. The calls and transfers get the
+    condition as their guard, which one transfer brings to each slice; a call in several
+    branches gets one guard for all, the result of a generated function. Where branches meet, the call
     in the second region that makes the value writes into the array that a call in the
     first region makes, if nothing else uses these two arrays; else guarded copies do.
 

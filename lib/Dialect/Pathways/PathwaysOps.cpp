@@ -162,6 +162,28 @@ static void printRoute(OpAsmPrinter &printer, Operation *, IntegerAttr shift,
   printer << ']';
 }
 
+/// Parses `if(%guard : TYPE)`, the same with `unless`, or nothing.
+static OptionalParseResult
+parseGuard(OpAsmParser &parser,
+           std::optional<OpAsmParser::UnresolvedOperand> &guard, Type &type,
+           UnitAttr &unless) {
+  if (failed(parser.parseOptionalKeyword("if"))) {
+    if (failed(parser.parseOptionalKeyword("unless")))
+      return std::nullopt;
+    unless = parser.getBuilder().getUnitAttr();
+  }
+  return ParseResult(
+      failure(parser.parseLParen() || parser.parseOperand(guard.emplace()) ||
+              parser.parseColonType(type) || parser.parseRParen()));
+}
+
+static void printGuard(OpAsmPrinter &printer, Operation *, Value guard, Type,
+                       UnitAttr unless) {
+  if (guard)
+    printer << (unless ? "unless(" : "if(") << guard << " : " << guard.getType()
+            << ')';
+}
+
 static ParseResult parseReduction(OpAsmParser &parser,
                                   ReductionKindAttr &kind) {
   FailureOr<ReductionKind> parsed = parseReductionKind(parser);
@@ -426,9 +448,11 @@ SmallVector<OpOperand *> CallOp::getDonations() {
 ParseResult CallOp::parse(OpAsmParser &parser, OperationState &result) {
   Builder &builder = parser.getBuilder();
   StringAttr callee;
-  SmallVector<OpAsmParser::UnresolvedOperand> inputs, after, donated, guard,
-      into;
-  SmallVector<Type> afterTypes, guardTypes;
+  SmallVector<OpAsmParser::UnresolvedOperand> inputs, after, donated, into;
+  std::optional<OpAsmParser::UnresolvedOperand> guard;
+  Type guardType;
+  UnitAttr unless;
+  SmallVector<Type> afterTypes;
   SMLoc inputsLoc;
   if (parser.parseSymbolName(callee) || parser.getCurrentLocation(&inputsLoc) ||
       parser.parseOperandList(inputs, OpAsmParser::Delimiter::Paren))
@@ -442,19 +466,12 @@ ParseResult CallOp::parse(OpAsmParser &parser, OperationState &result) {
        parser.parseColonTypeList(afterTypes) || parser.parseRParen()))
     return failure();
 
-  SMLoc guardLoc = parser.getCurrentLocation();
   SmallVector<int64_t> intoResults;
-  bool isUnless = false;
-  if (succeeded(parser.parseOptionalKeyword("if")) ||
-      (isUnless = succeeded(parser.parseOptionalKeyword("unless")))) {
-    if (parser.parseLParen() || parser.parseOperand(guard.emplace_back()) ||
-        parser.parseColonType(guardTypes.emplace_back()) ||
-        parser.parseRParen())
-      return failure();
-    if (isUnless)
-      result.addAttribute(getUnlessAttrName(result.name),
-                          builder.getUnitAttr());
-  }
+  OptionalParseResult guarded = parseGuard(parser, guard, guardType, unless);
+  if (guarded.has_value() && failed(*guarded))
+    return failure();
+  if (unless)
+    result.addAttribute(getUnlessAttrName(result.name), unless);
   auto parseInto = [&]() -> ParseResult {
     return failure(parser.parseInteger(intoResults.emplace_back()) ||
                    parser.parseEqual() ||
@@ -512,7 +529,7 @@ ParseResult CallOp::parse(OpAsmParser &parser, OperationState &result) {
       parser.resolveOperands(inputs, type.getInputs(), inputsLoc,
                              result.operands) ||
       parser.resolveOperands(after, afterTypes, afterLoc, result.operands) ||
-      parser.resolveOperands(guard, guardTypes, guardLoc, result.operands))
+      (guard && parser.resolveOperand(*guard, guardType, result.operands)))
     return failure();
   SmallVector<Type> intoTypes;
   for (int64_t index : intoResults) {
@@ -527,7 +544,7 @@ ParseResult CallOp::parse(OpAsmParser &parser, OperationState &result) {
   result.addTypes(type.getResults());
   result.getOrAddProperties<Properties>().operandSegmentSizes = {
       static_cast<int32_t>(inputs.size()), static_cast<int32_t>(after.size()),
-      static_cast<int32_t>(guard.size()), static_cast<int32_t>(into.size())};
+      guard.has_value(), static_cast<int32_t>(into.size())};
   return success();
 }
 
@@ -537,9 +554,10 @@ void CallOp::print(OpAsmPrinter &printer) {
   printer << '(' << getInputs() << ')';
   if (!getAfter().empty())
     printer << " after(" << getAfter() << " : " << getAfter().getTypes() << ')';
-  if (Value guard = getGuard())
-    printer << (getUnless() ? " unless(" : " if(") << guard << " : "
-            << guard.getType() << ')';
+  if (Value guard = getGuard()) {
+    printer << ' ';
+    printGuard(printer, *this, guard, guard.getType(), getUnlessAttr());
+  }
   if (!getInto().empty()) {
     printer << " into(";
     llvm::interleaveComma(llvm::zip_first(getInto(), getIntoResults()), printer,
@@ -576,6 +594,21 @@ void CallOp::print(OpAsmPrinter &printer) {
        getRecomputeAttrName(), getOperandSegmentSizesAttrName()});
   printer << " : ";
   printer.printFunctionalType(getInputs().getTypes(), getOutputs().getTypes());
+}
+
+//===----------------------------------------------------------------------===//
+// TransferOp
+//===----------------------------------------------------------------------===//
+
+void TransferOp::build(OpBuilder &builder, OperationState &state, Type result,
+                       Value source) {
+  build(builder, state, result, source, /*guard=*/Value(),
+        /*unless=*/UnitAttr());
+}
+
+void TransferOp::setGuard(Value value, bool isUnless) {
+  getGuardMutable().assign(value);
+  setUnless(isUnless);
 }
 
 //===----------------------------------------------------------------------===//

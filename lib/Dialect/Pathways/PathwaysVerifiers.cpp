@@ -632,12 +632,26 @@ LogicalResult TransferOp::verify() {
     if (type.getSharding().isPartial()) // (C2)
       return emitOpError("moves contributions unreduced: ")
              << type << " is partial; reduce it first";
+  if (!getGuard()) {
+    if (getUnless()) // (C3)
+      return emitOpError("has 'unless', but no guard");
+    return success();
+  }
+  ArrayType guard = getGuard().getType();
+  if (!mlir::pathways::detail::isCondition(guard)) // (C3)
+    return emitOpError() << "has a guard of type " << guard
+                         << ", expected one i1 that is not partial";
+  if (guard.getSlice() != getSource().getType().getSlice()) // (C3)
+    return emitOpError() << "moves an array of slice "
+                         << getSource().getType().getSlice()
+                         << ", but its guard is on slice " << guard.getSlice();
   return success();
 }
 
 LogicalResult TransferOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  return detail::verifyArrays(*this, symbols,
-                              {getSource().getType(), getType()});
+  if (failed(detail::verifyArrays(*this, symbols, getType())))
+    return failure();
+  return detail::verifyArrays(*this, symbols, getOperandTypes());
 }
 
 LogicalResult CopyOp::verifySymbolUses(SymbolTableCollection &symbols) {

@@ -1,4 +1,5 @@
-// Calls of branches get guards, and write into one array where branches meet.
+// Calls and transfers of branches get guards, and calls write into one array where
+// branches meet.
 // RUN: pw-opt %s -pw-unroll-loops | FileCheck %s
 
 pw.slice @s mesh <"d" = 2>
@@ -68,12 +69,12 @@ pw.program @copied(%p: !p, %x: !x, %y: !x) -> (!x, !x, !x) {
 // Each slice gets the condition once. A call in two branches has one guard for both.
 // CHECK-LABEL: pw.program @nested
 // CHECK-NEXT: %[[T:.*]] = pw.transfer %p
-// CHECK-NEXT: %[[X:.*]] = pw.transfer %x
+// CHECK-NEXT: %[[X:.*]] = pw.transfer %x if(%p : {{[^)]*}}) :
 // CHECK-NEXT: %[[N:.*]] = pw.call @pw_and(%q, %[[T]])
 // CHECK-NEXT: %[[A:.*]] = pw.call @f(%[[X]]) if(%[[N]] : {{.*}}) label "A"
 // CHECK-NEXT: %[[L:.*]] = pw.call @pw_less(%q, %[[T]])
 // CHECK-NEXT: %[[B:.*]] = pw.call @f(%[[X]]) if(%[[L]] : {{.*}}) into(0 = %[[A]]) label "B"
-// CHECK-NEXT: %[[Y:.*]] = pw.transfer %x
+// CHECK-NEXT: %[[Y:.*]] = pw.transfer %x unless(%p : {{[^)]*}}) :
 // CHECK-NEXT: %[[U:.*]] = pw.call @pw_unless(%q, %[[T]])
 // CHECK-NEXT: %[[C:.*]] = pw.call @f(%[[Y]]) if(%[[U]] : {{.*}}) label "C"
 // CHECK-NEXT: %[[R:.*]] = pw.call @pw_nor(%q, %[[T]])

@@ -337,19 +337,29 @@ def TransferOp : Pathways_Op<"transfer", [Pure, PW_SymbolUser, PW_NodeOpInterfac
     Moves pieces explicitly, without reduction. The number of bytes follows from the
     bindings of the two slices; `pw-explain-movement` reports it.
 
+    With `if` or `unless`, the array named there is the guard, one i1: bytes move only if
+    it is true, or false. Otherwise the result has no meaning.
+
     (C1) Source and result have the same global shape and element type; (C2)
-    neither is partial.
+    neither is partial; (C3) the guard is one i1 that is not partial, on the slice of the
+    source.
 
     ```mlir
     %1 = pw.transfer %0 : !pw.array<8xf32, @a, [{"d"} ]> -> !pw.array<8xf32, @b, [{} ]>
     ```
   }];
-  let arguments = (ins PW_ArrayType:$source);
+  let arguments = (ins PW_ArrayType:$source, Optional<PW_ArrayType>:$guard,
+                       UnitAttr:$unless);
   let results = (outs PW_ArrayType:$result);
   let assemblyFormat = [{
-    $source attr-dict `:` qualified(type($source)) `->` qualified(type($result))
+    $source (custom<Guard>($guard, type($guard), $unless)^)? attr-dict `:` qualified(type($source)) `->` qualified(type($result))
   }];
+  let builders = [OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$source)>];
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Lets bytes move only if `value` is true, or false with `isUnless`.
+    void setGuard(::mlir::Value value, bool isUnless);
+  }];
 }
 
 def CopyOp : Pathways_Op<"copy", [

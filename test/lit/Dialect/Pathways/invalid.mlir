@@ -1821,3 +1821,42 @@ pw.program @for_c7_schedule(%x: !x, %p: !p) -> !x {
   }
   pw.return %x : !x
 }
+
+// -----
+
+pw.slice @s mesh <>
+pw.slice @t mesh <>
+!x = !pw.array<8xf32, @s, [{}]>
+!y = !pw.array<8xf32, @t, [{}]>
+!q = !pw.array<i1, @t, []>
+pw.program @transfer_c3_none(%x: !x, %q: !q) -> !x {
+  // expected-error@+1 {{has 'unless', but no guard}}
+  %0 = "pw.transfer"(%x) {unless} : (!x) -> !y
+  pw.return %x : !x
+}
+
+// -----
+
+pw.slice @s mesh <>
+pw.slice @t mesh <>
+!x = !pw.array<8xf32, @s, [{}]>
+!y = !pw.array<8xf32, @t, [{}]>
+!q = !pw.array<i1, @t, []>
+pw.program @transfer_c3_type(%x: !x, %q: !q) -> !x {
+  // expected-error@+1 {{has a guard of type '!pw.array<8xf32, @s, [{}]>', expected one i1 that is not partial}}
+  %0 = pw.transfer %x if(%x : !x) : !x -> !y
+  pw.return %x : !x
+}
+
+// -----
+
+pw.slice @s mesh <>
+pw.slice @t mesh <>
+!x = !pw.array<8xf32, @s, [{}]>
+!y = !pw.array<8xf32, @t, [{}]>
+!q = !pw.array<i1, @t, []>
+pw.program @transfer_c3_slice(%x: !x, %q: !q) -> !x {
+  // expected-error@+1 {{moves an array of slice @s, but its guard is on slice @t}}
+  %0 = pw.transfer %x if(%q : !q) : !x -> !y
+  pw.return %x : !x
+}

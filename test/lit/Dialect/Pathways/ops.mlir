@@ -230,6 +230,10 @@ pw.program @while(%p: !pw.array<i1, @one, []>) -> !pw.array<i1, @one, []> {
   %y = pw.for 2 label "1F" while (%a = %p carried : !pw.array<i1, @one, []>) -> (!pw.array<i1, @one, []> carried) {
     pw.yield %a : !pw.array<i1, @one, []>
   }
+  // CHECK: %[[T:.*]] = pw.transfer %p unless(%p : !pw.array<i1, @one, []>) : !pw.array<i1, @one, []> -> !pw.array<i1, @front, []>
+  %t = pw.transfer %p unless(%p : !pw.array<i1, @one, []>) : !pw.array<i1, @one, []> -> !pw.array<i1, @front, []>
+  // CHECK-NEXT: pw.transfer %[[T]] if(%[[T]] : !pw.array<i1, @front, []>) :
+  %u = pw.transfer %t if(%t : !pw.array<i1, @front, []>) : !pw.array<i1, @front, []> -> !pw.array<i1, @one, []>
   pw.return %y : !pw.array<i1, @one, []>
 }
 }
