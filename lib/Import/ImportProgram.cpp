@@ -549,6 +549,8 @@ LogicalResult ProgramImporter::findTypes(const StepValues &steps,
 
 void ProgramImporter::findStages(const StepValues &steps,
                                  ArrayRef<Value> results) {
+  if (!stageMarks.getLoops().empty())
+    stageMarks.addDefault(b.getStringAttr(kSliceName));
   if (stageMarks.isEmpty()) {
     onlySlice = stageMarks.getOnlySlice(b.getStringAttr(kSliceName));
     return;

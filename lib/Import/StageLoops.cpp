@@ -188,10 +188,10 @@ ValueRange Stages::emitLoop(const Call &call, OpBuilder &b, GetArray get,
   SmallVector<Type> outputTypes;
   for (Value result : op->getResults())
     outputTypes.push_back(types.lookup(result));
-  auto loopOp = ForOp::create(
-      b, op->getLoc(), outputTypes, inits, b.getI64IntegerAttr(made.trips),
-      getUses(made.operandUses), getUses(made.resultUses),
-      /*schedule=*/nullptr, /*label=*/nullptr);
+  auto loopOp =
+      ForOp::create(b, op->getLoc(), outputTypes, inits,
+                    b.getI64IntegerAttr(made.trips), getUses(made.operandUses),
+                    getUses(made.resultUses), made.schedule, made.label);
   OpBuilder::InsertionGuard guard(b);
   Block *block = b.createBlock(&loopOp.getBody());
   for (auto [index, init] : llvm::enumerate(inits))

@@ -23,6 +23,8 @@ using ::pathways::Tag;
 namespace {
 constexpr StringLiteral kFrontendAttributes = "mhlo.frontend_attributes";
 constexpr StringLiteral kSlice = "pw_slice", kLabel = "pw_label";
+/// Mark of operations whose call runs again: "true".
+constexpr StringLiteral kRecompute = "pw_recompute";
 /// Names of functions that JAX makes of named computations begin with this.
 constexpr StringLiteral kNamedCall = "partir_named_computation_call_";
 /// Attribute of calls: number of a micro-batch, which begins the labels of the
@@ -44,7 +46,8 @@ StageMark mlir::pathways::getStageMark(Operation *op) {
   if (!attributes)
     return {};
   return {attributes.getAs<StringAttr>(kSlice),
-          attributes.getAs<StringAttr>(kLabel)};
+          attributes.getAs<StringAttr>(kLabel),
+          attributes.contains(kRecompute)};
 }
 
 void mlir::pathways::setStageMark(Operation *op, StageMark mark) {
@@ -57,6 +60,10 @@ void mlir::pathways::setStageMark(Operation *op, StageMark mark) {
     else
       attributes.erase(name);
   }
+  if (mark.recompute)
+    attributes.set(kRecompute, StringAttr::get(op->getContext(), "true"));
+  else
+    attributes.erase(kRecompute);
   if (attributes.empty())
     op->removeAttr(kFrontendAttributes);
   else
@@ -76,6 +83,7 @@ std::string mlir::pathways::describe(StageMark mark) {
 /// label begins with it.
 static void inherit(Operation *op, StageMark outer, StringRef counter) {
   StageMark mark = getStageMark(op);
+  mark.recompute |= outer.recompute;
   if (!mark.slice)
     mark.slice = outer.slice;
   if (!mark.label && outer.label)
@@ -246,6 +254,13 @@ LogicalResult StageMarks::checkMarks() {
       if (!name.starts_with("pw_"))
         continue;
       auto text = dyn_cast<StringAttr>(attribute.getValue());
+      if (name == kRecompute) {
+        if (text && text == "true")
+          continue;
+        return op->emitOpError("has the mark '")
+               << name << " = " << attribute.getValue()
+               << "'; expected \"true\"" << Tag(ErrorId::kStages);
+      }
       if ((name != kSlice && name != kLabel) || !text)
         return op->emitOpError("has the mark '")
                << name << " = " << attribute.getValue()
@@ -514,15 +529,19 @@ FailureOr<bool> StageMarks::resolveRegions(func::FuncOp entry) {
   return !spanning.empty();
 }
 
+LogicalResult StageMarks::flattenBody(Operation *loop, func::FuncOp body) {
+  if (StageMark mark = getStageMark(loop); mark != StageMark())
+    for (Operation &op : body.front().without_terminator())
+      inherit(&op, mark, "");
+  return flattenOps(body);
+}
+
 LogicalResult StageMarks::replaceLoop(const Spanning &spanning) {
   stablehlo::WhileOp loop = spanning.loop;
   StageMark mark = getStageMark(loop);
   WhileToFor toFor(loop, spanning.trips);
   func::FuncOp body = toFor.outline(symbols);
-  for (Operation &op : body.front().without_terminator())
-    if (mark.slice || mark.label)
-      inherit(&op, mark, "");
-  if (failed(flattenOps(body)))
+  if (failed(flattenBody(loop, body)))
     return failure();
   if (toFor.replace(loops))
     return success();
@@ -566,7 +585,10 @@ LogicalResult StageMarks::flattenOps(func::FuncOp function) {
       return failure();
     isChanged = *replaced;
   }
-  return success();
+  auto flatten = [&](Operation *loop, func::FuncOp body) {
+    return flattenBody(loop, body);
+  };
+  return loopCalls.replaceIn(function, symbols, flatten, loops);
 }
 
 void StageMarks::findUsed(func::FuncOp function) {
@@ -581,6 +603,7 @@ void StageMarks::findUsed(func::FuncOp function) {
 LogicalResult StageMarks::flatten(func::FuncOp entry) {
   if (failed(flattenOps(entry)))
     return failure();
+  loopCalls.eraseBodies(module, symbols);
   takeNamedTensors(entry);
   module.walk([](func::CallOp call) { call->removeAttr(kCounter); });
   findUsed(entry);

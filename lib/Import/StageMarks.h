@@ -9,7 +9,7 @@
 #ifndef PATHWAYS_LIB_IMPORT_STAGEMARKS_H
 #define PATHWAYS_LIB_IMPORT_STAGEMARKS_H
 
-#include "WhileToFor.h"
+#include "LoopCalls.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -24,6 +24,8 @@ namespace mlir::pathways {
 /// call that it belongs to. Null: the operation does not say.
 struct StageMark {
   StringAttr slice, label;
+  /// The calls with the label run again instead of keeping their results.
+  bool recompute = false;
 
   bool operator==(const StageMark &other) const = default;
 };
@@ -65,8 +67,9 @@ public:
   /// `assign` names. Replaces calls and named computations of mpmd. Fails with
   /// a diagnostic.
   LogicalResult read(StringRef assign, StringRef slices);
-  /// Inlines the calls of `entry` that contain marks. Replaces its counted
-  /// loops that contain operations of several slices: they become calls that
+  /// Inlines the calls of `entry` that contain marks. Replaces its custom calls
+  /// that are loops by calls that getLoops() has. Replaces its counted loops
+  /// that contain operations of several slices: they become calls that
   /// getLoops() has, or are written out. Then each operation at the top level
   /// of `entry`, and of the bodies of loops, has one mark or none. Fails with a
   /// diagnostic at other loops and branches with several slices.
@@ -76,6 +79,12 @@ public:
   bool isEmpty() const { return used.empty(); }
   /// Returns the loops that become pw.for.
   const ForLoops &getLoops() const { return loops; }
+  /// Uses the only slice that is declared, or else `name`, if no operation is
+  /// marked with a slice.
+  void addDefault(StringAttr name) {
+    if (used.empty())
+      used.insert(getOnlySlice(name).name);
+  }
   /// Returns the slices that operations of the entry are marked with: in the
   /// declared order, or else in that of the operations.
   SmallVector<Slice> getSlices() const;
@@ -120,6 +129,8 @@ private:
   };
   FailureOr<bool> resolveRegions(func::FuncOp entry);
   LogicalResult replaceLoop(const Spanning &spanning);
+  /// Gives the operations of `body` what their marks lack from that of `loop`.
+  LogicalResult flattenBody(Operation *loop, func::FuncOp body);
   LogicalResult flattenOps(func::FuncOp function);
   /// Removes `body`, which has been outlined, and the loops in it.
   void eraseBody(func::FuncOp body);
@@ -137,6 +148,7 @@ private:
   DenseMap<Operation *, Marks> marksOf;
   llvm::SetVector<StringAttr> used;
   ForLoops loops;
+  LoopCallReplacer loopCalls;
   DenseMap<Value, StringAttr> homes;
 };
 

@@ -355,6 +355,8 @@ SmallVector<Value> Stages::emit(OpBuilder &b, ValueRange arguments,
     }));
     if (call.stage.label)
       made.setLabelAttr(call.stage.label);
+    made.setRecompute(llvm::any_of(
+        call.ops, [](Operation *op) { return getStageMark(op).recompute; }));
     for (auto [value, array] : llvm::zip_equal(call.outputs, made.getOutputs()))
       arrays[{value, call.stage.slice}] = array;
   }

@@ -226,9 +226,7 @@ void WhileToFor::replaceCounter(BlockArgument counter) {
   counter.replaceAllUsesWith(number);
 }
 
-/// Gives each operand of `call` that is a constant, or a broadcast, an
-/// operation of its own. It can then be computed where the loop reads it.
-void WhileToFor::cloneSharedConstants(func::CallOp call) {
+void mlir::pathways::cloneSharedConstants(func::CallOp call) {
   OpBuilder b(call);
   for (OpOperand &operand : call->getOpOperands()) {
     Operation *op = operand.get().getDefiningOp();
@@ -247,7 +245,7 @@ bool WhileToFor::replace(ForLoops &loops) {
   LoopCounter counter = *getLoopCounter(loop);
   replaceCounter(block.getArgument(counter.index));
 
-  ForLoop made{body, trips, steppedUses, resultUses};
+  ForLoop made{body, trips, steppedUses, resultUses, nullptr, nullptr};
   made.operandUses.append(carriedInputs.size(), LoopUse::Carried);
   SmallVector<Value> operands;
   unsigned numOld = block.getNumArguments();

@@ -25,10 +25,15 @@ struct ForLoop {
   func::FuncOp body; ///< computes one iteration
   int64_t trips;
   SmallVector<LoopUse> operandUses, resultUses;
+  StringAttr schedule, label; ///< null: there is none
 };
 
 /// The loops that become pw.for, by the calls in their places.
 using ForLoops = DenseMap<Operation *, ForLoop>;
+
+/// Gives each operand of `call` that is a constant, or a broadcast, an
+/// operation of its own. It can then be computed where the loop reads it.
+void cloneSharedConstants(func::CallOp call);
 
 /// Makes a pw.for of a stablehlo.while whose number of iterations is a
 /// constant. The caller may change the body between outline() and replace(), to
@@ -54,7 +59,6 @@ private:
   void takeSteppedOperands(BlockArgument argument, Value outside);
   void replaceCounter(BlockArgument counter);
   void eraseDeadOps();
-  void cloneSharedConstants(func::CallOp call);
 
   stablehlo::WhileOp loop;
   int64_t trips;

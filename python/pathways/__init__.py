@@ -45,6 +45,8 @@ from ._plan import compile as compile
 from ._program import Program as Program
 from ._program import TracedProgram as TracedProgram
 from ._program import program as program
+from ._program_loop import label as label
+from ._program_loop import loop as loop
 from ._session import ReservedSlice as ReservedSlice
 from ._session import Session as Session
 from ._session import connect as connect

@@ -75,7 +75,9 @@ class ProgramTrace:
         seed_name: str,
     ) -> None:
         self.module = Module(name)
-        self.main = self.module.function("main")
+        self.entry = self.module.function("main")
+        # The function that is traced now: @main, or the body of a loop.
+        self.main = self.entry
         self.trace = Trace(self.main, on)
         self.slices = list(slices)
         self.mesh = Mesh(self.slices)
@@ -90,6 +92,7 @@ class ProgramTrace:
         self._uses_mesh = False
         self._cut: tuple[Cut, int, Slice | None, str] | None = None
         self._random_operations = 0
+        self.labels: set[str] = set()  # of calls
 
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
@@ -139,7 +142,7 @@ class ProgramTrace:
         self.names.append(name)
         if cut is not None:
             sharding = self.sharding(cut, len(type.shape), on, f"split= of '{name}'")
-        value = self.main.argument(Type(type.shape, type.element), name, sharding)
+        value = self.entry.argument(Type(type.shape, type.element), name, sharding)
         return _traced(self.trace, value, type)
 
     def _bound_argument(self, computation: Computation, name: str, tensor: Any) -> Value:
@@ -162,7 +165,7 @@ class ProgramTrace:
     def _seed(self) -> Value:
         if self.seed is None:
             self.names.append(self._seed_name)
-            self.seed = self.main.argument(Type((), "ui64"), self._seed_name)
+            self.seed = self.entry.argument(Type((), "ui64"), self._seed_name)
         return self.seed
 
     # Calls.
@@ -204,6 +207,12 @@ class ProgramTrace:
             for name, tensor in bound.items():
                 operands.append(self._bound_argument(computation, name, tensor))
             if is_random:
+                if self.main is not self.entry:
+                    raise trace_error(
+                        f"{computation.name} makes random numbers in a loop, and those of "
+                        "all iterations would be the same",
+                        "make them before the loop, and pass them as a stepped value",
+                    )
                 operands.append(self._seed())
             callee = self._callee(computation, types, is_random)
             results = iter(self.main.call(callee.function, operands))

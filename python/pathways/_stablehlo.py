@@ -19,6 +19,8 @@ import struct
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from ._trace_error import TraceError
+
 # A place in the user's code: file, line and column.
 Place = tuple[str, int, int]
 
@@ -158,15 +160,16 @@ class Module:
         # Lines that define names of attributes and locations.
         self.aliases: list[str] = []
 
-    def function(self, name: str) -> Function:
-        """Adds a function, whose name gets a number if there is one like it."""
+    def function(self, name: str, outer: Function | None = None) -> Function:
+        """Adds a function, whose name gets a number if there is one like it. It is the
+        body of a loop in `outer`, if that is given."""
         taken = {function.name for function in self.functions}
         stem = "".join(c if c.isalnum() or c == "_" else "_" for c in name) or "f"
         unique, count = stem, 0
         while unique in taken or (unique == "main" and bool(taken)):
             count += 1
             unique = f"{stem}_{count}"
-        made = Function(self, unique, is_public=not self.functions)
+        made = Function(self, unique, not self.functions, outer)
         self.functions.append(made)
         return made
 
@@ -186,10 +189,15 @@ class Module:
 
 class Function:
     """A function. Operations that are added have the place `place`, and the attributes
-    of the stage that `stage` sets."""
+    of the stage that `stage` sets. The body of a loop may use values of the function
+    `outer` around it, which become arguments (`captured`)."""
 
-    def __init__(self, module: Module, name: str, is_public: bool) -> None:
+    def __init__(
+        self, module: Module, name: str, is_public: bool, outer: Function | None = None
+    ) -> None:
         self.module, self.name, self.is_public = module, name, is_public
+        self.outer = outer
+        self.captured: dict[Value, Value] = {}
         self.place: Place | None = None
         self.definition: Place | None = None  # of the function itself
         self._stage = ""
@@ -203,6 +211,22 @@ class Function:
         self._constants: dict[tuple[str, Type, str], Value] = {}
 
     # Ends.
+
+    def own(self, value: Value) -> Value:
+        """Returns the value of this function for `value`, which may be one of a function
+        around it. Errors: TraceError for a value of another function."""
+        if value.function is self:
+            return value
+        if self.outer is None:
+            raise TraceError(
+                "a value that the body of a loop computes is used outside of the body",
+                self.place,
+                "return it from the body",
+            )
+        value = self.outer.own(value)
+        if value not in self.captured:
+            self.captured[value] = self.argument(value.type)
+        return self.captured[value]
 
     def argument(
         self,
@@ -257,24 +281,32 @@ class Function:
         return len(self._lines)
 
     @contextlib.contextmanager
-    def stage(self, slice_name: str, label: str | None = None) -> Iterator[None]:
-        """Marks the operations that are added inside: they run on that slice."""
+    def stage(
+        self, slice_name: str | None, label: str | None = None, recompute: bool = False
+    ) -> Iterator[None]:
+        """Marks the operations that are added inside: they run on that slice, in calls
+        with that label, which perhaps run again instead of keeping their results."""
         before = self._stage
-        self.enter_stage(slice_name, label)
+        self.enter_stage(slice_name, label, recompute)
         try:
             yield
         finally:
             self._stage = before
 
-    def enter_stage(self, slice_name: str | None, label: str | None = None) -> None:
+    def enter_stage(
+        self, slice_name: str | None, label: str | None = None, recompute: bool = False
+    ) -> None:
         """Marks the operations that are added from here on; None: no longer."""
-        if slice_name is None:
-            self._stage = ""
-            return
-        marks = f"pw_slice = {quoted(slice_name)}"
+        marks = []
         if label is not None:
-            marks = f"pw_label = {quoted(label)}, {marks}"
-        self._stage = f"{{mhlo.frontend_attributes = {{{marks}}}}}"
+            marks.append(f"pw_label = {quoted(label)}")
+        if recompute:
+            marks.append('pw_recompute = "true"')
+        if slice_name is not None:
+            marks.append(f"pw_slice = {quoted(slice_name)}")
+        self._stage = (
+            f"{{mhlo.frontend_attributes = {{{', '.join(marks)}}}}}" if marks else ""
+        )
 
     # Operations in general.
 
@@ -288,7 +320,7 @@ class Function:
         attributes: str = "",
     ) -> list[Value]:
         """Adds an operation in the generic form of MLIR. A region is made by `region`."""
-        text = f'"{name}"({", ".join(v.name for v in operands)})'
+        text = f'"{name}"({", ".join(self.own(v).name for v in operands)})'
         if properties:
             text += f" <{{{properties}}}>"
         if regions:
@@ -322,7 +354,7 @@ class Function:
     def _end(self, terminator: str, values: Sequence[Value]) -> None:
         text = terminator
         if values:
-            names = ", ".join(v.name for v in values)
+            names = ", ".join(self.own(v).name for v in values)
             text += f" {names} : {', '.join(str(v.type) for v in values)}"
         self._lines.append(self._indent + text)
 
@@ -781,7 +813,7 @@ class Function:
     def call(self, callee: Function, operands: Sequence[Value]) -> list[Value]:
         """Calls a function that has ended."""
         assert [v.type for v in operands] == callee.argument_types, callee.name
-        names = ", ".join(v.name for v in operands)
+        names = ", ".join(self.own(v).name for v in operands)
         types = ", ".join(str(v.type) for v in operands)
         outs = ", ".join(str(t) for t in callee.result_types)
         attributes = f" {self._stage}" if self._stage else ""
@@ -790,7 +822,39 @@ class Function:
             callee.result_types,
         )
 
+    def loop(
+        self,
+        body: Function,
+        trips: int,
+        operands: Sequence[tuple[Value, str]],
+        results: Sequence[tuple[Type, str]],
+        schedule: str | None = None,
+        label: str | None = None,
+    ) -> list[Value]:
+        """Runs `body`, which has ended and whose `outer` is this function, `trips` times.
+        Its first arguments are `operands`, which are "carried", "stepped" or "stepped
+        reversed", as are its `results`."""
+        given = [*(value for value, _ in operands), *body.captured]
+        words = [*(word for _, word in operands), *["captured"] * len(body.captured)]
+        config = [
+            f"trips = {trips} : i64",
+            f"operands = [{', '.join(map(quoted, words))}]",
+            f"results = [{', '.join(quoted(word) for _, word in results)}]",
+        ]
+        for key, word in (("schedule", schedule), ("label", label)):
+            if word is not None:
+                config.append(f"{key} = {quoted(word)}")
+        types = ", ".join(str(v.type) for v in given)
+        outs = ", ".join(str(type) for type, _ in results)
+        return self._add(
+            f'"stablehlo.custom_call"({", ".join(self.own(v).name for v in given)}) '
+            f"<{{api_version = 4 : i32, backend_config = {{{', '.join(config)}}}, "
+            f'call_target_name = "pw.for", called_computations = [@{body.name}]}}> '
+            f": ({types}) -> ({outs})",
+            [type for type, _ in results],
+        )
+
     def constrain(self, x: Value, sharding: Sharding) -> Value:
         """Fixes how the compiler cuts a value."""
-        text = f"sdy.sharding_constraint {x.name} {str(sharding)[len('#sdy.sharding'):]}"
+        text = f"sdy.sharding_constraint {self.own(x).name} {str(sharding)[len('#sdy.sharding'):]}"
         return self._add(f"{text} : {x.type}", [x.type])[0]

@@ -5,8 +5,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ._errors import ProgramError
-from ._stablehlo import Place
+
+if TYPE_CHECKING:
+    from ._stablehlo import Place
 
 
 class TraceError(ProgramError):

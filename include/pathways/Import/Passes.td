@@ -115,7 +115,7 @@ def ImportProgram : Pass<"pw-import-program", "::mlir::ModuleOp"> {
     and named computations and named tensors of `mpmd`: `f(1)` is the computation `f` that
     was transposed once. Calls of functions with marks are inlined, and operations inside
     take from the call what their own marks lack; `call_counter` of `mpmd.call` begins their
-    labels.
+    labels. `pw_recompute = "true"` gives a call with a label the word `recompute`.
 
     A loop of several slices with a constant number of iterations becomes a `pw.for`. Values
     that it does not change are used from above. Slices of these at the counter are stepped
@@ -134,6 +134,21 @@ def ImportProgram : Pass<"pw-import-program", "::mlir::ModuleOp"> {
       possible; no call needs its own results. A remark names a label with several calls.
 
     If `slices` is given, it lists all slices, and others are an error.
+
+    A custom call `@pw.for` in `@main`, or in the body of another one, becomes a `pw.for`.
+    Its called computation is the body, which becomes calls in the same way; operations
+    inside take from the custom call what their own marks lack. `operands`
+    and `results` in its `backend_config` say how it takes and makes values, in the words
+    of `pw.for`, or `captured` for what is the same in all iterations; `schedule` and
+    `label` are those of the loop:
+
+    ```mlir
+    %0:2 = "stablehlo.custom_call"(%zero, %xs, %w) <{
+        api_version = 4 : i32, call_target_name = "pw.for", called_computations = [@body],
+        backend_config = {trips = 3 : i64, operands = ["carried", "stepped", "captured"],
+                          results = ["carried", "stepped reversed"], schedule = "1f1b"}}>
+      : (tensor<4xf32>, tensor<3x4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<3x4xf32>)
+    ```
 
     Attributes of `mhlo`, `jax`, `tf` and `xla` are removed. Fails with an error if
     there is no `@main`, if another function is public and not called, if the module is

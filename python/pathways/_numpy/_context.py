@@ -86,6 +86,8 @@ class Trace:
         self.default = default
         self.has_ended = False
         self.slice: Slice | None = None  # of the operations that are added now
+        # The label of the calls that are added now, and if they run again.
+        self.label: tuple[str | None, bool] = (None, False)
         self._is_inside = False
         self._numbers: dict[Any, np.ndarray[Any, DType]] = {}
 
@@ -127,10 +129,11 @@ class Trace:
         function.place = user_place(frame)
         self.slice = slice if slice is not None else self.default
         try:
-            if self.slice is None:
+            if self.slice is None and self.label[0] is None:
                 yield
             else:
-                with function.stage(self.slice.name):
+                name = None if self.slice is None else self.slice.name
+                with function.stage(name, *self.label):
                     yield
         finally:
             self._is_inside, self.slice = False, None
