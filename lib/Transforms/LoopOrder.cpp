@@ -91,20 +91,25 @@ LoopCells::LoopCells(ForOp loop, ArrayRef<LoopNode> nodes) {
 } // namespace
 
 /// Appends the cell with this label to `row`, or both halves of a backward call
-/// if the loop has these instead. Returns false if it has neither.
+/// if the loop has these instead. A stage that nothing flows out of has no
+/// first half. Returns false if the loop has no such cell.
 static bool appendCell(StringRef label, int64_t iteration,
                        const LoopCells &cells, std::vector<LoopCell> &row) {
   if (cells.hasLabel(label)) {
     row.push_back({label.str(), iteration});
     return true;
   }
-  if (!label.consume_back("B"))
+  bool isFirstHalf = label.ends_with("I");
+  if (!isFirstHalf && !label.ends_with("B"))
     return false;
+  label = label.drop_back();
   std::string flowing = (label + "I").str(), rest = (label + "W").str();
-  if (!cells.hasLabel(flowing) || !cells.hasLabel(rest))
+  if (!cells.hasLabel(rest))
     return false;
-  row.push_back({flowing, iteration});
-  row.push_back({rest, iteration});
+  if (cells.hasLabel(flowing))
+    row.push_back({flowing, iteration});
+  if (!isFirstHalf)
+    row.push_back({rest, iteration});
   return true;
 }
 

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "InlineBody.h"
 #include "LoopOrder.h"
 #include "Schedules.h"
 #include "SplitBody.h"
@@ -168,8 +169,11 @@ LogicalResult BackwardSplitter::split(CallOp call,
     return fail(call, label,
                 "'" + callee.getSymName().str() +
                     "' is not written for one shard; run pw-partition first");
+  FailureOr<OwningOpRef<func::FuncOp>> whole = inlineBody(callee, symbols);
+  if (failed(whole))
+    return failure();
   SplitBody halves;
-  std::string reason = splitBody(callee, isFirst, findKept(call), halves);
+  std::string reason = splitBody(**whole, isFirst, findKept(call), halves);
   if (!reason.empty())
     return fail(call, label, reason);
   for (BodyHalf *half : {&halves.first, &halves.second}) {
@@ -218,9 +222,18 @@ LogicalResult BackwardSplitter::split(StringAttr label,
         bits[index] = output.use_empty();
         isAny |= output.use_empty();
       }
-  if (!isAny)
-    return fail(calls.front(), label,
-                "other slices and calls need none of its results");
+  // The call is a second half as a whole if others wait for none of its
+  // results.
+  if (!isAny) {
+    StringRef stage = label.getValue().drop_back();
+    for (CallOp call : calls)
+      call.setLabel((stage + "W").str());
+    CallOp first = calls.front();
+    first.emitRemark() << "'" << label.getValue() << "' becomes '" << stage
+                       << "W' as a whole: other slices and calls need none of "
+                          "its results";
+    return success();
+  }
   bool isAnySecond = llvm::any_of(
       flowing, [](const llvm::BitVector &bits) { return !bits.all(); });
   if (!isAnySecond)

@@ -90,7 +90,7 @@ class Pipelines(unittest.TestCase):
         plain = None
         orders = set()
         with pw.Session("1x1x2") as session:
-            for schedule in (None, "gpipe", "1f1b", "eager-1f1b"):
+            for schedule in (None, "gpipe", "1f1b", "eager-1f1b", "zb-h1"):
                 step = pipeline(schedule)
                 plan = step.compile(*self.arguments, topology=session.topology)
                 orders.add(plan.order)
@@ -100,7 +100,7 @@ class Pipelines(unittest.TestCase):
                 plain = plain or got
                 for name, value in got.items():
                     np.testing.assert_array_equal(value, plain[name], f"{schedule} {name}")
-        self.assertEqual(len(orders), 4)
+        self.assertEqual(len(orders), 5)
         self.assertIn("", orders)
 
     def test_order_of_a_file(self) -> None:

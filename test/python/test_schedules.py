@@ -41,10 +41,11 @@ class Schedules(unittest.TestCase):
             path.write_text(GPIPE, encoding="utf-8")
             plans = [
                 pw.compile(LOOP, "1x1x1", schedule=name)
-                for name in ("gpipe", "1f1b", f"@{path}")
+                for name in ("gpipe", "1f1b", f"@{path}", "zb-h1")
             ]
         self.assertEqual(
-            [plan.order for plan in plans], [GPIPE, "0F0,0B0,0F1,0B1,0F2,0B2\n", GPIPE]
+            [plan.order for plan in plans],
+            [GPIPE, "0F0,0B0,0F1,0B1,0F2,0B2\n", GPIPE, "0F0,0W0,0F1,0W1,0F2,0W2\n"],
         )
         self.assertEqual(plans[1].report["orders"][0]["schedule"], "1f1b")
         self.assertEqual(pw.Plan.parse(bytes(plans[0])).order, "")
@@ -62,7 +63,6 @@ class Schedules(unittest.TestCase):
     def test_what_does_not_fit(self) -> None:
         for options, message in (
             ({"schedule": "fastest"}, "there is no schedule 'fastest'"),
-            ({"schedule": "zb-h1"}, "no call with label '0I', which schedule 'zb-h1' needs"),
             ({"schedule": "@/no/file"}, "'/no/file', which cannot be read"),
             ({"label_costs": "*X=1ms"}, r"cost '\*X=1ms' fits the label of no call"),
             ({"label_costs": "0F"}, "cost '0F' is not a pattern of labels and a time"),

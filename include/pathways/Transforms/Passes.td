@@ -329,7 +329,8 @@ def SplitBackward : Pass<"pw-split-backward", "::mlir::ModuleOp"> {
     such as `2B` by two calls of new functions, if the loop has no such halves. `2I` is
     what calls with other labels and other slices need in the same iteration, directly or
     through moves; `2W` is the rest, such as gradients of weights. If nobody needs
-    anything, `2I` is the results that have no use. A file of orders has halves of the
+    anything, `2I` is the results that have no use, or else the whole call is `2W`, and a
+    remark says so. A file of orders has halves of the
     stages for which it has cells of `I` or `W`.
 
     The function is cut where the fewest bytes are kept between the halves: values that
@@ -347,8 +348,7 @@ def SplitBackward : Pass<"pw-split-backward", "::mlir::ModuleOp"> {
     ```
 
     Bodies have to be written for one shard, as after `pw-partition`. Fails with an error
-    at a call that has to be split but cannot be: if all results, or none of them, are
-    for others, if an operation of its body has effects beside its results, or if both
+    at a call that has to be split but cannot be: if all results are for others, if an operation of its body has effects beside its results, or if both
     halves need a value that is not a tensor.
   }];
   let options = [

@@ -6,20 +6,6 @@
 pw.slice @s mesh <"d" = 1>
 !x = !pw.array<4xf32, @s, [{}]>
 func.func private @f(%x: tensor<4xf32>) -> tensor<4xf32> { return %x : tensor<4xf32> }
-pw.program @none(%x: !x) -> !x {
-  %0 = pw.for 2 (%a = %x carried : !x) -> (!x carried) {
-    // expected-error@+1 {{with label '0B' cannot be split into '0I' and '0W', which schedule 'zb-h1' needs: other slices and calls need none of its results}}
-    %1 = pw.call @f(%a) label "0B" : (!x) -> !x
-    pw.yield %1 : !x
-  }
-  pw.return %0 : !x
-}
-
-// -----
-
-pw.slice @s mesh <"d" = 1>
-!x = !pw.array<4xf32, @s, [{}]>
-func.func private @f(%x: tensor<4xf32>) -> tensor<4xf32> { return %x : tensor<4xf32> }
 pw.program @all(%x: !x) -> !x {
   %0 = pw.for 2 (%a = %x carried : !x) -> (!x carried) {
     // expected-error@+1 {{with label '1B' cannot be split into '1I' and '1W', which schedule 'zb-h1' needs: other slices and calls need all of its results}}
