@@ -69,6 +69,8 @@ class Seeds:
         assert seed.type == SEED, seed.type
         self.function, self.seed = function, seed
         self.count = 0
+        # The counter of the first operation; None: 0.
+        self.first: Value | None = None
         self.counters: dict[Hashable, int] = {}
 
     def begin(self) -> None:
@@ -89,7 +91,17 @@ class Seeds:
     def _state(self, counter: int) -> Value:
         f = self.function
         key = f.reshape(self.seed, (1,))
-        return f.concatenate([key, f.constant(counter, "ui64", (1,))], 0)
+        number = f.constant(counter, "ui64", (1,))
+        if self.first is not None:
+            number = f.binary("add", number, f.reshape(self.first, (1,)))
+        return f.concatenate([key, number], 0)
+
+    def firsts(self, iterations: int, draws: int) -> Value:
+        """Returns the counters of the first operation of each iteration, ui64, where each
+        one has `draws` operations."""
+        counters = [i * draws * _PER_OPERATION % (1 << 64) for i in range(iterations)]
+        data = b"".join(counter.to_bytes(8, "little") for counter in counters)
+        return self.function.constant_bytes(data, Type((iterations,), "ui64"))
 
     def next(self) -> Value:
         """Returns the seed of the next step."""

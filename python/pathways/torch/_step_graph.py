@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import torch
+import torch.utils._pytree as pytree
 from torch.fx.graph_module import GraphModule
 from torch.fx.node import Node
 from torch.overrides import TorchFunctionMode
@@ -23,6 +24,7 @@ from torch.overrides import TorchFunctionMode
 from pathways._stablehlo import Type
 from pathways.torch._errors import TraceError
 from pathways.torch._lines import graph_of
+from pathways.torch._lower import type_of
 from pathways.torch._registry import DTYPES
 from pathways.torch._trace import Captured, capture, named_tensors, tensors_of
 
@@ -53,6 +55,14 @@ class StepGraph(NamedTuple):
     @property
     def module(self) -> GraphModule:
         return self.captured.module
+
+    @property
+    def loss_type(self) -> Type:
+        (output,) = (n for n in self.module.graph.nodes if n.op == "output")
+        leaves = pytree.tree_flatten(output.args[0])[0]
+        found = type_of(leaves[self.results[0]])
+        assert found is not None
+        return found
 
     def stages(self) -> dict[str, int]:
         """The stage of each tensor: that of the first operation that reads it."""

@@ -37,6 +37,7 @@ from pathways.torch._training_program import (
     SEED_NAME,
     EvalProgram,
     Layout,
+    Pipeline,
     StepProgram,
     eval_program,
     step_program,
@@ -58,11 +59,30 @@ class StepResult(NamedTuple):
     loss: Array
 
 
+def make_pipeline(schedule: Any, recompute: Any) -> Pipeline | None:
+    """Returns the options for the order of micro-batches, or None without a schedule."""
+    patterns = (recompute,) if isinstance(recompute, str) else tuple(recompute)
+    if schedule is None:
+        if patterns:
+            raise ValueError(
+                f"recompute is {list(patterns)}, but there is no schedule; give schedule="
+            )
+        return None
+    if not isinstance(schedule, str):
+        raise TypeError(f"the schedule is a name or @ and a path, not {schedule!r}")
+    if not schedule:
+        raise ValueError("the schedule is empty; give its name, or @ and a path")
+    return Pipeline(schedule, patterns)
+
+
 def slice_layout(
-    on: Any, split: Mapping[str, Any] | None, batch: str | Sequence[str] | None, stages: int
+    on: Any,
+    split: Mapping[str, Any] | None,
+    batch: str | Sequence[str] | None,
+    stages: int,
 ) -> Layout:
     """Returns the layout for slices, each with a name and axes, for axes alone, or None,
-    which is one device."""
+    which is one device. A slice may be that of several stages."""
     given = list(on) if isinstance(on, (list, tuple)) else [on]
     if stages > 1 and len(given) != stages:
         raise ValueError(
@@ -87,10 +107,14 @@ def slice_layout(
             axes = {str(axis): int(size) for axis, size in (one or {}).items()}
             slices.append(Slice(f"stage{len(slices)}", apart_from=before, **axes))
     names = [slice.name for slice in slices]
+    different: list[Slice] = []
+    for slice in slices:
+        if not any(slice == other and slice.same_as(other) for other in different):
+            different.append(slice)
     meshes = [slice.axes for slice in slices]
     if len(set(meshes)) > 1:
         raise ValueError(f"the slices of a step have equal axes, not {meshes}")
-    if len(set(names)) < len(names):
+    if len(set(names)) < len(different):
         raise ValueError(f"two slices have the same name: {names}")
     axes_of = dict(meshes[0])
     along = (batch,) if isinstance(batch, str) else tuple(batch or ())
@@ -103,7 +127,7 @@ def slice_layout(
     return Layout(
         meshes[0],
         tuple(names) if stages > 1 else (),
-        islands(slices),
+        islands(different),
         dict(split or {}),
         along,
     )
@@ -123,19 +147,26 @@ class TrainStep:
         clip_norm: float | None,
         autocast: torch.dtype | None,
         seed: int,
+        pipeline: Pipeline | None = None,
     ) -> None:
         self.module, self.loss, self.optimizer = module, loss, optimizer
         self.layout, self.cuts, self.micro_batches = layout, cuts, micro_batches
         self.clip_norm, self.autocast, self.seed = clip_norm, autocast, seed
+        self.pipeline = pipeline
         self.rules = as_optimizers(optimizer, dict(module.named_parameters()))
         if not self.rules:
             raise ValueError("the optimizer has no parameter that requires gradients")
+
+    @property
+    def is_cut(self) -> bool:
+        """True if the inputs are cut into micro-batches."""
+        return self.micro_batches > 1 or self.pipeline is not None
 
     def trace(self, *inputs: Any) -> StepProgram:
         """Returns the program for inputs of these types, as text."""
         types = self._types(inputs)
         parts = [Type((t.shape[0] // self.micro_batches, *t.shape[1:]), t.element)
-                 if self.micro_batches > 1 else t for t in types]  # fmt: skip
+                 if self.is_cut else t for t in types]  # fmt: skip
         graph = capture_step(
             self.module, self.loss, parts, list(self.rules), self.cuts, self.autocast
         )
@@ -148,6 +179,7 @@ class TrainStep:
             self.layout,
             self.micro_batches,
             self.clip_norm,
+            self.pipeline,
         )
 
     def compile(
@@ -184,7 +216,7 @@ class TrainStep:
                     f"input {i} is a {type(x).__name__}, expected a tensor or an array"
                 )
             shape, dtype = known
-            if self.micro_batches > 1 and (not shape or shape[0] % self.micro_batches):
+            if self.is_cut and (not shape or shape[0] % self.micro_batches):
                 raise InvalidArgument(
                     f"input {i} has the shape {tuple(shape)}, whose first dimension "
                     f"{self.micro_batches} micro-batches do not divide"
@@ -406,6 +438,8 @@ def train_step(
     batch: str | Sequence[str] | None = None,
     cut: Sequence[str] = (),
     micro_batches: int = 1,
+    schedule: str | None = None,
+    recompute: str | Sequence[str] = (),
     clip_norm: float | None = None,
     autocast: torch.dtype | str | None = None,
     seed: int = 0,
@@ -423,8 +457,12 @@ def train_step(
     cut, in their first dimension.
 
     `cut` names submodules at whose first call a new stage begins; `on` is then a list with
-    a slice for each stage, each on an island of its own. `micro_batches` is the number of
-    equal parts of a batch whose gradients are accumulated; the loss is the mean of theirs.
+    a slice for each stage, each on an island of its own; several stages may be on one
+    pw.Slice. `micro_batches` is the number of equal parts of a batch whose gradients are
+    accumulated; the loss is the mean of theirs. `schedule` is the order in which the
+    slices run the micro-batches: a name, or "@" and the path of a file of orders, for
+    calls with labels such as "2F" and "2B", of stages from 0. `recompute` are patterns of
+    labels of forward calls that run again instead of keeping what the backward call reads.
     `clip_norm` is the largest norm of all gradients together. `autocast` is the type of
     torch.autocast, such as torch.bfloat16 or "bf16". `seed` begins the random numbers.
 
@@ -451,6 +489,12 @@ def train_step(
         autocast = elements[autocast]
     if autocast not in (None, torch.bfloat16):
         raise ValueError(f"autocast is {autocast}, but on CPUs it is torch.bfloat16 only")
+    pipeline = make_pipeline(schedule, recompute)
+    if pipeline is not None and not cuts:
+        raise ValueError(
+            f"the schedule is {schedule!r}, but there is one stage; cut=[...] says where "
+            "others begin"
+        )
     layout = slice_layout(on, split, batch, len(cuts) + 1)
     names = list(named_tensors(module))
     try:
@@ -458,5 +502,14 @@ def train_step(
     except TraceError as error:
         raise ValueError(str(error)) from None
     return TrainStep(
-        module, loss, optimizer, layout, cuts, micro_batches, clip_norm, autocast, seed
+        module,
+        loss,
+        optimizer,
+        layout,
+        cuts,
+        micro_batches,
+        clip_norm,
+        autocast,
+        seed,
+        pipeline,
     )

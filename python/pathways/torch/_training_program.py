@@ -25,7 +25,7 @@ from pathways.torch._lower import lower_graph
 from pathways.torch._optimizers import PER_STEP, Optimizer, apply
 from pathways.torch._registry import element_of
 from pathways.torch._seeds import SEED, Seeds
-from pathways.torch._step_graph import STAGE, StepGraph, capture_eval
+from pathways.torch._step_graph import STAGE, Stage, StepGraph, capture_eval
 from pathways.torch._trace import path_name, sharding_of
 from pathways.torch.ops._parts import add, full, multiply, scale, total, wide
 
@@ -133,15 +133,38 @@ def state_of(
     return state
 
 
+class Pipeline(NamedTuple):
+    """The order of the micro-batches of a step: the name of a schedule, or "@" and the
+    path of a file of orders; and patterns of the labels that run again."""
+
+    schedule: str
+    recompute: tuple[str, ...] = ()
+
+    def is_recomputed(self, label: str) -> bool:
+        return any(fnmatch.fnmatchcase(label, pattern) for pattern in self.recompute)
+
+    def check(self, labels: Sequence[str]) -> None:
+        """Raises TraceError for a pattern that fits no label."""
+        for pattern in self.recompute:
+            if not any(fnmatch.fnmatchcase(label, pattern) for label in labels):
+                raise TraceError(
+                    f"recompute of {pattern!r} fits no label of a forward call; there are "
+                    f"{', '.join(labels)}"
+                )
+
+
 class _Marks:
     """Marks operations with the slice and the label of their stage."""
 
     def __init__(self, f: Function, slices: Sequence[str]) -> None:
         self.f, self.slices = f, slices
 
-    def enter(self, stage: int, label: str | None = None) -> None:
+    def enter(
+        self, stage: int, label: str | None = None, recompute: bool = False
+    ) -> None:
         if self.slices:
-            self.f.enter_stage(self.slices[min(stage, len(self.slices) - 1)], label)
+            slice = self.slices[min(stage, len(self.slices) - 1)]
+            self.f.enter_stage(slice, label, recompute)
 
     def leave(self) -> None:
         self.f.enter_stage(None)
@@ -157,6 +180,17 @@ class _Marks:
 
         return before
 
+    def of_stages(self, pipeline: Pipeline) -> Callable[[Node], None]:
+        """Marks the operations of one iteration with labels such as "2F" and "2B"."""
+
+        def before(node: Node) -> None:
+            stage = node.meta.get(STAGE, Stage(0, False))
+            label = f"{stage.number}{'B' if stage.is_backward else 'F'}"
+            again = not stage.is_backward and pipeline.is_recomputed(label)
+            self.enter(stage.number, label, again)
+
+        return before
+
 
 def step_program(
     title: str,
@@ -166,6 +200,7 @@ def step_program(
     layout: Layout,
     micro_batches: int,
     clip_norm: float | None,
+    pipeline: Pipeline | None = None,
 ) -> StepProgram:
     """Writes the program of a step. `inputs` have the types of a whole batch, of which
     `graph` takes one micro-batch."""
@@ -185,7 +220,16 @@ def step_program(
     seeds = Seeds(f, values[SEED_NAME]) if has_seed else None
     marks = _Marks(f, layout.slices)
 
-    loss, gradients = _passes(f, graph, values, data, layout, marks, micro_batches, seeds)
+    if pipeline is None:
+        loss, gradients = _passes(
+            f, graph, values, data, layout, marks, micro_batches, seeds
+        )
+    else:
+        loss, gradients = _scheduled_passes(
+            f, graph, values, data, layout, micro_batches, seeds, pipeline
+        )
+    if micro_batches > 1:
+        loss, gradients = _means(f, graph, layout, marks, micro_batches, loss, gradients)
     stages = graph.stages() if layout.slices else {}
     if clip_norm is not None:
         gradients = _clipped(f, gradients, clip_norm, stages, marks)
@@ -224,7 +268,7 @@ def _passes(
     micro_batches: int,
     seeds: Seeds | None,
 ) -> tuple[Value, dict[str, Value]]:
-    """Computes the loss and the gradients, means over the micro-batches. Buffers that
+    """Computes the sums of losses and gradients over the micro-batches. Buffers that
     change get their new values in `values`."""
     loss: Value | None = None
     sums: dict[str, Value] = {}
@@ -248,13 +292,103 @@ def _passes(
         for name, value in zip(graph.changed, results[1 + len(graph.trained) :]):
             values[name] = value
     assert loss is not None
-    if micro_batches > 1:
-        loss = scale(f, loss, 1 / micro_batches)
-        for name, gradient in sums.items():
-            marks.enter(stages.get(name, 0))
-            sums[name] = scale(f, gradient, 1 / micro_batches)
-        marks.leave()
     return loss, sums
+
+
+def _means(
+    f: Function,
+    graph: StepGraph,
+    layout: Layout,
+    marks: _Marks,
+    micro_batches: int,
+    loss: Value,
+    sums: Mapping[str, Value],
+) -> tuple[Value, dict[str, Value]]:
+    """Returns the means of the loss and of the gradients."""
+    stages = graph.stages() if layout.slices else {}
+    means = {}
+    loss = scale(f, loss, 1 / micro_batches)
+    for name, gradient in sums.items():
+        marks.enter(stages.get(name, 0))
+        means[name] = scale(f, gradient, 1 / micro_batches)
+    marks.leave()
+    return loss, means
+
+
+def _scheduled_passes(
+    f: Function,
+    graph: StepGraph,
+    values: dict[str, Value],
+    data: Sequence[Value],
+    layout: Layout,
+    micro_batches: int,
+    seeds: Seeds | None,
+    pipeline: Pipeline,
+) -> tuple[Value, dict[str, Value]]:
+    """Computes what `_passes` does by a loop over the micro-batches, whose calls have the
+    labels of their stages. The sums and the buffers that change are carried."""
+    stages = graph.stages()
+    nodes = graph.module.graph.nodes
+    count = 1 + max(node.meta[STAGE].number for node in nodes if STAGE in node.meta)
+    pipeline.check([f"{stage}F" for stage in range(count)])
+    stacked = [_stacked(f, x, micro_batches, layout) for x in data]
+    # Minus zero plus x is x in all its bits, as if there were no sum before.
+    begins = {name: full(f, values[name], -0.0) for name in graph.trained}
+    loss_type = graph.loss_type
+    begin_loss = f.constant(-0.0, loss_type.element)
+    body = f.module.function("micro_batch", f)
+    loss_sum = body.argument(loss_type)
+    sums = {name: body.argument(begins[name].type) for name in graph.trained}
+    now = dict(values)
+    for name in graph.changed:
+        now[name] = body.argument(values[name].type)
+    part = [body.argument(x.type.with_shape(x.shape[1:])) for x in stacked]
+    own_seeds = None
+    if seeds is not None:
+        own_seeds = Seeds(body, values[SEED_NAME])
+        own_seeds.first = body.argument(SEED)
+    marks = _Marks(body, layout.slices)
+    results = lower_graph(
+        graph.module,
+        body,
+        [*(now[name] for name in graph.tensors), *part],
+        seed=own_seeds,
+        before=marks.of_stages(pipeline),
+    )
+    results = [results[place] for place in graph.results]
+    marks.enter(count - 1, f"{count - 1}F")
+    outputs = [add(body, loss_sum, results[0])]
+    for name, gradient in zip(graph.trained, results[1:]):
+        stage = stages.get(name, 0)
+        marks.enter(stage, f"{stage}B")
+        outputs.append(add(body, sums[name], gradient))
+    marks.leave()
+    outputs += results[1 + len(graph.trained) :]
+    body.returns(outputs)
+    carried = [begin_loss, *begins.values(), *(values[name] for name in graph.changed)]
+    operands = [(value, "carried") for value in carried]
+    operands += [(value, "stepped") for value in stacked]
+    if own_seeds is not None:
+        assert seeds is not None
+        operands.append((seeds.firsts(micro_batches, own_seeds.count), "stepped"))
+    made = f.loop(
+        body,
+        micro_batches,
+        operands,
+        [(value.type, "carried") for value in outputs],
+        pipeline.schedule,
+    )
+    values.update(zip(graph.changed, made[1 + len(begins) :]))
+    return made[0], dict(zip(begins, made[1:]))
+
+
+def _stacked(f: Function, x: Value, count: int, layout: Layout) -> Value:
+    """Returns the micro-batches of `x` in a new leading dimension."""
+    stacked = f.reshape(x, (count, x.shape[0] // count, *x.shape[1:]))
+    sharding = layout.batch_sharding(x.type)
+    if sharding is None:
+        return stacked
+    return f.constrain(stacked, Sharding(((), *sharding.dims)))
 
 
 def _micro_batch(f: Function, x: Value, index: int, count: int, layout: Layout) -> Value:
