@@ -65,7 +65,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   FUZZ_CHECK(IsSame(issues, VerifyPlan(plan, blob_bytes, options)));
   FUZZ_CHECK(IssuesToStatus(plan, issues).ok() == issues.empty());
   for (const PlanIssue& issue : issues) {
-    FUZZ_CHECK(issue.rule >= 1 && issue.rule <= 10 && !issue.message.empty());
+    FUZZ_CHECK(issue.rule >= 1 && issue.rule <= 11 && !issue.message.empty());
   }
   if (issues.empty()) CheckGood(plan);
   // Plans go to other processes in this form.
