@@ -203,6 +203,19 @@ void LoopChecker::CheckName(uint32_t number) {
           ", but is another name of ", context_.BufferText(other),
           " with slice ", of.slice(), " and layout ", of.layout());
   };
+  // A name states the place of the buffer of the loop that it is for.
+  auto check_place = [&](uint32_t other) {
+    check_same(other);
+    const proto::Buffer& of = context_.buffer(other);
+    if (of.offset() != buffer.offset() || of.bytes() != buffer.bytes() ||
+        of.slot_stride() != buffer.slot_stride() ||
+        of.credits() != buffer.credits() || of.memory() != buffer.memory())
+      add(" is at ", buffer.offset(), " with ", buffer.credits(),
+          " credits of ", buffer.bytes(), " bytes by ", buffer.slot_stride(),
+          ", but is another name of ", context_.BufferText(other), " at ",
+          of.offset(), " with ", of.credits(), " credits of ", of.bytes(),
+          " bytes by ", of.slot_stride());
+  };
   if (buffer.last_of() != 0) {
     const uint32_t last = buffer.last_of() - 1;
     if (buffer.loop() != 0 || buffer.initial() != 0 || buffer.next() != 0)
@@ -211,7 +224,7 @@ void LoopChecker::CheckName(uint32_t number) {
     if (context_.buffer(last).loop() == 0 || IsName(last))
       return add(" names the last iteration of ", context_.BufferText(last),
                  ", which is not a buffer of a loop");
-    return check_same(last);
+    return check_place(last);
   }
   if (buffer.loop() == 0 || buffer.initial() == 0 || buffer.next() == 0)
     return add(" is carried, expected a loop, an initial and a next buffer");
@@ -226,7 +239,7 @@ void LoopChecker::CheckName(uint32_t number) {
                context_.BufferText(next),
                ", which is not a buffer of that loop");
   check_same(initial);
-  check_same(next);
+  check_place(next);
 }
 
 void LoopChecker::CheckUses() {

@@ -389,6 +389,10 @@ const LoopFault kFaults[] = {
      }},
     {"OtherLayout", 11, "but is another name of buffer 'sum'",
      [](proto::Plan* p) { Edit(p).Buffer("total")->set_layout(0); }},
+    {"OtherPlace", 11, "is at 128 with 1 credits of 128 bytes by 0",
+     [](proto::Plan* p) { Edit(p).Buffer("total")->set_offset(128); }},
+    {"NoCredits", 11, "with 0 credits of 128 bytes by 0, but is another name",
+     [](proto::Plan* p) { Edit(p).Buffer("before")->set_credits(0); }},
     {"LastOfOuter", 11, "which is not a buffer of a loop",
      [](proto::Plan* p) {
        Edit edit(p);
@@ -457,7 +461,10 @@ const LoopFault kFaults[] = {
     {"RowsBesideTheWhole", 7, "expected the same bytes",
      [](proto::Plan* p) { Edit(p).Buffer("x.parts")->set_offset(1 << 20); }},
     {"NotInPlace", 7, "expected the same bytes",
-     [](proto::Plan* p) { Edit(p).Buffer("sum")->set_offset(1 << 20); }},
+     [](proto::Plan* p) {
+       for (const char* name : {"before", "sum", "total"})
+         Edit(p).Buffer(name)->set_offset(1 << 20);
+     }},
 };
 
 class LoopFaultTest : public ::testing::TestWithParam<LoopFault> {};
