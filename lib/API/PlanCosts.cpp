@@ -106,7 +106,11 @@ Result<PlanCosts> Plan::costs(const CostOptions &options) const {
     return makeError(ErrorCode::kInvalidArgument, topology.status());
   if (absl::Status status = CheckPlan(state->data); !status.ok())
     return makeError(ErrorCode::kInvalidArgument, status);
-  const proto::Plan tables = WithoutLoops(state->data.tables);
+  proto::Plan withoutLoops;
+  if (!state->data.tables.loops().empty())
+    withoutLoops = WithoutLoops(state->data.tables);
+  const proto::Plan &tables =
+      state->data.tables.loops().empty() ? state->data.tables : withoutLoops;
   if (absl::Status status = CheckFits(tables, *topology); !status.ok())
     return makeError(ErrorCode::kRefused, status);
   PlanCosts costs;

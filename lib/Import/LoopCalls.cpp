@@ -104,16 +104,20 @@ LogicalResult LoopCallReader::readBody() {
   return success();
 }
 
+/// Returns the use that `attribute` states; none if it states another one.
+static std::optional<LoopUse> parseUse(Attribute attribute) {
+  auto word = dyn_cast<StringAttr>(attribute);
+  return llvm::StringSwitch<std::optional<LoopUse>>(word ? word.strref() : "")
+      .Case("carried", LoopUse::Carried)
+      .Case("stepped", LoopUse::Stepped)
+      .Case("stepped reversed", LoopUse::Reversed)
+      .Default(std::nullopt);
+}
+
 LogicalResult LoopCallReader::readOperands(ArrayAttr words) {
   for (Attribute attribute : words) {
-    auto word = dyn_cast<StringAttr>(attribute);
-    auto use =
-        llvm::StringSwitch<std::optional<LoopUse>>(word ? word.strref() : "")
-            .Case("carried", LoopUse::Carried)
-            .Case("stepped", LoopUse::Stepped)
-            .Case("stepped reversed", LoopUse::Reversed)
-            .Default(std::nullopt);
-    if (!use && (!word || word != "captured"))
+    std::optional<LoopUse> use = parseUse(attribute);
+    if (!use && attribute != StringAttr::get(op.getContext(), "captured"))
       return fail("takes an operand as " + toText(attribute) +
                   R"(; expected "carried", "stepped", "stepped reversed" or )"
                   R"("captured")");
@@ -124,13 +128,7 @@ LogicalResult LoopCallReader::readOperands(ArrayAttr words) {
 
 LogicalResult LoopCallReader::readResults(ArrayAttr words) {
   for (Attribute attribute : words) {
-    auto word = dyn_cast<StringAttr>(attribute);
-    auto use =
-        llvm::StringSwitch<std::optional<LoopUse>>(word ? word.strref() : "")
-            .Case("carried", LoopUse::Carried)
-            .Case("stepped", LoopUse::Stepped)
-            .Case("stepped reversed", LoopUse::Reversed)
-            .Default(std::nullopt);
+    std::optional<LoopUse> use = parseUse(attribute);
     if (!use)
       return fail("makes a result as " + toText(attribute) +
                   R"(; expected "carried", "stepped" or "stepped reversed")");

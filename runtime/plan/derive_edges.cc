@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
+#include "runtime/plan/occupants.h"
 #include "runtime/plan/tables.h"
 
 namespace pathways {
@@ -45,40 +46,6 @@ std::vector<Use> FindUses(const proto::Plan& plan) {
   return uses;
 }
 
-// The buffer in each byte range, as buffers enter one after the other.
-class RangeOwners {
- public:
-  // Assigns [begin, end) to `buffer`; calls `replaced` with each buffer that it
-  // takes bytes from, possibly several times.
-  template <typename F>
-  void Enter(uint64_t begin, uint64_t end, uint32_t buffer, F replaced) {
-    Split(begin);
-    Split(end);
-    auto first = ranges_.lower_bound(begin);
-    auto last = ranges_.lower_bound(end);
-    for (auto it = first; it != last; ++it) replaced(it->second.second);
-    ranges_.erase(first, last);
-    ranges_[begin] = {end, buffer};
-  }
-  // End and buffer of each range, by begin.
-  const std::map<uint64_t, std::pair<uint64_t, uint32_t>>& ranges() const {
-    return ranges_;
-  }
-
- private:
-  void Split(uint64_t at) {
-    auto it = ranges_.upper_bound(at);
-    if (it == ranges_.begin()) return;
-    auto [end, buffer] = (--it)->second;
-    if (it->first < at && at < end) {
-      it->second.first = at;
-      ranges_[at] = {end, buffer};
-    }
-  }
-
-  std::map<uint64_t, std::pair<uint64_t, uint32_t>> ranges_;
-};
-
 // A buffer with the action that lets it into its bytes.
 struct Entry {
   uint32_t action = 0;
@@ -99,13 +66,13 @@ void AppendTurns(std::vector<Entry> entries, std::vector<MemoryTurn>* turns) {
     if (known.insert({before, after}).second)
       turns->push_back({before, after, is_later});
   };
-  RangeOwners last;
+  Occupants last;
   for (const Entry& entry : entries)
     last.Enter(entry.begin, entry.end, entry.buffer, [&](uint32_t before) {
       add(before, entry.buffer, /*is_later=*/false);
     });
-  // The first owner of each byte is the last one in reverse order.
-  RangeOwners first;
+  // The first occupant of each byte is the last one in reverse order.
+  Occupants first;
   for (size_t i = entries.size(); i-- > 0;)
     first.Enter(entries[i].begin, entries[i].end, entries[i].buffer,
                 [](uint32_t) {});

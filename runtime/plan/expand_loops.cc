@@ -30,9 +30,9 @@ namespace {
 // A graph of the iterations of a loop, and of what each waits for.
 class Sequencer {
  public:
-  Sequencer(const proto::Plan& plan, int loop)
+  Sequencer(const proto::Plan& plan, const LoopTables& tables, int loop)
       : plan_(plan),
-        tables_(plan),
+        tables_(tables),
         loop_(plan.loops(loop)),
         number_(static_cast<uint32_t>(loop) + 1),
         first_(tables_.FirstAction(number_)),
@@ -74,7 +74,7 @@ class Sequencer {
   std::vector<LoopFiring> FindCircle(const std::vector<uint32_t>& left) const;
 
   const proto::Plan& plan_;
-  const LoopTables tables_;
+  const LoopTables& tables_;
   const proto::Loop& loop_;
   const uint32_t number_;
   const uint32_t first_;
@@ -97,13 +97,11 @@ void Sequencer::AddData() {
 
 // Adds what waits until the users of a place have left it.
 void Sequencer::AddTurns() {
-  for (int b = 0; b < plan_.buffers_size(); ++b) {
-    const proto::Buffer& buffer = plan_.buffers(b);
-    const uint32_t number = static_cast<uint32_t>(b);
-    if (buffer.loop() != number_ || IsName(buffer) ||
-        !tables_.IsInside(tables_.WriterOf(number)))
-      continue;
-    // Whoever takes the memory of an operand waits for its other readers.
+  for (uint32_t number : tables_.BuffersOf(number_)) {
+    const proto::Buffer& buffer = plan_.buffers(static_cast<int>(number));
+    if (!tables_.IsInside(tables_.WriterOf(number))) continue;
+    // An action that takes the memory of an operand waits for the other readers
+    // of the operand.
     const LoopTables::Alias* alias = tables_.AliasOf(number);
     if (alias != nullptr) {
       const LoopTables::Content content = tables_.ContentOf(alias->operand);
@@ -128,10 +126,11 @@ void Sequencer::AddTurns() {
 
 void Sequencer::AddOrder() {
   std::map<uint32_t, uint32_t> last;  // node, by slice
-  ForEachCell(loop_, [&](uint32_t slice, uint32_t gang, uint32_t iteration) {
-    const uint32_t node = Node(gang, iteration);
+  ForEachCell(loop_, [&](uint32_t slice, uint32_t gang, uint64_t iteration) {
+    const uint32_t node = Node(gang, static_cast<uint32_t>(iteration));
     auto [it, is_first] = last.try_emplace(slice, node);
     if (!is_first) WaitOnce(std::exchange(it->second, node), node);
+    return true;
   });
 }
 
@@ -369,8 +368,14 @@ void Expander::SetEnds() {
 
 }  // namespace
 
-LoopSequence SequenceLoop(const proto::Plan& plan, int loop) {
-  return Sequencer(plan, loop).Run();
+std::vector<LoopSequence> SequenceLoops(const proto::Plan& plan) {
+  const LoopTables tables(plan);
+  std::vector<LoopSequence> sequences;
+  for (int loop = 0; loop < plan.loops_size(); ++loop) {
+    sequences.push_back(Sequencer(plan, tables, loop).Run());
+    if (!sequences.back().circle.empty()) break;
+  }
+  return sequences;
 }
 
 ExpandedPlan ExpandLoops(const proto::Plan& plan,
@@ -379,11 +384,7 @@ ExpandedPlan ExpandLoops(const proto::Plan& plan,
 }
 
 proto::Plan WithoutLoops(const proto::Plan& plan) {
-  if (plan.loops().empty()) return plan;
-  std::vector<LoopSequence> sequences;
-  for (int loop = 0; loop < plan.loops_size(); ++loop)
-    sequences.push_back(SequenceLoop(plan, loop));
-  return ExpandLoops(plan, sequences).plan;
+  return ExpandLoops(plan, SequenceLoops(plan)).plan;
 }
 
 }  // namespace pathways

@@ -45,9 +45,9 @@ struct LoopSequence {
   std::vector<LoopFiring> circle;
 };
 
-// Sorts the iterations of loop number `loop`. The plan must obey rules 1 and 11
-// of docs/plan-format.md.
-LoopSequence SequenceLoop(const proto::Plan& plan, int loop);
+// Returns the sorted iterations of each loop, up to the first loop that has a
+// circle. The plan must obey rules 1 and 11 of docs/plan-format.md.
+std::vector<LoopSequence> SequenceLoops(const proto::Plan& plan);
 
 struct ExpandedPlan {
   proto::Plan plan;  // without loops
@@ -63,7 +63,7 @@ ExpandedPlan ExpandLoops(const proto::Plan& plan,
                          const std::vector<LoopSequence>& sequences);
 
 // Returns the plan that hosts run: without loops, and with all edges. The plan
-// must obey all rules.
+// must obey all rules and have loops.
 proto::Plan WithoutLoops(const proto::Plan& plan);
 
 }  // namespace pathways

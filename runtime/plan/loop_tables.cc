@@ -12,12 +12,16 @@ namespace pathways {
 
 LoopTables::LoopTables(const proto::Plan& plan)
     : plan_(plan),
+      buffers_(plan.loops_size()),
       first_(plan.loops_size(), kNone),
       count_(plan.loops_size(), 0),
       writers_(plan.buffers_size(), kNone),
       reads_(plan.buffers_size()),
       aliases_(plan.buffers_size()),
       heirs_(plan.buffers_size(), kNone) {
+  for (int b = 0; b < plan.buffers_size(); ++b)
+    if (plan.buffers(b).loop() != 0 && !IsName(plan.buffers(b)))
+      buffers_[plan.buffers(b).loop() - 1].push_back(static_cast<uint32_t>(b));
   for (int a = 0; a < plan.actions_size(); ++a) {
     const proto::Action& action = plan.actions(a);
     const uint32_t number = static_cast<uint32_t>(a);

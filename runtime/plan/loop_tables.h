@@ -34,13 +34,16 @@ inline uint64_t PlaceOf(const proto::Buffer& buffer, uint32_t iteration) {
 }
 
 // Calls `visit(slice, gang, iteration)` for each cell of a loop, those of a
-// slice in its order.
+// slice in its order, until it returns false. Returns false in that case.
 template <typename F>
-void ForEachCell(const proto::Loop& loop, F visit) {
+bool ForEachCell(const proto::Loop& loop, F visit) {
   for (const proto::OrderRun& run : loop.orders())
     for (uint32_t t = 0; t < run.times(); ++t)
       for (int c = 0; c < run.gangs_size(); ++c)
-        visit(run.slice(), run.gangs(c), run.iterations(c) + t * run.step());
+        if (!visit(run.slice(), run.gangs(c),
+                   run.iterations(c) + uint64_t{t} * run.step()))
+          return false;
+  return true;
 }
 
 // The plan must obey rule 1, and the loops, actions and buffers must refer to
@@ -70,6 +73,10 @@ class LoopTables {
 
   explicit LoopTables(const proto::Plan& plan);
 
+  // Returns the buffers of a loop that are no names.
+  const std::vector<uint32_t>& BuffersOf(uint32_t loop) const {
+    return buffers_[loop - 1];
+  }
   uint32_t FirstAction(uint32_t loop) const { return first_[loop - 1]; }
   uint32_t NumActions(uint32_t loop) const { return count_[loop - 1]; }
   bool IsInside(uint32_t action) const {
@@ -93,11 +100,12 @@ class LoopTables {
 
  private:
   const proto::Plan& plan_;
-  std::vector<uint32_t> first_, count_;   // by loop
-  std::vector<uint32_t> writers_;         // by buffer; kNone: nobody
-  std::vector<std::vector<Read>> reads_;  // by buffer
-  std::vector<Alias> aliases_;            // by result
-  std::vector<uint32_t> heirs_;           // by operand
+  std::vector<std::vector<uint32_t>> buffers_;  // by loop
+  std::vector<uint32_t> first_, count_;         // by loop
+  std::vector<uint32_t> writers_;               // by buffer; kNone: nobody
+  std::vector<std::vector<Read>> reads_;        // by buffer
+  std::vector<Alias> aliases_;                  // by result
+  std::vector<uint32_t> heirs_;                 // by operand
 };
 
 }  // namespace pathways

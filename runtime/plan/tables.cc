@@ -198,24 +198,12 @@ uint64_t SpanBytes(const proto::Buffer& buffer) {
          buffer.bytes();
 }
 
-namespace {
-
-// Returns the offset of the last place that iterations use.
-uint64_t LastOffset(const proto::Buffer& buffer) {
-  if (buffer.iteration_slots() == 0 || buffer.iteration_stride() < 0)
-    return buffer.offset();
-  return buffer.offset() + (uint64_t{buffer.iteration_slots()} - 1) *
-                               static_cast<uint64_t>(buffer.iteration_stride());
-}
-
-}  // namespace
-
 uint64_t SegmentBytes(const proto::Plan& plan, uint32_t slice,
                       proto::MemoryKind memory) {
   uint64_t bytes = 0;
   for (const proto::Buffer& buffer : plan.buffers()) {
     if (buffer.slice() == slice && buffer.memory() == memory)
-      bytes = std::max(bytes, LastOffset(buffer) + SpanBytes(buffer));
+      bytes = std::max(bytes, buffer.offset() + SpanBytes(buffer));
   }
   return bytes;
 }

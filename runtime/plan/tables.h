@@ -67,7 +67,8 @@ uint64_t ShardBytes(const proto::Plan& plan, const proto::Buffer& buffer);
 // checked.
 uint64_t SpanBytes(const proto::Buffer& buffer);
 // Returns the bytes of the memory segment of `slice`, which end with its last
-// buffer; 0 if it has no buffer there. The plan must have passed VerifyPlan.
+// buffer; 0 if it has no buffer there. The plan must have passed VerifyPlan and
+// have no loops.
 uint64_t SegmentBytes(const proto::Plan& plan, uint32_t slice,
                       proto::MemoryKind memory);
 

@@ -38,9 +38,9 @@ class LoopChecker {
     if (context_.issues.empty()) CheckBuffers();
     if (plan_.loops().empty()) return;
     if (context_.issues.empty()) CheckUses();
+    if (context_.issues.empty()) CheckSize();
     if (context_.issues.empty()) CheckOrders();
     if (context_.issues.empty()) CheckEdges();
-    if (context_.issues.empty()) CheckSize();
   }
 
  private:
@@ -294,28 +294,30 @@ void LoopChecker::CheckOrders() {
         return;
       }
     }
-    bool good = true;
-    ForEachCell(loop, [&](uint32_t slice, uint32_t gang, uint32_t iteration) {
-      if (!good) return;
-      const proto::Action& action = context_.action(gang);
-      good = action.kind() == proto::GANG && action.loop() == number &&
-             action.slice() == slice && next[gang] == iteration &&
-             iteration < loop.trips();
-      if (!good) {
-        Add(Subject::kLoop, i, text, " has iteration ", iteration, " of ",
-            context_.ActionText(gang), " in the order of ",
-            context_.SliceText(slice), ", expected iteration ", next[gang],
-            " below ", loop.trips(), " of a gang of the loop on that slice");
-        return;
-      }
-      ++next[gang];
-    });
+    const bool good = ForEachCell(
+        loop, [&](uint32_t slice, uint32_t gang, uint64_t iteration) {
+          const proto::Action& action = context_.action(gang);
+          if (action.kind() == proto::GANG && action.loop() == number &&
+              action.slice() == slice && next[gang] == iteration &&
+              iteration < loop.trips()) {
+            ++next[gang];
+            return true;
+          }
+          Add(Subject::kLoop, i, text, " has iteration ", iteration, " of ",
+              context_.ActionText(gang), " in the order of ",
+              context_.SliceText(slice), ", expected iteration ", next[gang],
+              " below ", loop.trips(), " of a gang of the loop on that slice");
+          return false;
+        });
     if (!good) return;
-    for (int a = 0; a < plan_.actions_size() && !context_.full(); ++a)
-      if (plan_.actions(a).loop() == number &&
-          plan_.actions(a).kind() == proto::GANG && next[a] != loop.trips())
-        Add(Subject::kLoop, i, text, " has ", next[a], " iterations of ",
-            context_.ActionText(a), " in its orders, expected ", loop.trips());
+  }
+  for (int a = 0; a < plan_.actions_size() && !context_.full(); ++a) {
+    const uint32_t loop = plan_.actions(a).loop();
+    if (loop != 0 && plan_.actions(a).kind() == proto::GANG &&
+        next[a] != Loop(loop).trips())
+      Add(Subject::kLoop, loop - 1, LoopText(loop), " has ", next[a],
+          " iterations of ", context_.ActionText(a),
+          " in its orders, expected ", Loop(loop).trips());
   }
 }
 
@@ -384,11 +386,10 @@ void AddCircle(Context* context, int loop,
 void CheckLoops(Context* context) { LoopChecker(context).Run(); }
 
 std::vector<PlanIssue> VerifyExpanded(Context* context) {
-  std::vector<LoopSequence> sequences;
-  for (int loop = 0; loop < context->plan.loops_size(); ++loop) {
-    sequences.push_back(SequenceLoop(context->plan, loop));
-    if (sequences.back().circle.empty()) continue;
-    AddCircle(context, loop, sequences.back().circle);
+  const std::vector<LoopSequence> sequences = SequenceLoops(context->plan);
+  if (!sequences.back().circle.empty()) {
+    AddCircle(context, static_cast<int>(sequences.size()) - 1,
+              sequences.back().circle);
     return std::move(context->issues);
   }
   const ExpandedPlan expanded = ExpandLoops(context->plan, sequences);

@@ -195,7 +195,8 @@ bool LoadProgram(const Options& options, Loaded* loaded, Failure* failure) {
   if (absl::Status s = CheckPlan(loaded->plan); !s.ok()) {
     return Fail(failure, kPlanRefused, absl::StrCat(name, ": ", s.message()));
   }
-  loaded->run_plan = WithoutLoops(loaded->plan.tables);
+  if (!loaded->plan.tables.loops().empty())
+    loaded->without_loops = WithoutLoops(loaded->plan.tables);
   const std::string& program = loaded->plan.tables.header().program();
   // If a file has several programs, the compiler has chosen the requested one.
   if (!options.program.empty() && options.program != program) {
@@ -208,7 +209,7 @@ bool LoadProgram(const Options& options, Loaded* loaded, Failure* failure) {
 }
 
 void Rebind(const PlanSlices& slices, Loaded* loaded) {
-  *loaded->run_plan.mutable_slices() = slices;
+  *loaded->without_loops.mutable_slices() = slices;
   *loaded->plan.tables.mutable_slices() = slices;
   loaded->bytes = SerializePlan(loaded->plan.tables, loaded->plan.blobs);
 }

@@ -27,12 +27,17 @@ namespace pathways::pw_run {
 
 struct Loaded {
   PlanData plan;                              // passed the verifier
-  proto::Plan run_plan;                       // the same without loops
+  proto::Plan without_loops;                  // only if `plan` has loops
   std::string bytes;                          // the plan as a file
   std::vector<std::string> remarks;           // from the compiler, one per line
   std::map<std::string, CodeOrigin> kernels;  // kernels that had no code yet
   std::vector<ReshardText> reshards;          // with --explain-reshard
   std::vector<ImportedText> imported;         // with --explain-import
+
+  // Returns the plan that hosts run.
+  const proto::Plan& run_plan() const {
+    return plan.tables.loops().empty() ? plan.tables : without_loops;
+  }
 };
 
 // A failure of the tool: its message and the exit code.

@@ -112,7 +112,7 @@ class Session {
   bool PrintCosts();
   bool WriteStats();
 
-  const proto::Plan& plan() const { return loaded_.run_plan; }
+  const proto::Plan& plan() const { return loaded_.run_plan(); }
 
   Options options_;
   Failure failure_;

@@ -488,6 +488,19 @@ TEST_P(LoopFaultTest, IsFound) {
 INSTANTIATE_TEST_SUITE_P(Faults, LoopFaultTest, ::testing::ValuesIn(kFaults),
                          [](const auto& info) { return info.param.name; });
 
+// A run of 2^40 cells, of which the second one is wrong.
+TEST(LoopsTest, TheCheckOfAnOrderStopsAtTheFirstWrongCell) {
+  Pipeline pipeline(1, kMaxTrips, /*backward=*/false);
+  proto::OrderRun* run =
+      pipeline.mutable_plan()->mutable_loops(0)->mutable_orders(0);
+  for (int i = 0; i < 1 << 20; ++i) {
+    run->add_gangs(run->gangs(0));
+    run->add_iterations(0);
+  }
+  EXPECT_NE(Issues(pipeline.plan()).find("expected iteration 1 below 1048576"),
+            std::string::npos);
+}
+
 TEST(LoopsTest, LoopsThatGrowTooLargeAreRefused) {
   Pipeline pipeline(4, kMaxTrips, /*backward=*/true);
   EXPECT_NE(
