@@ -348,9 +348,9 @@ namespace {
 /// A graph of the operations of a loop, and of what each waits for.
 class OrderGraph {
 public:
-  OrderGraph(const LoopOrder &order, ArrayRef<LoopNode> nodes)
-      : nodes(nodes), order(order), cells(nodes.size()), waits(nodes.size()),
-        next(nodes.size()) {
+  OrderGraph(ForOp loop, const LoopOrder &order, ArrayRef<LoopNode> nodes)
+      : loop(loop), nodes(nodes), order(order), cells(nodes.size()),
+        waits(nodes.size()), next(nodes.size()) {
     addDataflow();
     findCells();
     addOrder();
@@ -378,6 +378,7 @@ private:
   /// not a call, or if the slice has no labels.
   std::optional<size_t> findRow(unsigned node) const;
 
+  ForOp loop;
   ArrayRef<LoopNode> nodes;
   const LoopOrder &order;
   /// Row and place in the row of each node's cell.
@@ -386,14 +387,16 @@ private:
 };
 
 void OrderGraph::addDataflow() {
-  llvm::DenseMap<Operation *, unsigned> numbers;
+  llvm::DenseMap<std::pair<Operation *, int64_t>, unsigned> numbers;
   for (auto [number, node] : llvm::enumerate(nodes))
-    numbers[node.op] = number;
+    numbers[{node.op, node.iteration}] = number;
   for (auto [number, node] : llvm::enumerate(nodes))
-    for (Value operand : node.op->getOperands())
-      if (Operation *writer = operand.getDefiningOp())
-        if (auto it = numbers.find(writer); it != numbers.end())
-          addWait(it->second, number);
+    for (Value operand : node.op->getOperands()) {
+      auto [value, iteration] = followCarried(loop, operand, node.iteration);
+      auto it = numbers.find({value.getDefiningOp(), iteration});
+      if (it != numbers.end())
+        addWait(it->second, number);
+    }
 }
 
 std::optional<size_t> OrderGraph::findRow(unsigned node) const {
@@ -499,15 +502,46 @@ std::vector<unsigned> OrderGraph::findCircle(ArrayRef<unsigned> sorted) const {
 
 } // namespace
 
-LogicalResult mlir::pathways::applyOrder(ForOp loop, const LoopOrder &order,
-                                         ArrayRef<LoopNode> nodes) {
-  OrderGraph graph(order, nodes);
-  std::vector<unsigned> sorted = graph.sort();
-  if (sorted.size() == nodes.size()) {
-    for (unsigned node : sorted)
-      nodes[node].op->moveBefore(loop);
-    return success();
+/// Returns the number of the argument of `loop` that `value` is, if that is
+/// carried.
+static std::optional<unsigned> getCarried(ForOp loop, Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  if (!argument || argument.getOwner() != &loop.getBody().front() ||
+      !loop.getCarriedResult(argument.getArgNumber()))
+    return std::nullopt;
+  return argument.getArgNumber();
+}
+
+std::pair<Value, int64_t> mlir::pathways::followCarried(ForOp loop, Value value,
+                                                        int64_t iteration) {
+  auto getNext = [&](unsigned argument) {
+    return loop.getYield().getValues()[*loop.getCarriedResult(argument)];
+  };
+  unsigned steps = 0;
+  while (std::optional<unsigned> carried = getCarried(loop, value)) {
+    // After so many steps the arguments pass a value round and round.
+    if (++steps > loop.getInits().size()) {
+      int64_t length = 1;
+      for (Value next = getNext(*carried); next != value; ++length)
+        next = getNext(*getCarried(loop, next));
+      iteration %= length;
+      steps = 0;
+    }
+    if (iteration == 0)
+      return {loop.getInits()[*carried], 0};
+    value = getNext(*carried);
+    --iteration;
   }
+  return {value, iteration};
+}
+
+FailureOr<std::vector<unsigned>>
+mlir::pathways::sortNodes(ForOp loop, const LoopOrder &order,
+                          ArrayRef<LoopNode> nodes) {
+  OrderGraph graph(loop, order, nodes);
+  std::vector<unsigned> sorted = graph.sort();
+  if (sorted.size() == nodes.size())
+    return sorted;
   std::vector<unsigned> circle = graph.findCircle(sorted);
   InFlightDiagnostic error = loop.emitOpError()
                              << "has an order that cannot run: deadlock: ";

@@ -40,7 +40,7 @@ struct SliceOrder {
 /// The slices that have labels, in the order in which the module declares them.
 using LoopOrder = std::vector<SliceOrder>;
 
-/// A copy of an operation of a loop's region. The label is null if the
+/// An operation of a loop's region in one iteration. The label is null if the
 /// operation is not part of a cell.
 struct LoopNode {
   Operation *op;
@@ -63,11 +63,18 @@ FailureOr<llvm::StringSet<>> findHalves(StringRef schedule);
 FailureOr<LoopOrder> getOrder(ForOp loop, StringRef schedule,
                               ArrayRef<LoopNode> nodes);
 
-/// Moves the operations of `nodes`, which are in one block and in a valid
-/// order, so that the calls of each slice are in the given order. Fails, with a
-/// diagnostic at `loop`, if calls would wait for each other.
-LogicalResult applyOrder(ForOp loop, const LoopOrder &order,
-                         ArrayRef<LoopNode> nodes);
+/// Returns the numbers of `nodes`, which are all operations of all iterations
+/// in a valid order, so that each comes after those that it waits for and the
+/// calls of each slice are in the given order. Fails, with a diagnostic at
+/// `loop`, if calls would wait for each other.
+FailureOr<std::vector<unsigned>> sortNodes(ForOp loop, const LoopOrder &order,
+                                           ArrayRef<LoopNode> nodes);
+
+/// Returns what `value`, as the region of `loop` sees it in an iteration, is: a
+/// result of the region in that or an earlier iteration, a stepped argument in
+/// one of these, or a value from outside of the loop.
+std::pair<Value, int64_t> followCarried(ForOp loop, Value value,
+                                        int64_t iteration);
 
 /// Returns the order as text: a line for each slice, cells with commas between.
 std::string printOrder(const LoopOrder &order);

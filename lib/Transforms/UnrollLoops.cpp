@@ -18,6 +18,8 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
+#include <numeric>
+
 namespace mlir::pathways {
 #define GEN_PASS_DEF_UNROLLLOOPS
 #include "pathways/Transforms/Passes.h.inc"
@@ -67,6 +69,21 @@ public:
 
 private:
   LogicalResult unroll(ForOp loop, std::vector<LoopOrderReport> &orders);
+  /// Writes the iterations of a loop out before it, and returns its results.
+  FailureOr<SmallVector<Value>>
+  writeCounted(ForOp loop, std::vector<LoopOrderReport> &orders);
+  /// Does the same with a loop whose iterations a condition ends.
+  SmallVector<Value> writeWhile(ForOp loop);
+  /// Returns the operations of all iterations, one iteration after the other.
+  std::vector<LoopNode> getNodes(ForOp loop) const;
+  /// Returns the numbers of `nodes` in the order of the loop's schedule, or in
+  /// ascending order if it has none. Appends the order of a schedule to
+  /// `orders`.
+  FailureOr<std::vector<unsigned>> sort(ForOp loop, ArrayRef<LoopNode> nodes,
+                                        std::vector<LoopOrderReport> &orders);
+  /// Copies `op` for an iteration.
+  void clone(ImplicitLocOpBuilder &builder, Operation &op, IRMapping &mapping,
+             int64_t iteration);
   /// Returns a branch on the first of `values` in whose first region the
   /// iteration comes, where `builder` then inserts. The second region yields
   /// the other carried values.
@@ -248,17 +265,25 @@ void LoopUnroller::endIteration(ImplicitLocOpBuilder &builder, IfOp branch,
                                  /*secondUnless=*/false);
 }
 
-LogicalResult LoopUnroller::unroll(ForOp loop,
-                                   std::vector<LoopOrderReport> &orders) {
+/// Returns the place of an iteration of `loop` in stepped arrays.
+static int64_t getPlace(ForOp loop, LoopUse use, int64_t iteration) {
+  return use == LoopUse::Reversed ? loop.getTrips() - 1 - iteration : iteration;
+}
+
+void LoopUnroller::clone(ImplicitLocOpBuilder &builder, Operation &op,
+                         IRMapping &mapping, int64_t iteration) {
+  auto call = dyn_cast<CallOp>(builder.clone(op, mapping));
+  if (!call)
+    return;
+  call.setRecompute(false); // there is no other cell in a text in order
+  auto callee = symbols.lookup<func::FuncOp>(call.getCalleeAttr().getAttr());
+  if (functions.readIndex(callee))
+    call.setCalleeAttr(functions.getFor(callee, iteration));
+}
+
+SmallVector<Value> LoopUnroller::writeWhile(ForOp loop) {
   ImplicitLocOpBuilder builder(loop.getLoc(), loop);
-  int64_t trips = loop.getTrips();
   Block &body = loop.getBody().front();
-  // Returns the place of an iteration in stepped arrays.
-  auto placeOf = [&](LoopUse use, int64_t iteration) {
-    return use == LoopUse::Reversed ? trips - 1 - iteration : iteration;
-  };
-  Operation *begin =
-      loop->getPrevNode(); // null: the block begins with the copies
   // Arguments of an iteration. In the next one, each is an element of a stepped
   // array, or a result that is carried.
   SmallVector<Value> values(loop.getInits());
@@ -269,65 +294,124 @@ LogicalResult LoopUnroller::unroll(ForOp loop,
     if (!carried[index])
       stepped[index] =
           split(builder, values[index], cast<ArrayType>(argument.getType()));
+    else if (index > 0) // written in place
+      values[index] =
+          CopyOp::create(builder, values[index].getType(), values[index]);
   }
-  if (loop.getIsWhile())
-    for (auto [index, value] : llvm::enumerate(values))
-      if (index > 0 && carried[index]) // written in place
-        value = CopyOp::create(builder, value.getType(), value);
-  std::vector<LoopNode> nodes;
-  SmallVector<SmallVector<Value>> results(loop.getOutputs().size(),
-                                          SmallVector<Value>(trips));
-  for (int64_t iteration = 0; iteration < trips; ++iteration) {
+  SmallVector<Value> yielded;
+  for (int64_t i = 0, e = loop.getTrips(); i < e; ++i) {
     IRMapping mapping;
     for (auto [index, argument] : llvm::enumerate(body.getArguments())) {
       if (!carried[index])
         values[index] =
-            stepped[index][placeOf(loop.getOperandUse(index), iteration)];
+            stepped[index][getPlace(loop, loop.getOperandUse(index), i)];
       mapping.map(argument, values[index]);
     }
-    IfOp branch; // around the iteration, if that may not run
-    if (loop.getIsWhile())
-      branch = beginIteration(builder, loop, values);
-    for (Operation &op : body.without_terminator()) {
-      Operation *copy = builder.clone(op, mapping);
-      auto call = dyn_cast<CallOp>(copy);
+    IfOp branch = beginIteration(builder, loop, values);
+    for (Operation &op : body.without_terminator())
+      clone(builder, op, mapping, i);
+    yielded.clear();
+    for (Value value : loop.getYield().getValues())
+      yielded.push_back(mapping.lookupOrDefault(value));
+    endIteration(builder, branch, yielded);
+    for (auto [value, result] : llvm::zip_equal(values, carried))
+      if (result)
+        value = yielded[*result];
+  }
+  return yielded;
+}
+
+std::vector<LoopNode> LoopUnroller::getNodes(ForOp loop) const {
+  std::vector<LoopNode> nodes;
+  for (int64_t iteration = 0, e = loop.getTrips(); iteration < e; ++iteration)
+    for (Operation &op : loop.getBody().front().without_terminator()) {
+      auto call = dyn_cast<CallOp>(op);
       auto inner = innerLabels.find(&op);
-      nodes.push_back({copy,
+      nodes.push_back({&op,
                        inner != innerLabels.end() ? inner->second
                        : call                     ? call.getCellLabel()
                                                   : nullptr,
                        iteration});
-      if (!call)
-        continue;
-      call.setRecompute(false); // there is no other cell in a text in order
-      auto callee =
-          symbols.lookup<func::FuncOp>(call.getCalleeAttr().getAttr());
-      if (functions.readIndex(callee))
-        call.setCalleeAttr(functions.getFor(callee, iteration));
     }
-    SmallVector<Value> yielded;
-    for (Value value : loop.getYield().getValues())
-      yielded.push_back(mapping.lookupOrDefault(value));
-    if (branch)
-      endIteration(builder, branch, yielded);
-    for (auto [index, value] : llvm::enumerate(yielded))
-      results[index][placeOf(loop.getResultUse(index), iteration)] = value;
-    for (auto [value, result] : llvm::zip_equal(values, carried))
-      if (result)
-        value = results[*result][iteration];
+  return nodes;
+}
+
+FailureOr<std::vector<unsigned>>
+LoopUnroller::sort(ForOp loop, ArrayRef<LoopNode> nodes,
+                   std::vector<LoopOrderReport> &orders) {
+  std::optional<StringRef> schedule = loop.getSchedule();
+  if (!schedule) {
+    std::vector<unsigned> all(nodes.size());
+    std::iota(all.begin(), all.end(), 0);
+    return all;
   }
-  if (std::optional<StringRef> schedule = loop.getSchedule()) {
-    FailureOr<LoopOrder> order = getOrder(loop, *schedule, nodes);
-    if (failed(order) || failed(applyOrder(loop, *order, nodes)))
-      return failure();
+  FailureOr<LoopOrder> order = getOrder(loop, *schedule, nodes);
+  if (failed(order))
+    return failure();
+  FailureOr<std::vector<unsigned>> sorted = sortNodes(loop, *order, nodes);
+  if (succeeded(sorted))
     orders.push_back(
         {getSourcePlace(loop.getLoc()), schedule->str(), printOrder(*order)});
+  return sorted;
+}
+
+FailureOr<SmallVector<Value>>
+LoopUnroller::writeCounted(ForOp loop, std::vector<LoopOrderReport> &orders) {
+  ImplicitLocOpBuilder builder(loop.getLoc(), loop);
+  int64_t trips = loop.getTrips();
+  Block &body = loop.getBody().front();
+  std::vector<LoopNode> nodes = getNodes(loop);
+  FailureOr<std::vector<unsigned>> sorted = sort(loop, nodes, orders);
+  if (failed(sorted))
+    return failure();
+  SmallVector<ValueRange> stepped(loop.getInits().size());
+  for (auto [index, argument] : llvm::enumerate(body.getArguments()))
+    if (!loop.getCarriedResult(index))
+      stepped[index] = split(builder, loop.getInits()[index],
+                             cast<ArrayType>(argument.getType()));
+  std::vector<IRMapping> copies(trips);
+  auto lookup = [&](Value value, int64_t iteration) -> Value {
+    auto [is, at] = followCarried(loop, value, iteration);
+    auto argument = dyn_cast<BlockArgument>(is);
+    if (!argument || argument.getOwner() != &body)
+      return copies[at].lookupOrDefault(is);
+    unsigned index = argument.getArgNumber();
+    return stepped[index][getPlace(loop, loop.getOperandUse(index), at)];
+  };
+  for (unsigned number : *sorted) {
+    auto [op, label, iteration] = nodes[number];
+    IRMapping &mapping = copies[iteration];
+    for (Value operand : op->getOperands())
+      if (isa<BlockArgument>(operand))
+        mapping.map(operand, lookup(operand, iteration));
+    clone(builder, *op, mapping, iteration);
   }
-  for (auto [index, output] : llvm::enumerate(loop.getOutputs()))
-    output.replaceAllUsesWith(loop.getResultUse(index) == LoopUse::Carried
-                                  ? results[index].back()
-                                  : stack(builder, results[index],
-                                          cast<ArrayType>(output.getType())));
+  SmallVector<Value> results;
+  for (auto [index, output] : llvm::enumerate(loop.getOutputs())) {
+    LoopUse use = loop.getResultUse(index);
+    Value yielded = loop.getYield().getValues()[index];
+    if (use == LoopUse::Carried) {
+      results.push_back(lookup(yielded, trips - 1));
+      continue;
+    }
+    SmallVector<Value> elements(trips);
+    for (int64_t i = 0; i < trips; ++i)
+      elements[getPlace(loop, use, i)] = lookup(yielded, i);
+    results.push_back(
+        stack(builder, elements, cast<ArrayType>(output.getType())));
+  }
+  return results;
+}
+
+LogicalResult LoopUnroller::unroll(ForOp loop,
+                                   std::vector<LoopOrderReport> &orders) {
+  Operation *begin =
+      loop->getPrevNode(); // null: the block begins with the copies
+  FailureOr<SmallVector<Value>> results =
+      loop.getIsWhile() ? writeWhile(loop) : writeCounted(loop, orders);
+  if (failed(results))
+    return failure();
+  loop.replaceAllUsesWith(*results);
   if (!isa<ProgramOp>(loop->getParentOp()))
     for (Operation *op = begin ? begin->getNextNode()
                                : &loop->getBlock()->front();
