@@ -31,14 +31,47 @@ uint32_t ActionGraph::addBuffer(StringRef name, uint32_t slice,
   buffer.bytes = getElementBytes(type.getElementType());
   for (int64_t size : getShardShape(type, slices[slice].slice.getMesh()))
     buffer.bytes *= size;
+  buffer.loop = openLoop;
+  buffer.slots = openLoop == kNone ? 1 : 0;
   return buffers.size() - 1;
+}
+
+void ActionGraph::beginLoop(StringRef name, uint32_t trips) {
+  openLoop = loops.size();
+  uint32_t first = actions.size();
+  loops.push_back({loopNames.get(name), trips, first, first});
+}
+
+void ActionGraph::endLoop() {
+  loops[openLoop].lastAction = lastAction();
+  // A name is read wherever its memory may be.
+  for (uint32_t b = 0; b < buffers.size(); ++b) {
+    const Buffer &name = buffers[b];
+    if (name.loop != openLoop || name.initial == kNone)
+      continue;
+    const SmallVector<uint32_t, 2> readers = name.readers;
+    for (uint32_t reader : readers) {
+      addReader(name.carried, reader);
+      addReader(getMemory(name.initial), reader);
+    }
+  }
+  openLoop = kNone;
+}
+
+void ActionGraph::addReader(uint32_t buffer, uint32_t action) {
+  Buffer &entry = buffers[buffer];
+  // The feed of a carried argument reads a buffer after its own.
+  if (entry.writer != action && !llvm::is_contained(entry.readers, action))
+    entry.readers.insert(llvm::lower_bound(entry.readers, action), action);
 }
 
 ActionGraph::Action &ActionGraph::addAction(Kind kind, StringRef name,
                                             uint32_t slice, uint64_t costNs,
                                             Location loc) {
-  return actions.emplace_back(
+  Action &action = actions.emplace_back(
       Action{kind, actionNames.get(name), slice, costNs, loc});
+  action.loop = openLoop;
+  return action;
 }
 
 void ActionGraph::addRead(uint32_t action, uint32_t buffer) {
@@ -46,10 +79,8 @@ void ActionGraph::addRead(uint32_t action, uint32_t buffer) {
   if (!reads.insert({action, buffer}).second)
     return;
   actions[action].operands.push_back(buffer);
-  Buffer &entry = buffers[buffer];
-  // The feed of a carried argument reads a buffer after its own.
-  if (entry.writer != action)
-    entry.readers.insert(llvm::lower_bound(entry.readers, action), action);
+  addReader(buffers[buffer].lastOf == kNone ? buffer : buffers[buffer].lastOf,
+            action);
 }
 
 void ActionGraph::addWrite(uint32_t action, uint32_t buffer) {
@@ -59,12 +90,17 @@ void ActionGraph::addWrite(uint32_t action, uint32_t buffer) {
 
 void ActionGraph::addAlias(uint32_t action, uint32_t operand, uint32_t result) {
   actions[action].aliases.emplace_back(operand, result);
-  addSuccessor(operand, result);
+  const Buffer &name = buffers[operand];
+  addSuccessor(getMemory(name.initial == kNone ? operand : name.initial),
+               result);
 }
 
 void ActionGraph::addSuccessor(uint32_t buffer, uint32_t next) {
   buffers[buffer].next = next;
   buffers[next].previous = buffer;
+  // The iterations that take over one place have one.
+  if (buffers[next].slots == 0 && buffers[buffer].slots == 1)
+    buffers[next].slots = 1;
 }
 
 uint32_t ActionGraph::getFirst(uint32_t buffer) const {
@@ -81,6 +117,9 @@ uint32_t ActionGraph::getLast(uint32_t buffer) const {
 
 bool ActionGraph::isRing(uint32_t buffer) const {
   uint32_t writer = buffers[getFirst(buffer)].writer;
+  uint32_t last = getLast(buffer);
   return isFeed(writer) &&
-         llvm::is_contained(actions[writer].operands, getLast(buffer));
+         llvm::any_of(actions[writer].operands, [&](uint32_t operand) {
+           return getMemory(operand) == last;
+         });
 }

@@ -55,6 +55,35 @@ public:
     /// carried argument (see joinCarried).
     uint32_t previous = kNone;
     uint32_t next = kNone;
+
+    uint32_t loop = kNone; ///< kNone: it is in no loop
+    /// Slots for the iterations of the loop; 0 while that is not known.
+    uint32_t slots = 1;
+    bool isReversed = false; ///< the first iteration has the last slot
+    /// Another name: for `initial` in the first iteration, and for what the
+    /// iteration before has in `carried` in the others.
+    uint32_t initial = kNone, carried = kNone;
+    /// Another name, behind the loop, for what the last iteration has in this.
+    uint32_t lastOf = kNone;
+
+    /// Returns true if the buffer is another name without a writer.
+    bool isName() const { return initial != kNone || lastOf != kNone; }
+  };
+
+  /// Cells that a slice runs one after the other: a gang and an iteration each,
+  /// `times` times, the iterations `step` higher each time.
+  struct OrderRun {
+    uint32_t slice;
+    SmallVector<uint32_t> gangs, iterations;
+    uint32_t times, step;
+  };
+
+  /// Actions that follow each other and run once in each iteration.
+  struct Loop {
+    std::string name;
+    uint32_t trips;
+    uint32_t firstAction, lastAction;
+    std::vector<OrderRun> orders = {};
   };
 
   enum class Kind : uint8_t { Gang, Send, Recv, Feed, Fetch };
@@ -89,6 +118,7 @@ public:
     /// does. With `unless` it works where the operand is false.
     uint32_t guard = kNone;
     bool unless = false;
+    uint32_t loop = kNone; ///< kNone: it is in no loop
   };
 
   struct Argument {
@@ -113,6 +143,14 @@ public:
   /// appended to `name` if it is taken.
   uint32_t addBuffer(StringRef name, uint32_t slice, ArrayType type);
 
+  /// Begins a loop, to which the actions and buffers belong that are added
+  /// until it ends. A number is appended to `name` if it is taken.
+  void beginLoop(StringRef name, uint32_t trips);
+  /// Ends the loop. The names of its carried buffers must be complete.
+  void endLoop();
+  /// Returns the loop that has begun; kNone if there is none.
+  uint32_t getOpenLoop() const { return openLoop; }
+
   /// Adds an action without operands; addRead and addWrite add them. The
   /// reference is valid until the next action is added.
   Action &addAction(Kind kind, StringRef name, uint32_t slice, uint64_t costNs,
@@ -121,10 +159,10 @@ public:
   void addWrite(uint32_t action, uint32_t buffer);
 
   /// Makes `result`, which gang `action` writes, take the memory of its
-  /// operand. Requires that both have equal bytes, that no other buffer takes
-  /// over that memory, that all other readers of the operand come before, and
-  /// that no feed reads either. Exception: a feed that writes the first buffer
-  /// in this memory may read the last.
+  /// operand, which may be a name. Requires that both have equal bytes, that no
+  /// other buffer takes over that memory, that all other readers of the operand
+  /// come before, and that no feed reads either. Exception: a feed that writes
+  /// the first buffer in this memory may read the last.
   void addAlias(uint32_t action, uint32_t operand, uint32_t result);
   /// Makes `next` take over the bytes of `buffer`.
   void addSuccessor(uint32_t buffer, uint32_t next);
@@ -136,6 +174,23 @@ public:
   }
 
   uint32_t lastAction() const { return actions.size() - 1; }
+  /// Returns the first or the last action that runs in the same loop.
+  uint32_t getBegin(uint32_t action) const {
+    uint32_t loop = actions[action].loop;
+    return loop == kNone ? action : loops[loop].firstAction;
+  }
+  uint32_t getEnd(uint32_t action) const {
+    uint32_t loop = actions[action].loop;
+    return loop == kNone ? action : loops[loop].lastAction;
+  }
+  /// Returns the buffer in whose memory a buffer is, which is no name; of a
+  /// carried one the buffer of its loop.
+  uint32_t getMemory(uint32_t buffer) const {
+    const Buffer &entry = buffers[buffer];
+    return entry.lastOf != kNone    ? entry.lastOf
+           : entry.carried != kNone ? entry.carried
+                                    : buffer;
+  }
   bool isGang(uint32_t action) const {
     return actions[action].kind == Kind::Gang;
   }
@@ -145,6 +200,12 @@ public:
   /// Returns true if the buffer is the destination of a movement.
   bool isMoved(uint32_t buffer) const {
     return actions[buffers[buffer].writer].kind == Kind::Recv;
+  }
+  /// Returns true if only its writer, a gang, uses the buffer.
+  bool isTemporary(uint32_t buffer) const {
+    const Buffer &entry = buffers[buffer];
+    return isGang(entry.writer) && entry.readers.empty() &&
+           entry.previous == kNone && entry.next == kNone && entry.slots == 1;
   }
   /// Returns the first or the last buffer in the memory of this one.
   uint32_t getFirst(uint32_t buffer) const;
@@ -170,11 +231,15 @@ public:
   std::vector<std::pair<uint32_t, uint32_t>> controls;
   std::vector<Argument> arguments;
   std::vector<Result> results;
+  std::vector<Loop> loops;
 
   ActionGraph(StringRef name, Location loc) : name(name), loc(loc) {}
 
 private:
-  UniqueNames bufferNames, actionNames;
+  void addReader(uint32_t buffer, uint32_t action);
+
+  UniqueNames bufferNames, actionNames, loopNames;
+  uint32_t openLoop = kNone;
   llvm::DenseMap<Type, uint32_t> layoutNumbers;
   /// Pairs of an action and a buffer that it reads, while the graph is built.
   llvm::DenseSet<std::pair<uint32_t, uint32_t>> reads;

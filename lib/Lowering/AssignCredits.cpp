@@ -29,6 +29,8 @@ std::vector<uint32_t> mlir::pathways::assignCredits(const ActionGraph &graph,
                                                     uint32_t credits) {
   std::vector<uint32_t> result(graph.buffers.size());
   for (auto [number, buffer] : llvm::enumerate(graph.buffers)) {
+    if (buffer.isName())
+      continue;
     bool onlyGangs = graph.isGang(buffer.writer) &&
                      llvm::all_of(buffer.readers, [&](uint32_t reader) {
                        return graph.isGang(reader);
@@ -37,7 +39,8 @@ std::vector<uint32_t> mlir::pathways::assignCredits(const ActionGraph &graph,
   }
   // Buffers that share bytes change slots together.
   for (uint32_t head = 0; head < graph.buffers.size(); ++head) {
-    if (graph.buffers[head].previous != ActionGraph::kNone)
+    if (graph.buffers[head].previous != ActionGraph::kNone ||
+        graph.buffers[head].isName())
       continue;
     uint32_t most = 0;
     for (uint32_t b = head; b != ActionGraph::kNone; b = graph.buffers[b].next)
@@ -47,5 +50,7 @@ std::vector<uint32_t> mlir::pathways::assignCredits(const ActionGraph &graph,
     for (uint32_t b = head; b != ActionGraph::kNone; b = graph.buffers[b].next)
       result[b] = most;
   }
+  for (uint32_t b = 0; b < graph.buffers.size(); ++b)
+    result[b] = result[graph.getMemory(b)];
   return result;
 }

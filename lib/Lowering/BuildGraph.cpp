@@ -6,87 +6,15 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "BuildGraph.h"
+#include "GraphBuilder.h"
 
 #include "mlir/IR/Builders.h"
-#include "pathways/Analysis/ProgramLiveness.h"
 #include "pathways/Dialect/Pathways/Layouts.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace mlir::pathways;
 namespace proto = ::pathways::proto;
-
-namespace {
-
-using Kind = ActionGraph::Kind;
-
-class GraphBuilder {
-public:
-  GraphBuilder(ProgramOp program, PlacedModule &module, const CostModel &costs,
-               LabelCosts &byLabel, KernelTable &kernels, uint32_t credits)
-      : program(program), module(module), costs(costs), byLabel(byLabel),
-        kernels(kernels), credits(credits),
-        graph(program.getSymName(), program.getLoc()) {}
-
-  FailureOr<ActionGraph> build();
-
-private:
-  /// Properties of an array type in the graph.
-  struct ArrayInfo {
-    uint32_t slice = 0;
-    uint64_t bytes = 0;
-    RankedTensorType shard;
-  };
-  FailureOr<uint32_t> getSlice(FlatSymbolRefAttr name, Location loc);
-  FailureOr<ArrayInfo> getInfo(Value value);
-  MeshAttr getMesh(uint32_t slice) {
-    return graph.slices[slice].slice.getMesh();
-  }
-
-  /// Adds a buffer for `value`, which `action` writes.
-  LogicalResult define(Value value, uint32_t action, StringRef name);
-  LogicalResult checkBody();
-  LogicalResult addFeeds();
-  LogicalResult addCall(CallOp call);
-  LogicalResult addMovement(Operation *op, Value source, Value result);
-  LogicalResult addFetches();
-  void addSteps(CallOp call, const PlanKernel &kernel, uint32_t gang);
-  void findCarried();
-  /// Returns the arguments whose memory a result may take, with the results.
-  FailureOr<MemoryWishes> getDonations(CallOp call);
-  /// Returns the carried argument in whose memory `value` is, if no feed reads
-  /// it.
-  BlockArgument getCarriedAt(Value value);
-  /// Returns true if `result` may be written to the memory of `argument`: it is
-  /// the next value of `argument`, and of no other argument.
-  bool isNextOf(Value result, BlockArgument argument);
-  void explainDonations(CallOp call, const PlanKernel &kernel);
-  /// Returns true if calls that write into the memory of `value` leave a value
-  /// in it that the next step takes.
-  bool isCarriedByOthers(Value value);
-  /// Lets `action` work only if `guard`, which may be null, says so.
-  void addGuard(uint32_t action, Value guard, bool unless);
-  /// Adds the arrays that `call` writes into to `gang`.
-  LogicalResult addInto(CallOp call, uint32_t gang);
-
-  ProgramOp program;
-  PlacedModule &module;
-  const CostModel &costs;
-  LabelCosts &byLabel;
-  KernelTable &kernels;
-  uint32_t credits;
-  ActionGraph graph;
-  DenseMap<StringAttr, uint32_t> slices;
-  DenseMap<Type, ArrayInfo> infos;
-  DenseMap<Value, uint32_t> buffers;
-  DenseMap<Value, std::string> baseNames; // without the numbers
-  /// Arguments that take the value from the previous step.
-  DenseMap<Value, SmallVector<BlockArgument, 1>> carriedInto;
-  std::optional<ProgramLiveness> liveness;
-};
-
-} // namespace
 
 FailureOr<uint32_t> GraphBuilder::getSlice(FlatSymbolRefAttr name,
                                            Location loc) {
@@ -140,14 +68,25 @@ LogicalResult GraphBuilder::define(Value value, uint32_t action,
   return success();
 }
 
+LogicalResult GraphBuilder::checkNode(Operation *op) {
+  if (auto reshard = dyn_cast<ReshardOp>(op))
+    return reshard.emitOpError("is not explicit movement yet; run "
+                               "pw-insert-transfers first");
+  if (isa<CallOp, TransferOp, CopyOp, ReturnOp>(op))
+    return success();
+  auto loop = dyn_cast<ForOp>(op);
+  if (!loop || !loop->hasAttr(PathwaysDialect::kOrdersAttrName))
+    return op->emitOpError("cannot become an action of a plan");
+  for (Operation &inner : loop.getBody().front().without_terminator())
+    if (!isa<CallOp, TransferOp, CopyOp>(inner))
+      return inner.emitOpError("cannot become an action of a loop of a plan");
+  return success();
+}
+
 LogicalResult GraphBuilder::checkBody() {
-  for (Operation &op : program.getBody().front()) {
-    if (auto reshard = dyn_cast<ReshardOp>(op))
-      return reshard.emitOpError("is not explicit movement yet; run "
-                                 "pw-insert-transfers first");
-    if (!isa<CallOp, TransferOp, CopyOp, ReturnOp>(op))
-      return op.emitOpError("cannot become an action of a plan");
-  }
+  for (Operation &op : program.getBody().front())
+    if (failed(checkNode(&op)))
+      return failure();
   return success();
 }
 
@@ -175,7 +114,7 @@ LogicalResult GraphBuilder::addFeeds() {
 }
 
 BlockArgument GraphBuilder::getCarriedAt(Value value) {
-  uint32_t first = graph.getFirst(buffers.lookup(value));
+  uint32_t first = graph.getFirst(graph.getMemory(buffers.lookup(value)));
   uint32_t writer = graph.buffers[first].writer;
   if (!graph.isFeed(writer))
     return nullptr;
@@ -200,6 +139,11 @@ bool GraphBuilder::isNextOf(Value result, BlockArgument argument) {
 
 FailureOr<MemoryWishes> GraphBuilder::getDonations(CallOp call) {
   MemoryWishes wanted;
+  if (graph.getOpenLoop() != ActionGraph::kNone) {
+    if (failed(addLoopDonations(call, wanted)))
+      return failure();
+    return wanted;
+  }
   llvm::DenseMap<Value, unsigned> reads;
   for (Value operand : call.getInputs())
     ++reads[operand];
@@ -233,6 +177,7 @@ FailureOr<MemoryWishes> GraphBuilder::getDonations(CallOp call) {
     // The feed of a carried argument reads one firing late. Donations were
     // resolved to last uses; without that there is no alias.
     if (reads.lookup(operand) != 1 || carriedInto.contains(operand) ||
+        !isFixed(buffers.lookup(operand)) ||
         liveness->getLaterRead(operand, call))
       continue;
     FailureOr<ArrayInfo> have = getInfo(operand);
@@ -335,6 +280,9 @@ LogicalResult GraphBuilder::addCall(CallOp call) {
   gang.kernel = kernel;
   std::string name = gang.name;
   uint32_t number = graph.lastAction();
+  if (auto gangNumber =
+          call->getAttrOfType<IntegerAttr>(PathwaysDialect::kGangAttrName))
+    gangs[gangNumber.getInt()] = number;
   for (Value operand : call.getInputs())
     graph.addRead(number, buffers.lookup(operand));
   for (auto [index, result] : llvm::enumerate(call.getOutputs()))
@@ -413,6 +361,7 @@ void GraphBuilder::addSteps(CallOp call, const PlanKernel &kernel,
         name + ".tmp", slice,
         ArrayType::get(type.getShape(), type.getElementType(), call.getSlice(),
                        ShardingAttr::get(type.getContext(), whole))));
+    graph.buffers[temps.back()].slots = 1;
     graph.addWrite(gang, temps.back());
   }
   auto getBuffer = [&](const SegmentValue &value) {
@@ -510,6 +459,16 @@ void GraphBuilder::findCarried() {
   }
 }
 
+LogicalResult GraphBuilder::addNode(Operation *op) {
+  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+      .Case([&](CallOp call) { return addCall(call); })
+      .Case<TransferOp, CopyOp>([&](auto move) {
+        return addMovement(move, move.getSource(), move.getResult());
+      })
+      .Case([&](ForOp loop) { return addLoop(loop); })
+      .Default([](Operation *) { return success(); });
+}
+
 FailureOr<ActionGraph> GraphBuilder::build() {
   if (failed(checkBody()))
     return failure();
@@ -520,17 +479,9 @@ FailureOr<ActionGraph> GraphBuilder::build() {
 
   if (failed(addFeeds()))
     return failure();
-  for (Operation &op : program.getBody().front()) {
-    LogicalResult added =
-        llvm::TypeSwitch<Operation *, LogicalResult>(&op)
-            .Case([&](CallOp call) { return addCall(call); })
-            .Case<TransferOp, CopyOp>([&](auto move) {
-              return addMovement(move, move.getSource(), move.getResult());
-            })
-            .Default([](Operation *) { return success(); });
-    if (failed(added))
+  for (Operation &op : program.getBody().front())
+    if (failed(addNode(&op)))
       return failure();
-  }
   if (failed(addFetches()))
     return failure();
   for (const ActionGraph::Argument &argument : graph.arguments)

@@ -12,9 +12,11 @@
 #include "pathways/Dialect/Pathways/Layouts.h"
 #include "pathways/Support/ElementTypes.h"
 #include "pathways/Support/SourcePlace.h"
+#include "runtime/base/buffer_bytes.h"
 #include "runtime/plan/derive_edges.h"
 #include "runtime/plan/tables.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::pathways;
@@ -77,6 +79,8 @@ static LogicalResult setAction(const ActionGraph::Action &action,
     out->set_peer(action.peer);
   if (action.interface)
     out->set_interface(action.interface);
+  if (action.loop != ActionGraph::kNone)
+    out->set_loop(action.loop + 1);
   if (action.kernel)
     out->set_kernel(action.kernel->number);
   if (action.guard != ActionGraph::kNone) {
@@ -102,6 +106,40 @@ static LogicalResult setAction(const ActionGraph::Action &action,
     run->mutable_buffers()->Add(step.buffers.begin(), step.buffers.end());
   }
   return success();
+}
+
+/// Writes what `buffer` is in its loop.
+static void setLoop(const ActionGraph::Buffer &buffer, proto::Buffer *out) {
+  constexpr uint32_t kNone = ActionGraph::kNone;
+  if (buffer.loop != kNone)
+    out->set_loop(buffer.loop + 1);
+  if (buffer.lastOf != kNone)
+    out->set_last_of(buffer.lastOf + 1);
+  if (buffer.initial != kNone) {
+    out->set_initial(buffer.initial + 1);
+    out->set_next(buffer.carried + 1);
+  }
+  if (buffer.loop == kNone || buffer.isName())
+    return;
+  out->set_iteration_slots(buffer.slots);
+  if (buffer.slots == 1)
+    return;
+  int64_t stride = llvm::alignTo(buffer.bytes, ::pathways::kBufferAlignment);
+  out->set_iteration_stride(buffer.isReversed ? -stride : stride);
+}
+
+static void setLoop(const ActionGraph::Loop &loop, proto::Loop *out) {
+  out->set_name(loop.name);
+  out->set_trips(loop.trips);
+  for (const ActionGraph::OrderRun &run : loop.orders) {
+    proto::OrderRun *order = out->add_orders();
+    order->set_slice(run.slice);
+    order->mutable_gangs()->Add(run.gangs.begin(), run.gangs.end());
+    order->mutable_iterations()->Add(run.iterations.begin(),
+                                     run.iterations.end());
+    order->set_times(run.times);
+    order->set_step(run.step);
+  }
 }
 
 static void setInterface(const ActionGraph &graph, proto::Interface *out) {
@@ -183,10 +221,11 @@ mlir::pathways::emitPlan(const ActionGraph &graph,
     out->set_credits(credits[number]);
     out->set_offset(memory.places[number].offset);
     out->set_slot_stride(memory.places[number].stride);
+    setLoop(buffer, out);
     auto [first, last] = std::pair(buffer.writer, buffer.writer);
     if (!buffer.readers.empty()) {
       first = std::min(first, buffer.readers.front());
-      last = std::max(last, buffer.readers.back());
+      last = std::max(buffer.isName() ? first : last, buffer.readers.back());
     }
     out->set_first_action(first);
     out->set_last_action(last);
@@ -194,7 +233,11 @@ mlir::pathways::emitPlan(const ActionGraph &graph,
   for (const ActionGraph::Action &action : graph.actions)
     if (failed(setAction(action, plan.add_actions())))
       return failure();
-  ::pathways::DeriveEdges(&plan);
+  for (const ActionGraph::Loop &loop : graph.loops)
+    setLoop(loop, plan.add_loops());
+  // The edges of a plan with loops follow from its tables.
+  if (graph.loops.empty())
+    ::pathways::DeriveEdges(&plan);
   addControls(graph, stepsInFlight, &plan);
   setInterface(graph, plan.mutable_interface());
   return plan;

@@ -53,9 +53,9 @@ bool CarriedJoiner::isTakenLate(uint32_t first, uint32_t feed) const {
 uint32_t CarriedJoiner::getEnd(uint32_t first) const {
   uint32_t end = 0;
   for (uint32_t b = first; b != ActionGraph::kNone; b = graph.buffers[b].next) {
-    end = std::max(end, graph.buffers[b].writer);
+    end = std::max(end, graph.getEnd(graph.buffers[b].writer));
     for (uint32_t reader : graph.buffers[b].readers)
-      end = std::max(end, reader);
+      end = std::max(end, graph.getEnd(reader));
   }
   return end;
 }
@@ -63,7 +63,7 @@ uint32_t CarriedJoiner::getEnd(uint32_t first) const {
 const char *CarriedJoiner::join(uint32_t argument) {
   uint32_t feed = graph.arguments[argument].action;
   uint32_t now = graph.actions[feed].results.front();
-  uint32_t next = graph.actions[feed].operands.front();
+  uint32_t next = graph.getMemory(graph.actions[feed].operands.front());
   uint32_t entry = graph.getFirst(next);
   uint32_t writer = graph.buffers[entry].writer;
   if (isTakenLate(now, feed) || isTakenLate(entry, feed))
@@ -73,6 +73,8 @@ const char *CarriedJoiner::join(uint32_t argument) {
     return nullptr;
   if (graph.isFeed(writer))
     return "its next value is another argument";
+  if (graph.buffers[entry].loop != ActionGraph::kNone)
+    return "its next value is made by the iterations of a loop";
   if (!graph.isGang(writer))
     return "its next value is the result of a movement";
   if (credits > 1 && isSent(next))

@@ -116,14 +116,20 @@ struct LowerToPlan
     if (failed(graph))
       return failure();
     explain(program, profile, kernels.getKernels());
-    FailureOr<std::vector<uint32_t>> order = orderActions(*graph);
-    if (failed(order))
-      return program.emitOpError(
-          "has a cycle of actions that wait for each other");
-    renumberActions(*graph, *order);
+    // The order of a text with loops stays, since loops follow it.
+    if (graph->loops.empty()) {
+      FailureOr<std::vector<uint32_t>> order = orderActions(*graph);
+      if (failed(order))
+        return program.emitOpError(
+            "has a cycle of actions that wait for each other");
+      renumberActions(*graph, *order);
+    }
     for (const CarriedCopy &copy : joinCarried(*graph, most))
       explain(*graph, copy);
     std::vector<uint32_t> slots = assignCredits(*graph, most);
+    if (!graph->loops.empty() &&
+        failed(assignSlots(*graph, kernels.getKernels(), slots, stepsInFlight)))
+      return failure();
     FailureOr<MemoryPlan> memory = placeMemory(*graph, slots);
     if (failed(memory))
       return failure();

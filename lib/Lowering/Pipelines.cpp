@@ -72,6 +72,7 @@ void mlir::pathways::buildCompilePipeline(OpPassManager &pm,
   UnrollLoopsOptions unroll;
   unroll.schedule = options.schedule;
   unroll.emitOrder = options.emitOrder;
+  unroll.keep = options.keepLoops;
   pm.addPass(createUnrollLoops(unroll, reports.orders));
   // Runs after the generation of functions for movement, many of which are
   // equal. Calls of merged functions may be equal, so CSE follows.

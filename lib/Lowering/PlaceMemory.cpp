@@ -73,25 +73,38 @@ struct Frame {
 
 } // namespace
 
+/// Returns the distance of the slots for iterations.
+static uint64_t getStride(const ActionGraph::Buffer &buffer) {
+  return llvm::alignTo(buffer.bytes, ::pathways::kBufferAlignment);
+}
+
 static Unit makeUnit(const ActionGraph &graph, uint32_t head) {
   const ActionGraph::Buffer &first = graph.buffers[head];
   Unit unit;
-  unit.bytes = llvm::alignTo(first.bytes, ::pathways::kBufferAlignment);
-  unit.begin = graph.getEntry(head);
-  unit.end = first.writer;
+  if (graph.isTemporary(head)) {
+    unit.begin = unit.end = first.writer;
+    unit.bytes = getStride(first);
+    unit.shareable = unit.bytes > 0;
+    unit.buffers.push_back(head);
+    return unit;
+  }
+  unit.begin = graph.getBegin(graph.getEntry(head));
   unit.shareable =
-      (graph.isGang(first.writer) || graph.isMoved(head)) && unit.bytes > 0;
-  if (graph.isMoved(head)) {
+      (graph.isGang(first.writer) || graph.isMoved(head)) && first.bytes > 0;
+  if (graph.isMoved(head) && first.loop == ActionGraph::kNone) {
     unit.sender = graph.actions[unit.begin].slice;
     unit.firstUse =
         first.readers.empty() ? first.writer : first.readers.front();
     unit.linkNs = graph.actions[first.writer].linkNs;
   }
   for (uint32_t b = head; b != ActionGraph::kNone; b = graph.buffers[b].next) {
+    const ActionGraph::Buffer &buffer = graph.buffers[b];
     unit.buffers.push_back(b);
-    unit.end = std::max(unit.end, graph.buffers[b].writer);
-    for (uint32_t reader : graph.buffers[b].readers) {
-      unit.end = std::max(unit.end, reader);
+    unit.bytes = std::max(
+        unit.bytes, ::pathways::AddBytes(0, getStride(buffer), buffer.slots));
+    unit.end = std::max(unit.end, graph.getEnd(buffer.writer));
+    for (uint32_t reader : buffer.readers) {
+      unit.end = std::max(unit.end, graph.getEnd(reader));
       // A feed reads the value of the previous firing.
       unit.shareable &= !graph.isFeed(reader);
     }
@@ -146,7 +159,7 @@ FailureOr<MemoryPlan> mlir::pathways::placeMemory(const ActionGraph &graph,
                                                   ArrayRef<uint32_t> credits) {
   std::map<std::pair<uint32_t, uint32_t>, Frame> frames;
   for (auto [number, buffer] : llvm::enumerate(graph.buffers))
-    if (buffer.previous == ActionGraph::kNone)
+    if (buffer.previous == ActionGraph::kNone && !buffer.isName())
       frames[{buffer.slice, credits[number]}].units.push_back(
           makeUnit(graph, number));
 
@@ -174,9 +187,15 @@ FailureOr<MemoryPlan> mlir::pathways::placeMemory(const ActionGraph &graph,
              << "' needs more than 2^62 bytes on a device";
     }
     for (auto [unit, offset] : llvm::zip_equal(frame.units, frame.offsets))
-      for (uint32_t b : unit.buffers)
-        plan.places[b] = {used[slice] + offset, frame.bytes};
+      for (uint32_t b : unit.buffers) {
+        const ActionGraph::Buffer &buffer = graph.buffers[b];
+        uint64_t last = (buffer.slots - 1) * getStride(buffer);
+        plan.places[b] = {used[slice] + offset + (buffer.isReversed ? last : 0),
+                          frame.bytes};
+      }
     used[slice] = end;
   }
+  for (uint32_t b = 0; b < graph.buffers.size(); ++b)
+    plan.places[b] = plan.places[graph.getMemory(b)];
   return plan;
 }

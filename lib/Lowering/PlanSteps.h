@@ -6,12 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Makes a plan of a graph of actions, in five steps. Each is a pure function of
+// Makes a plan of a graph of actions, in six steps. Each is a pure function of
 // its inputs. They run in this order:
 //
 //   orderActions    one total order of the actions
 //   joinCarried     in-place updates of carried arguments
 //   assignCredits   number of slots of each buffer
+//   assignSlots     number of slots for the iterations of loops
 //   placeMemory     offsets of the slots
 //   emitPlan        tables, with the edges that follow from the buffers
 //
@@ -64,6 +65,16 @@ std::vector<CarriedCopy> joinCarried(ActionGraph &graph, uint32_t credits);
 /// they hold a carried argument and its next value, or an argument that is
 /// carried unchanged.
 std::vector<uint32_t> assignCredits(const ActionGraph &graph, uint32_t credits);
+
+/// Gives each buffer of a loop as many slots for iterations as the orders of
+/// the slices need: what gangs of one slice write and read has as many as are
+/// in use at a time in that order. What is received has one more, for the one
+/// that arrives, and what is sent has at least two, so that the gangs do not
+/// wait for the message. If slices would wait for each other, what is received
+/// gets more. Requires that the graph has loops. Fails as emitPlan does.
+LogicalResult assignSlots(ActionGraph &graph,
+                          ArrayRef<std::unique_ptr<PlanKernel>> kernels,
+                          ArrayRef<uint32_t> credits, uint32_t stepsInFlight);
 
 /// Offsets of buffers in the memory of a slice on each device.
 struct MemoryPlan {

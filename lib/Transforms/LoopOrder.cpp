@@ -343,6 +343,16 @@ FailureOr<LoopOrder> mlir::pathways::getOrder(ForOp loop, StringRef schedule,
 // Order of operations
 //===----------------------------------------------------------------------===//
 
+/// Returns the number of the argument of `loop` that `value` is, if that is
+/// carried.
+static std::optional<unsigned> getCarried(ForOp loop, Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  if (!argument || argument.getOwner() != &loop.getBody().front() ||
+      !loop.getCarriedResult(argument.getArgNumber()))
+    return std::nullopt;
+  return argument.getArgNumber();
+}
+
 namespace {
 
 /// A graph of the operations of a loop, and of what each waits for.
@@ -355,6 +365,10 @@ public:
     findCells();
     addOrder();
   }
+
+  /// Makes a call that may overwrite an operand wait for the other readers of
+  /// the operand that come before it in the text.
+  void addTurns();
 
   /// Returns the nodes so that each comes after those that it waits for, the
   /// first in the text first; fewer if some wait for each other.
@@ -454,6 +468,38 @@ void OrderGraph::addOrder() {
   }
 }
 
+void OrderGraph::addTurns() {
+  unsigned width = nodes.size() / loop.getTrips();
+  llvm::DenseMap<Value, SmallVector<unsigned, 4>> readers;
+  for (unsigned number = 0; number < width; ++number)
+    for (Value operand : nodes[number].op->getOperands())
+      readers[operand].push_back(number);
+  auto wait = [&](Value value, unsigned writer, unsigned lag) {
+    for (unsigned reader : readers.lookup(value))
+      if (lag > 0 ? reader != writer : reader < writer)
+        for (unsigned i = lag * width; i < nodes.size(); i += width)
+          addWait(i - lag * width + reader, i + writer);
+  };
+  for (unsigned number = 0; number < width; ++number) {
+    auto call = dyn_cast<CallOp>(nodes[number].op);
+    if (!call)
+      continue;
+    for (int64_t index : call.getDonated())
+      wait(call.getInputs()[index], number, 0);
+    for (Value operand : call.getInputs()) {
+      std::optional<unsigned> carried = getCarried(loop, operand);
+      if (!carried)
+        continue;
+      Value next =
+          loop.getYield().getValues()[*loop.getCarriedResult(*carried)];
+      if (next.getDefiningOp() != call)
+        continue;
+      wait(operand, number, 0);
+      wait(next, number, 1);
+    }
+  }
+}
+
 std::vector<unsigned> OrderGraph::sort() const {
   std::vector<size_t> missing(nodes.size());
   std::priority_queue<unsigned, std::vector<unsigned>, std::greater<>> ready;
@@ -502,16 +548,6 @@ std::vector<unsigned> OrderGraph::findCircle(ArrayRef<unsigned> sorted) const {
 
 } // namespace
 
-/// Returns the number of the argument of `loop` that `value` is, if that is
-/// carried.
-static std::optional<unsigned> getCarried(ForOp loop, Value value) {
-  auto argument = dyn_cast<BlockArgument>(value);
-  if (!argument || argument.getOwner() != &loop.getBody().front() ||
-      !loop.getCarriedResult(argument.getArgNumber()))
-    return std::nullopt;
-  return argument.getArgNumber();
-}
-
 std::pair<Value, int64_t> mlir::pathways::followCarried(ForOp loop, Value value,
                                                         int64_t iteration) {
   auto getNext = [&](unsigned argument) {
@@ -533,6 +569,14 @@ std::pair<Value, int64_t> mlir::pathways::followCarried(ForOp loop, Value value,
     --iteration;
   }
   return {value, iteration};
+}
+
+std::vector<unsigned> mlir::pathways::sortInPlace(ForOp loop,
+                                                  const LoopOrder &order,
+                                                  ArrayRef<LoopNode> nodes) {
+  OrderGraph graph(loop, order, nodes);
+  graph.addTurns();
+  return graph.sort();
 }
 
 FailureOr<std::vector<unsigned>>

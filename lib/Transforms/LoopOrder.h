@@ -70,6 +70,12 @@ FailureOr<LoopOrder> getOrder(ForOp loop, StringRef schedule,
 FailureOr<std::vector<unsigned>> sortNodes(ForOp loop, const LoopOrder &order,
                                            ArrayRef<LoopNode> nodes);
 
+/// Does the same, and lets a call that takes the memory of an operand, or
+/// yields the next value of a carried one, come after the other readers of that
+/// operand. Returns fewer numbers if some would wait for each other.
+std::vector<unsigned> sortInPlace(ForOp loop, const LoopOrder &order,
+                                  ArrayRef<LoopNode> nodes);
+
 /// Returns what `value`, as the region of `loop` sees it in an iteration, is: a
 /// result of the region in that or an earlier iteration, a stepped argument in
 /// one of these, or a value from outside of the loop.

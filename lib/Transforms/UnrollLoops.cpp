@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Branches.h"
+#include "KeepLoops.h"
 #include "LoopOrder.h"
 #include "ShardFunctions.h"
 #include "pathways/Support/SourcePlace.h"
@@ -58,9 +59,11 @@ private:
 /// Writes out the loops of one program.
 class LoopUnroller {
 public:
+  /// With `keep`, loops stay that the plan can store as loops.
   LoopUnroller(SymbolTable &symbols, IterationFunctions &functions,
-               ShardFunctions &generated)
-      : symbols(symbols), functions(functions), generated(generated) {}
+               ShardFunctions &generated, bool keep)
+      : symbols(symbols), functions(functions), generated(generated),
+        keep(keep) {}
 
   /// Orders the loop that has labels by `schedule`, unless that is empty, and
   /// appends the orders of loops that have a schedule to `orders`.
@@ -69,7 +72,8 @@ public:
 
 private:
   LogicalResult unroll(ForOp loop, std::vector<LoopOrderReport> &orders);
-  /// Writes the iterations of a loop out before it, and returns its results.
+  /// Writes the iterations of a loop out before it, and returns its results;
+  /// none if the loop stays.
   FailureOr<SmallVector<Value>>
   writeCounted(ForOp loop, std::vector<LoopOrderReport> &orders);
   /// Does the same with a loop whose iterations a condition ends.
@@ -78,7 +82,7 @@ private:
   std::vector<LoopNode> getNodes(ForOp loop) const;
   /// Returns the numbers of `nodes` in the order of the loop's schedule, or in
   /// ascending order if it has none. Appends the order of a schedule to
-  /// `orders`.
+  /// `orders`. If the plan can store the loop, keeps the order at the loop.
   FailureOr<std::vector<unsigned>> sort(ForOp loop, ArrayRef<LoopNode> nodes,
                                         std::vector<LoopOrderReport> &orders);
   /// Copies `op` for an iteration.
@@ -105,6 +109,7 @@ private:
   SymbolTable &symbols;
   IterationFunctions &functions;
   ShardFunctions &generated;
+  const bool keep;
   /// Labels, which may be null, of the operations that were an inner loop.
   llvm::DenseMap<Operation *, StringAttr> innerLabels;
 };
@@ -339,19 +344,31 @@ std::vector<LoopNode> LoopUnroller::getNodes(ForOp loop) const {
 FailureOr<std::vector<unsigned>>
 LoopUnroller::sort(ForOp loop, ArrayRef<LoopNode> nodes,
                    std::vector<LoopOrderReport> &orders) {
+  bool mayStay = keep && canKeep(loop, generated, [&](CallOp call) {
+                   return functions.readIndex(symbols.lookup<func::FuncOp>(
+                       call.getCalleeAttr().getAttr()));
+                 });
   std::optional<StringRef> schedule = loop.getSchedule();
   if (!schedule) {
     std::vector<unsigned> all(nodes.size());
     std::iota(all.begin(), all.end(), 0);
+    if (mayStay)
+      keepOrder(loop, nodes, all);
     return all;
   }
   FailureOr<LoopOrder> order = getOrder(loop, *schedule, nodes);
   if (failed(order))
     return failure();
   FailureOr<std::vector<unsigned>> sorted = sortNodes(loop, *order, nodes);
-  if (succeeded(sorted))
-    orders.push_back(
-        {getSourcePlace(loop.getLoc()), schedule->str(), printOrder(*order)});
+  if (failed(sorted))
+    return failure();
+  orders.push_back(
+      {getSourcePlace(loop.getLoc()), schedule->str(), printOrder(*order)});
+  if (mayStay) {
+    std::vector<unsigned> inPlace = sortInPlace(loop, *order, nodes);
+    if (inPlace.size() == nodes.size())
+      keepOrder(loop, nodes, inPlace);
+  }
   return sorted;
 }
 
@@ -364,6 +381,8 @@ LoopUnroller::writeCounted(ForOp loop, std::vector<LoopOrderReport> &orders) {
   FailureOr<std::vector<unsigned>> sorted = sort(loop, nodes, orders);
   if (failed(sorted))
     return failure();
+  if (loop->hasAttr(PathwaysDialect::kOrdersAttrName))
+    return SmallVector<Value>();
   SmallVector<ValueRange> stepped(loop.getInits().size());
   for (auto [index, argument] : llvm::enumerate(body.getArguments()))
     if (!loop.getCarriedResult(index))
@@ -411,6 +430,10 @@ LogicalResult LoopUnroller::unroll(ForOp loop,
       loop.getIsWhile() ? writeWhile(loop) : writeCounted(loop, orders);
   if (failed(results))
     return failure();
+  if (results->empty()) {
+    loop.getBody().walk([](CallOp call) { call.setRecompute(false); });
+    return success();
+  }
   loop.replaceAllUsesWith(*results);
   if (!isa<ProgramOp>(loop->getParentOp()))
     for (Operation *op = begin ? begin->getNextNode()
@@ -516,7 +539,7 @@ private:
     ShardFunctions generated(symbols);
     std::vector<LoopOrderReport> orders;
     for (auto program : getOperation().getOps<ProgramOp>())
-      if (failed(LoopUnroller(symbols, functions, generated)
+      if (failed(LoopUnroller(symbols, functions, generated, keep)
                      .unroll(program, schedule, orders)))
         return signalPassFailure();
     if (!emitOrder.empty() && failed(writeOrders(orders)))

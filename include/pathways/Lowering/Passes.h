@@ -77,6 +77,11 @@ struct CompileOptions : public PassPipelineOptions<CompileOptions> {
       *this, "emit-order",
       llvm::cl::desc("File for the orders of loops with a schedule; empty: "
                      "none")};
+  PassOptions::Option<bool> keepLoops{
+      *this, "keep-loops",
+      llvm::cl::desc("Store the operations of loops once in the plan, where "
+                     "that is possible"),
+      llvm::cl::init(false)};
   PassOptions::Option<std::string> profile{
       *this, "profile",
       llvm::cl::desc("A file with the measured costs of the program's parts; "

@@ -419,6 +419,12 @@ def UnrollLoops : Pass<"pw-unroll-loops", "::mlir::ModuleOp"> {
     %1 = pw.call @f(%x#1, %b) ...
     ```
 
+    With `keep`, a loop stays if a plan can store its operations once: it is counted, at
+    the top level, and runs only calls without `after`, transfers and copies; nothing in it
+    reads the number of the iteration; the parts of its stepped arrays are multiples of
+    128 bytes; and each yielded value is made in it. Then `pw.orders` has the order of its
+    calls on each slice.
+
     Fails with an error at a loop that runs more than 2^20 nodes, at one whose schedule
     does not fit its labels or cannot run, naming the calls that would wait for each
     other, and at a call outside of loops whose function reads `pw.iteration_index`.
@@ -427,7 +433,9 @@ def UnrollLoops : Pass<"pw-unroll-loops", "::mlir::ModuleOp"> {
     Option<"schedule", "schedule", "std::string", /*default=*/[{""}],
            "Order of the loop with labels: a schedule, or @ and a file of orders">,
     Option<"emitOrder", "emit-order", "std::string", /*default=*/[{""}],
-           "File for the orders of loops that have a schedule; empty: none">
+           "File for the orders of loops that have a schedule; empty: none">,
+    Option<"keep", "keep", "bool", /*default=*/"false",
+           "Leave the loops that a plan can store as loops">
   ];
   let dependentDialects = ["::mlir::pathways::PathwaysDialect",
                            "::mlir::arith::ArithDialect",

@@ -61,10 +61,20 @@ LogicalResult
 PathwaysDialect::verifyOperationAttribute(Operation *op,
                                           NamedAttribute attribute) {
   StringRef name = attribute.getName();
+  if (name == kOrdersAttrName || name == kGangAttrName) {
+    bool isOrder = name == kOrdersAttrName;
+    if (isOrder ? isa<ForOp>(op) : isa<CallOp>(op))
+      return success();
+    return op->emitOpError("has attribute '")
+           << name << "', which belongs on a '"
+           << (isOrder ? ForOp::getOperationName() : CallOp::getOperationName())
+           << "'";
+  }
   if (name != kLocalViewAttrName && name != kPointwiseAttrName)
     return op->emitOpError("has attribute '")
            << name << "' that pw does not define; expected '"
-           << kLocalViewAttrName << "' or '" << kPointwiseAttrName << "'";
+           << kLocalViewAttrName << "', '" << kPointwiseAttrName << "', '"
+           << kOrdersAttrName << "' or '" << kGangAttrName << "'";
   if (!isa<func::FuncOp>(op))
     return op->emitOpError("has attribute '")
            << name << "', which belongs on a 'func.func'";

@@ -42,6 +42,8 @@ def Pathways_Dialect : Dialect {
     | `pw.name` | an argument or result of `pw.program` | the name callers use; arguments default to the SSA name in text |
     | `pw.stepped` | an argument or result of `pw.program` | each step takes, or writes, one index of a leading dimension |
     | `pw.carried` | an argument of `pw.program` | index of the result of the previous step that it takes |
+    | `pw.orders` | a `pw.for` that stays a loop in the plan | the order of each slice: runs `[slice, gangs, iterations, [times, step]]` |
+    | `pw.gang` | a `pw.call` in such a loop | its number in the orders |
     | `pw.constant` | an argument of `pw.program`, or of `@main` before its import | the value, which callers do not pass |
     | `pw.expect` | a result of `pw.program` | another result has the expected value: `#pw.expect` |
   }];
@@ -54,6 +56,8 @@ def Pathways_Dialect : Dialect {
   let extraClassDeclaration = [{
     static constexpr ::llvm::StringLiteral kLocalViewAttrName = "pw.local_view";
     static constexpr ::llvm::StringLiteral kPointwiseAttrName = "pw.pointwise";
+    static constexpr ::llvm::StringLiteral kOrdersAttrName = "pw.orders";
+    static constexpr ::llvm::StringLiteral kGangAttrName = "pw.gang";
     static constexpr ::llvm::StringLiteral kAcceptsPartialAttrName =
         "pw.accepts_partial";
     static constexpr ::llvm::StringLiteral kNameAttrName = "pw.name";
