@@ -81,7 +81,7 @@ struct CompileOptions : public PassPipelineOptions<CompileOptions> {
       *this, "keep-loops",
       llvm::cl::desc("Store the operations of loops once in the plan, where "
                      "that is possible"),
-      llvm::cl::init(false)};
+      llvm::cl::init(true)};
   PassOptions::Option<std::string> profile{
       *this, "profile",
       llvm::cl::desc("A file with the measured costs of the program's parts; "

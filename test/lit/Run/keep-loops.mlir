@@ -2,8 +2,8 @@
 // sum in one place, an array that is received, and one that is read behind the loop.
 // The values are those of the same loop written out.
 // DEFINE: %{values} = --input=xs=random:1 --input=z=random:2
-// RUN: pw-opt %s --pw-compile='topology=1x1x4 keep-loops' -o %t.kept.mlir
-// RUN: pw-opt %s --pw-compile='topology=1x1x4' -o %t.out.mlir
+// RUN: pw-opt %s --pw-compile='topology=1x1x4' -o %t.kept.mlir
+// RUN: pw-opt %s --pw-compile='topology=1x1x4 keep-loops=false' -o %t.out.mlir
 // RUN: FileCheck %s --input-file=%t.kept.mlir
 // RUN: pw-run %t.out.mlir --topology=1x1x4 --output=@%t.out.npz %{values} --steps=2
 // RUN: pw-run %t.kept.mlir --topology=1x1x4 --output=@%t.kept.npz %{values} --steps=2
