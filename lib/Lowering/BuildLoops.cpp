@@ -8,6 +8,8 @@
 
 #include "GraphBuilder.h"
 
+#include "runtime/base/buffer_bytes.h"
+
 using namespace mlir;
 using namespace mlir::pathways;
 
@@ -24,9 +26,10 @@ public:
   LogicalResult addDonations(CallOp call, MemoryWishes &wanted);
 
 private:
-  /// Adds a gang that cuts `from` into the parts that iterations take, or
-  /// stacks these, without a copy of bytes.
-  void addView(StringRef name, uint32_t from, uint32_t to);
+  /// Adds a gang that cuts array `whole` into the parts that iterations take,
+  /// or stacks these, without a copy of bytes.
+  LogicalResult addView(StringRef name, uint32_t whole, uint32_t part,
+                        bool isStack);
   /// Adds the arrays that the iterations begin with.
   LogicalResult addArguments();
   LogicalResult addBody();
@@ -125,13 +128,23 @@ LogicalResult GraphBuilder::addLoopDonations(CallOp call,
 // Loops
 //===----------------------------------------------------------------------===//
 
-void LoopBuilder::addView(StringRef name, uint32_t from, uint32_t to) {
+LogicalResult LoopBuilder::addView(StringRef name, uint32_t whole,
+                                   uint32_t part, bool isStack) {
+  uint64_t stride =
+      llvm::alignTo(graph.buffers[part].bytes, ::pathways::kBufferAlignment);
+  if (graph.buffers[whole].bytes != loop.getTrips() * stride)
+    return loop.emitOpError()
+           << "has a stepped array with shards of "
+           << graph.buffers[whole].bytes << " bytes, expected "
+           << loop.getTrips() << " parts of " << stride;
+  uint32_t from = isStack ? part : whole, to = isStack ? whole : part;
   graph.addAction(ActionGraph::Kind::Gang, name, graph.buffers[from].slice, 0,
                   loop.getLoc());
   uint32_t gang = graph.lastAction();
   graph.addRead(gang, from);
   graph.addWrite(gang, to);
   graph.addAlias(gang, from, to);
+  return success();
 }
 
 LogicalResult LoopBuilder::addArguments() {
@@ -154,7 +167,9 @@ LogicalResult LoopBuilder::addArguments() {
     }
     entry.slots = loop.getTrips();
     entry.isReversed = loop.getOperandUse(index) == LoopUse::Reversed;
-    addView(name + ".split", builder.buffers.lookup(init), buffer);
+    if (failed(addView(name + ".split", builder.buffers.lookup(init), buffer,
+                       /*isStack=*/false)))
+      return failure();
   }
   return success();
 }
@@ -194,8 +209,9 @@ LogicalResult LoopBuilder::addResults() {
         !builder.liveness->getLaterRead(init, loop))
       continue;
     uint32_t whole = add(init);
-    addView(builder.baseNames[init] + ".join", builder.buffers.lookup(argument),
-            whole);
+    if (failed(addView(builder.baseNames[init] + ".join", whole,
+                       builder.buffers.lookup(argument), /*isStack=*/true)))
+      return failure();
     builder.buffers[init] = whole;
   }
   for (auto [index, output] : llvm::enumerate(loop.getOutputs())) {
@@ -207,8 +223,9 @@ LogicalResult LoopBuilder::addResults() {
     builder.buffers[output] = result;
     if (loop.getResultUse(index) == LoopUse::Carried)
       graph.buffers[result].lastOf = source;
-    else
-      addView(builder.baseNames[output] + ".stack", source, result);
+    else if (failed(addView(builder.baseNames[output] + ".stack", result,
+                            source, /*isStack=*/true)))
+      return failure();
   }
   return success();
 }

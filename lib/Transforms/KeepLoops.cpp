@@ -8,9 +8,12 @@
 
 #include "KeepLoops.h"
 
+#include "pathways/Analysis/ProgramLiveness.h"
 #include "pathways/Dialect/Pathways/Layouts.h"
 #include "runtime/base/buffer_bytes.h"
 #include "runtime/plan/expand_loops.h"
+
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
@@ -23,12 +26,15 @@ static constexpr size_t kMaxPeriod = 512;
 // Loops that can stay
 //===----------------------------------------------------------------------===//
 
+/// Returns the bytes of a shard of `type`.
+static uint64_t getShardBytes(ArrayType type, const ShardFunctions &shards) {
+  RankedTensorType shard = shards.getShard(type);
+  return shard.getNumElements() * getElementBytes(shard.getElementType());
+}
+
 /// Returns true if parts of this type, one after the other, are aligned.
 static bool areAligned(ArrayType type, const ShardFunctions &shards) {
-  RankedTensorType shard = shards.getShard(type);
-  uint64_t bytes =
-      shard.getNumElements() * getElementBytes(shard.getElementType());
-  return bytes > 0 && bytes % ::pathways::kBufferAlignment == 0;
+  return getShardBytes(type, shards) % ::pathways::kBufferAlignment == 0;
 }
 
 static bool canKeepOperation(Operation &op,
@@ -58,32 +64,15 @@ bool mlir::pathways::canKeep(ForOp loop, const ShardFunctions &shards,
         return canKeepOperation(op, readsIndex);
       }))
     return false;
-  llvm::SmallDenseSet<Value> stepped;
-  for (auto [index, argument] : llvm::enumerate(body.getArguments())) {
-    if (loop.getCarriedResult(index))
-      continue;
-    // The parts take the memory of the whole array, which can happen once.
-    Value whole = loop.getInits()[index];
-    if (!areAligned(cast<ArrayType>(argument.getType()), shards) ||
-        !stepped.insert(whole).second)
+  auto hasBytes = [&](Value part) {
+    return getShardBytes(cast<ArrayType>(part.getType()), shards) > 0;
+  };
+  for (BlockArgument argument : body.getArguments())
+    if (!loop.getCarriedResult(argument.getArgNumber()) && !hasBytes(argument))
       return false;
-  }
-  for (auto [index, init] : llvm::enumerate(loop.getInits()))
-    if (loop.getCarriedResult(index) && stepped.contains(init))
+  for (auto [index, value] : llvm::enumerate(loop.getYield().getValues()))
+    if (loop.getResultUse(index) != LoopUse::Carried && !hasBytes(value))
       return false;
-  for (Operation &op : body)
-    if (llvm::any_of(op.getOperands(),
-                     [&](Value operand) { return stepped.contains(operand); }))
-      return false;
-  llvm::SmallDenseSet<Value> stacked;
-  for (auto [index, value] : llvm::enumerate(loop.getYield().getValues())) {
-    if (!value.getDefiningOp() || value.getParentBlock() != &body)
-      return false;
-    if (loop.getResultUse(index) != LoopUse::Carried &&
-        (!areAligned(cast<ArrayType>(value.getType()), shards) ||
-         !stacked.insert(value).second))
-      return false;
-  }
   return true;
 }
 
@@ -175,4 +164,164 @@ bool mlir::pathways::keepOrder(ForOp loop, ArrayRef<LoopNode> nodes,
   }
   loop->setAttr(PathwaysDialect::kOrdersAttrName, b.getArrayAttr(orders));
   return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Arrays as parts
+//===----------------------------------------------------------------------===//
+
+/// Returns the type of an array that has, for each iteration, the elements of a
+/// shard of `part` and then so many unused ones that the parts are aligned.
+static ArrayType getSpread(ArrayType part, int64_t trips,
+                           const ShardFunctions &shards) {
+  Builder b(part.getContext());
+  ShardingAttr sharding = part.getSharding();
+  SmallVector<Attribute> axes;
+  for (ArrayAttr dim : sharding.getDims())
+    llvm::append_range(axes, dim);
+  ArrayAttr cut = b.getArrayAttr(axes);
+  RankedTensorType shard = shards.getShard(part);
+  int64_t elements =
+      llvm::alignTo(getShardBytes(part, shards), ::pathways::kBufferAlignment) /
+      getElementBytes(shard.getElementType());
+  FailureOr<int64_t> blocks = shards.getMesh(part).getGroupSize(cut);
+  assert(succeeded(blocks) && "the program is verified");
+  return ArrayType::get(
+      {trips, *blocks * elements}, part.getElementType(), part.getSlice(),
+      ShardingAttr::get(part.getContext(), {b.getArrayAttr({}), cut},
+                        sharding.getPartialKind(), sharding.getPartialAxes()));
+}
+
+/// Returns the groups of dimensions that turn a stacked shard of `rank` into
+/// one row of elements for each iteration, or back.
+static SmallVector<ReassociationIndices> getRows(int64_t rank) {
+  SmallVector<ReassociationIndices> rows{{0}, {}};
+  for (int64_t d = 1; d < rank; ++d)
+    rows.back().push_back(d);
+  if (rank == 1) // the row of a scalar has one element
+    rows = {{0, 1}};
+  return rows;
+}
+
+/// Adds a call of a generated function from `whole`, or its spread form, to
+/// `type`, which is the other form.
+static Value addSpread(ImplicitLocOpBuilder &builder, StringRef name,
+                       Value from, ArrayType type, bool isBack,
+                       ShardFunctions &shards) {
+  RankedTensorType source = shards.getShard(cast<ArrayType>(from.getType())),
+                   target = shards.getShard(type);
+  RankedTensorType whole = isBack ? target : source,
+                   spread = isBack ? source : target;
+  int64_t trips = whole.getDimSize(0), count = whole.getNumElements() / trips;
+  auto rows = RankedTensorType::get({trips, count}, whole.getElementType());
+  SmallVector<ReassociationIndices> groups = getRows(whole.getRank());
+  FlatSymbolRefAttr function = shards.get(
+      builder, name, builder.getFunctionType(source, target),
+      type.getSharding().isPartial(),
+      [&](ImplicitLocOpBuilder &b, ValueRange arguments) {
+        SmallVector<OpFoldResult> offsets(2, b.getIndexAttr(0)),
+            sizes{b.getIndexAttr(trips), b.getIndexAttr(count)},
+            strides(2, b.getIndexAttr(1));
+        Value value = arguments[0];
+        bool isScalar = whole.getRank() == 1, isFlat = whole.getRank() == 2;
+        if (isBack) {
+          value = tensor::ExtractSliceOp::create(b, rows, value, offsets, sizes,
+                                                 strides);
+          if (isScalar)
+            value = tensor::CollapseShapeOp::create(b, whole, value, groups);
+          else if (!isFlat)
+            value = tensor::ExpandShapeOp::create(b, whole, value, groups);
+          return SmallVector<Value>{value};
+        }
+        if (isScalar)
+          value = tensor::ExpandShapeOp::create(b, rows, value, groups);
+        else if (!isFlat)
+          value = tensor::CollapseShapeOp::create(b, rows, value, groups);
+        Value all = tensor::EmptyOp::create(b, spread.getShape(),
+                                            spread.getElementType());
+        return SmallVector<Value>{tensor::InsertSliceOp::create(
+            b, value, all, offsets, sizes, strides)};
+      });
+  return CallOp::create(builder, TypeRange(type), function.getValue(), from)
+      .getOutputs()
+      .front();
+}
+
+void mlir::pathways::alignParts(ForOp loop, ShardFunctions &shards) {
+  ImplicitLocOpBuilder builder(loop.getLoc(), loop);
+  int64_t trips = loop.getTrips();
+  for (BlockArgument argument : loop.getBody().getArguments()) {
+    OpOperand &init = loop.getInitsMutable()[argument.getArgNumber()];
+    auto part = cast<ArrayType>(argument.getType());
+    if (!loop.getCarriedResult(argument.getArgNumber()) &&
+        !areAligned(part, shards))
+      init.set(addSpread(builder, "pw_spread", init.get(),
+                         getSpread(part, trips, shards), /*isBack=*/false,
+                         shards));
+  }
+  builder.setInsertionPointAfter(loop);
+  for (auto [index, value] : llvm::enumerate(loop.getYield().getValues())) {
+    auto part = cast<ArrayType>(value.getType());
+    if (loop.getResultUse(index) == LoopUse::Carried ||
+        areAligned(part, shards))
+      continue;
+    Value output = loop.getOutputs()[index];
+    auto whole = cast<ArrayType>(output.getType());
+    output.setType(getSpread(part, trips, shards));
+    Value packed =
+        addSpread(builder, "pw_pack", output, whole, /*isBack=*/true, shards);
+    output.replaceAllUsesExcept(packed, packed.getDefiningOp());
+  }
+}
+
+/// Returns true if the memory with which `argument`, a carried one, begins
+/// could have its value of each iteration.
+static bool canStayInPlace(ForOp loop, BlockArgument argument,
+                           const ProgramLiveness &liveness) {
+  unsigned next = *loop.getCarriedResult(argument.getArgNumber());
+  auto call = loop.getYield().getValues()[next].getDefiningOp<CallOp>();
+  return call && call->getBlock() == argument.getOwner() &&
+         llvm::count(call.getInputs(), argument) == 1 &&
+         !liveness.getLaterRead(argument, call);
+}
+
+/// Returns true if `loop` uses `value` in another way than as operand `index`.
+static bool hasOtherUses(ForOp loop, unsigned index, Value value) {
+  return llvm::any_of(value.getUses(), [&](OpOperand &use) {
+    return use.getOwner() == loop ? use.getOperandNumber() != index
+                                  : loop->isProperAncestor(use.getOwner());
+  });
+}
+
+unsigned mlir::pathways::separateArrays(ForOp loop,
+                                        const ProgramLiveness &liveness) {
+  OpBuilder builder(loop);
+  Block &body = loop.getBody().front();
+  unsigned copies = 0;
+  auto copy = [&](OpOperand &operand) {
+    operand.set(CopyOp::create(builder, loop.getLoc(), operand.get().getType(),
+                               operand.get()));
+    ++copies;
+  };
+  for (BlockArgument argument : body.getArguments()) {
+    OpOperand &init = loop.getInitsMutable()[argument.getArgNumber()];
+    bool isCarried = loop.getCarriedResult(argument.getArgNumber()).has_value();
+    if (isCarried
+            ? canStayInPlace(loop, argument, liveness) &&
+                  (hasOtherUses(loop, init.getOperandNumber(), init.get()) ||
+                   liveness.getLaterRead(init.get(), loop))
+            : hasOtherUses(loop, init.getOperandNumber(), init.get()))
+      copy(init);
+  }
+  builder.setInsertionPoint(loop.getYield());
+  llvm::SmallDenseSet<Value> stacked;
+  for (OpOperand &yielded : loop.getYield().getValuesMutable()) {
+    Value value = yielded.get();
+    bool isCarried =
+        loop.getResultUse(yielded.getOperandNumber()) == LoopUse::Carried;
+    if (!value.getDefiningOp() || value.getParentBlock() != &body ||
+        (!isCarried && !stacked.insert(value).second))
+      copy(yielded);
+  }
+  return copies;
 }

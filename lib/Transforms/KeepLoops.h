@@ -14,12 +14,13 @@
 
 namespace mlir::pathways {
 
+class ProgramLiveness;
+
 /// Returns true if the plan can store the operations of `loop` once: it is
 /// counted, at the top level of its program, and has calls, transfers and
-/// copies only, none of which depends on more than its arrays; the parts of its
-/// stepped arrays are aligned; and operations of its region make all that it
-/// yields. `readsIndex` returns true for a call that depends on the number of
-/// the iteration.
+/// copies only, none of which depends on more than its arrays; and the parts of
+/// its stepped arrays have bytes. `readsIndex` returns true for a call that
+/// depends on the number of the iteration.
 bool canKeep(ForOp loop, const ShardFunctions &shards,
              function_ref<bool(CallOp)> readsIndex);
 
@@ -28,6 +29,16 @@ bool canKeep(ForOp loop, const ShardFunctions &shards,
 /// Returns false, and changes nothing, if a call has its iterations out of
 /// order.
 bool keepOrder(ForOp loop, ArrayRef<LoopNode> nodes, ArrayRef<unsigned> sorted);
+
+/// Adds calls of generated functions around `loop`, which has its order, that
+/// put the parts of its stepped arrays at aligned places, where they are not.
+void alignParts(ForOp loop, ShardFunctions &shards);
+
+/// Adds copies, so that each stepped array of `loop`, which has its order, has
+/// no other use in it, operations of its region make all that it yields, and
+/// arrays that it carries in place have no other use from the loop on. Returns
+/// the number of copies.
+unsigned separateArrays(ForOp loop, const ProgramLiveness &liveness);
 
 } // namespace mlir::pathways
 

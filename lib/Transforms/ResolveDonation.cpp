@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "KeepLoops.h"
 #include "pathways/Analysis/ProgramLiveness.h"
 #include "pathways/Transforms/Passes.h"
 
@@ -37,7 +38,11 @@ class ResolveDonationPass
       return WalkResult::advance();
     });
     if (result.wasInterrupted())
-      signalPassFailure();
+      return signalPassFailure();
+    getOperation().walk([&](ForOp loop) {
+      if (loop->hasAttr(PathwaysDialect::kOrdersAttrName))
+        numCopies += separateArrays(loop, liveness);
+    });
   }
 
   void resolve(CallOp call, const ProgramLiveness &liveness) {

@@ -15,9 +15,12 @@
 using namespace mlir;
 using namespace mlir::pathways;
 
+MeshAttr ShardFunctions::getMesh(ArrayType type) const {
+  return symbols.lookup<SliceOp>(type.getSlice().getAttr()).getMesh();
+}
+
 RankedTensorType ShardFunctions::getShard(ArrayType type) const {
-  auto slice = symbols.lookup<SliceOp>(type.getSlice().getAttr());
-  return getShardTensorType(type, slice.getMesh());
+  return getShardTensorType(type, getMesh(type));
 }
 
 FlatSymbolRefAttr ShardFunctions::get(

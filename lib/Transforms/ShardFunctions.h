@@ -37,6 +37,8 @@ public:
       function_ref<SmallVector<Value>(ImplicitLocOpBuilder &, ValueRange)>
           build);
 
+  /// Returns the mesh of the slice of `type`.
+  MeshAttr getMesh(ArrayType type) const;
   /// Returns the type of the shards of `type`.
   RankedTensorType getShard(ArrayType type) const;
 

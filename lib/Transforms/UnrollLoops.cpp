@@ -431,6 +431,7 @@ LogicalResult LoopUnroller::unroll(ForOp loop,
   if (failed(results))
     return failure();
   if (results->empty()) {
+    alignParts(loop, generated);
     loop.getBody().walk([](CallOp call) { call.setRecompute(false); });
     return success();
   }

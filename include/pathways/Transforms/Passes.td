@@ -420,10 +420,10 @@ def UnrollLoops : Pass<"pw-unroll-loops", "::mlir::ModuleOp"> {
     ```
 
     With `keep`, a loop stays if a plan can store its operations once: it is counted, at
-    the top level, and runs only calls without `after`, transfers and copies; nothing in it
-    reads the number of the iteration; the parts of its stepped arrays are multiples of
-    128 bytes; and each yielded value is made in it. Then `pw.orders` has the order of its
-    calls on each slice.
+    the top level, and runs only calls without `after`, transfers and copies; and nothing in
+    it reads the number of the iteration. Then `pw.orders` has the order of its calls on
+    each slice. If the parts of a stepped array on a device are not multiples of 128 bytes,
+    a call of a generated function puts them at such places.
 
     Fails with an error at a loop that runs more than 2^20 nodes, at one whose schedule
     does not fit its labels or cannot run, naming the calls that would wait for each
@@ -464,6 +464,10 @@ def ResolveDonation : Pass<"pw-resolve-donation", "::mlir::pathways::ProgramOp">
 
     An array in `after` is not read, so it may be donated before. `pw.return` reads
     its operands at the end.
+
+    A loop that stays in the plan gets copies of stepped arrays that have another use in
+    it, of arrays from which a carried one begins that are used later, too, and of yielded
+    values that no operation of the loop makes.
   }];
   let statistics = [Statistic<"numCopies", "copies", "Copies inserted">];
 }
