@@ -37,10 +37,9 @@ static bool areAligned(ArrayType type, const ShardFunctions &shards) {
   return getShardBytes(type, shards) % ::pathways::kBufferAlignment == 0;
 }
 
-static bool canKeepOperation(Operation &op,
-                             function_ref<bool(CallOp)> readsIndex) {
+static bool canKeepOperation(Operation &op) {
   if (auto call = dyn_cast<CallOp>(op))
-    return !call.getGuard() && call.getAfter().empty() && !readsIndex(call);
+    return !call.getGuard() && call.getAfter().empty();
   if (auto transfer = dyn_cast<TransferOp>(op))
     return !transfer.getGuard();
   return isa<CopyOp>(op);
@@ -54,15 +53,12 @@ static bool isWaitedFor(Value value) {
   });
 }
 
-bool mlir::pathways::canKeep(ForOp loop, const ShardFunctions &shards,
-                             function_ref<bool(CallOp)> readsIndex) {
+bool mlir::pathways::canKeep(ForOp loop, const ShardFunctions &shards) {
   Block &body = loop.getBody().front();
   if (!isa<ProgramOp>(loop->getParentOp()) || loop.getIsWhile() ||
       loop.getTrips() < 2 || loop.getTrips() > ::pathways::kMaxTrips ||
       llvm::any_of(loop.getOutputs(), isWaitedFor) ||
-      !llvm::all_of(body.without_terminator(), [&](Operation &op) {
-        return canKeepOperation(op, readsIndex);
-      }))
+      !llvm::all_of(body.without_terminator(), canKeepOperation))
     return false;
   auto hasBytes = [&](Value part) {
     return getShardBytes(cast<ArrayType>(part.getType()), shards) > 0;

@@ -18,11 +18,9 @@ class ProgramLiveness;
 
 /// Returns true if the plan can store the operations of `loop` once: it is
 /// counted, at the top level of its program, and has calls, transfers and
-/// copies only, none of which depends on more than its arrays; and the parts of
-/// its stepped arrays have bytes. `readsIndex` returns true for a call that
-/// depends on the number of the iteration.
-bool canKeep(ForOp loop, const ShardFunctions &shards,
-             function_ref<bool(CallOp)> readsIndex);
+/// copies only, none of which has a guard or waits for arrays that it does not
+/// read; and the parts of its stepped arrays have bytes.
+bool canKeep(ForOp loop, const ShardFunctions &shards);
 
 /// Stores at `loop` the order of its calls on each slice, as runs, and at the
 /// calls their numbers. `sorted` has the numbers of `nodes` in that order.

@@ -31,7 +31,8 @@ FlatSymbolRefAttr ShardFunctions::get(
   // The functions of one name differ in nothing but what is partial.
   std::string name = what.str();
   llvm::raw_string_ostream os(name);
-  for (int64_t size : cast<RankedTensorType>(type.getInput(0)).getShape())
+  Type first = type.getNumInputs() > 0 ? type.getInput(0) : type.getResult(0);
+  for (int64_t size : cast<RankedTensorType>(first).getShape())
     os << '_' << size;
   std::string key = name;
   llvm::raw_string_ostream(key) << ' ' << type << isPartial;

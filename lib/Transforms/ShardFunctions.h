@@ -27,10 +27,10 @@ public:
   /// Inserts the functions into `symbols`, which must outlive this object.
   explicit ShardFunctions(SymbolTable &symbols) : symbols(symbols) {}
 
-  /// Returns the function for shards named `what`, of `type`, which has at
-  /// least one input. `build` makes its results from its arguments, and must do
-  /// the same for each function with that name and type. Padding stays padding
-  /// in it. If `isPartial`, its arguments may be contributions.
+  /// Returns the function for shards named `what`, of `type`, which has an
+  /// input or a result. `build` makes its results from its arguments, and must
+  /// do the same for each function with that name and type. Padding stays
+  /// padding in it. If `isPartial`, its arguments may be contributions.
   FlatSymbolRefAttr
   get(ImplicitLocOpBuilder &builder, StringRef what, FunctionType type,
       bool isPartial,

@@ -12,9 +12,11 @@
 #include "ShardFunctions.h"
 #include "pathways/Support/SourcePlace.h"
 #include "pathways/Transforms/Passes.h"
+#include "runtime/base/buffer_bytes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -45,6 +47,9 @@ public:
   bool readIndex(func::FuncOp function);
   /// Returns a copy of `function`, which reads the number, for one iteration.
   FlatSymbolRefAttr getFor(func::FuncOp function, int64_t iteration);
+  /// Returns a copy of `function`, which reads the number, that takes it as the
+  /// first element of one more argument of type `row`.
+  FlatSymbolRefAttr getTaking(func::FuncOp function, RankedTensorType row);
 
 private:
   func::FuncOp getCallee(func::CallOp call) {
@@ -54,6 +59,7 @@ private:
   SymbolTable &symbols;
   llvm::DenseMap<Operation *, bool> reads;
   llvm::DenseMap<std::pair<Operation *, int64_t>, FlatSymbolRefAttr> copies;
+  llvm::DenseMap<Operation *, FlatSymbolRefAttr> taking;
 };
 
 /// Writes out the loops of one program.
@@ -88,6 +94,8 @@ private:
   /// Copies `op` for an iteration.
   void clone(ImplicitLocOpBuilder &builder, Operation &op, IRMapping &mapping,
              int64_t iteration);
+  /// Gives the calls of `loop`, which stays, the number of the iteration.
+  void passNumbers(ForOp loop);
   /// Returns a branch on the first of `values` in whose first region the
   /// iteration comes, where `builder` then inserts. The second region yields
   /// the other carried values.
@@ -163,6 +171,42 @@ FlatSymbolRefAttr IterationFunctions::getFor(func::FuncOp function,
   reads[copy] = false;
   auto name = FlatSymbolRefAttr::get(copy.getSymNameAttr());
   copies[{function, iteration}] = name;
+  return name;
+}
+
+FlatSymbolRefAttr IterationFunctions::getTaking(func::FuncOp function,
+                                                RankedTensorType row) {
+  auto known = taking.find(function);
+  if (known != taking.end())
+    return known->second;
+  func::FuncOp copy = function.clone();
+  copy.setSymName((function.getSymName() + "_numbered").str());
+  copy.setPrivate();
+  unsigned last = copy.getNumArguments();
+  (void)copy.insertArgument(last, row, /*argAttrs=*/nullptr, copy.getLoc());
+  Value numbers = copy.getArgument(last);
+  auto builder =
+      ImplicitLocOpBuilder::atBlockBegin(copy.getLoc(), &copy.front());
+  Value number = tensor::ExtractOp::create(
+      builder, numbers,
+      ValueRange(arith::ConstantIndexOp::create(builder, 0).getResult()));
+  number = arith::IndexCastOp::create(builder, builder.getIndexType(), number);
+  copy.walk([&](Operation *op) {
+    if (auto index = dyn_cast<IterationIndexOp>(op)) {
+      index.replaceAllUsesWith(number);
+      index.erase();
+    } else if (auto call = dyn_cast<func::CallOp>(op)) {
+      func::FuncOp callee = getCallee(call);
+      if (!callee || !readIndex(callee))
+        return;
+      call.setCalleeAttr(getTaking(callee, row));
+      call.getOperandsMutable().append(numbers);
+    }
+  });
+  symbols.insert(copy);
+  reads[copy] = false;
+  auto name = FlatSymbolRefAttr::get(copy.getSymNameAttr());
+  taking[function] = name;
   return name;
 }
 
@@ -344,10 +388,7 @@ std::vector<LoopNode> LoopUnroller::getNodes(ForOp loop) const {
 FailureOr<std::vector<unsigned>>
 LoopUnroller::sort(ForOp loop, ArrayRef<LoopNode> nodes,
                    std::vector<LoopOrderReport> &orders) {
-  bool mayStay = keep && canKeep(loop, generated, [&](CallOp call) {
-                   return functions.readIndex(symbols.lookup<func::FuncOp>(
-                       call.getCalleeAttr().getAttr()));
-                 });
+  bool mayStay = keep && canKeep(loop, generated);
   std::optional<StringRef> schedule = loop.getSchedule();
   if (!schedule) {
     std::vector<unsigned> all(nodes.size());
@@ -422,6 +463,57 @@ LoopUnroller::writeCounted(ForOp loop, std::vector<LoopOrderReport> &orders) {
   return results;
 }
 
+void LoopUnroller::passNumbers(ForOp loop) {
+  ImplicitLocOpBuilder builder(loop.getLoc(), loop);
+  // A row for each iteration, as long as the alignment of the parts of arrays.
+  int64_t trips = loop.getTrips(), count = ::pathways::kBufferAlignment / 4;
+  auto row = RankedTensorType::get(count, builder.getI32Type());
+  auto rows = RankedTensorType::get({trips, count}, builder.getI32Type());
+  llvm::MapVector<Attribute, Value> arguments; // by slice
+  for (CallOp call : loop.getBody().getOps<CallOp>()) {
+    auto callee = symbols.lookup<func::FuncOp>(call.getCalleeAttr().getAttr());
+    if (!functions.readIndex(callee))
+      continue;
+    Value &argument = arguments[call.getSlice()];
+    if (!argument) {
+      FlatSymbolRefAttr function = generated.get(
+          builder, "pw_count", builder.getFunctionType({}, rows),
+          /*isPartial=*/false, [&](ImplicitLocOpBuilder &b, ValueRange) {
+            Value all = tensor::EmptyOp::create(b, rows.getShape(),
+                                                rows.getElementType());
+            AffineMap map = b.getMultiDimIdentityMap(2);
+            SmallVector<utils::IteratorType> iterators(
+                2, utils::IteratorType::parallel);
+            auto fill = linalg::GenericOp::create(
+                b, rows, ValueRange(), all, ArrayRef<AffineMap>(map), iterators,
+                [&](OpBuilder &inner, Location loc, ValueRange) {
+                  Value index = linalg::IndexOp::create(inner, loc, 0);
+                  Value number = arith::IndexCastOp::create(
+                      inner, loc, inner.getI32Type(), index);
+                  linalg::YieldOp::create(inner, loc, number);
+                });
+            return SmallVector<Value>{fill.getResult(0)};
+          });
+      ArrayAttr whole = builder.getArrayAttr({});
+      auto type = ArrayType::get(
+          rows.getShape(), builder.getI32Type(), call.getSlice(),
+          ShardingAttr::get(builder.getContext(), {whole, whole}));
+      Value numbers = CallOp::create(builder, TypeRange(type),
+                                     function.getValue(), ValueRange())
+                          .getOutputs()
+                          .front();
+      loop.getInitsMutable().append(numbers);
+      SmallVector<Attribute> uses(loop.getOperandUses().getValue());
+      uses.push_back(LoopUseAttr::get(builder.getContext(), LoopUse::Stepped));
+      loop.setOperandUsesAttr(builder.getArrayAttr(uses));
+      argument =
+          loop.getBody().addArgument(type.withoutLeadingDim(), loop.getLoc());
+    }
+    call.setCalleeAttr(functions.getTaking(callee, row));
+    call.getInputsMutable().append(argument);
+  }
+}
+
 LogicalResult LoopUnroller::unroll(ForOp loop,
                                    std::vector<LoopOrderReport> &orders) {
   Operation *begin =
@@ -431,6 +523,7 @@ LogicalResult LoopUnroller::unroll(ForOp loop,
   if (failed(results))
     return failure();
   if (results->empty()) {
+    passNumbers(loop);
     alignParts(loop, generated);
     loop.getBody().walk([](CallOp call) { call.setRecompute(false); });
     return success();

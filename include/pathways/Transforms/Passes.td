@@ -420,10 +420,10 @@ def UnrollLoops : Pass<"pw-unroll-loops", "::mlir::ModuleOp"> {
     ```
 
     With `keep`, a loop stays if a plan can store its operations once: it is counted, at
-    the top level, and runs only calls without `after`, transfers and copies; and nothing in
-    it reads the number of the iteration. Then `pw.orders` has the order of its calls on
-    each slice. If the parts of a stepped array on a device are not multiples of 128 bytes,
-    a call of a generated function puts them at such places.
+    the top level, and runs only calls without `after`, transfers and copies. Then
+    `pw.orders` has the order of its calls on each slice. Functions take the number of the
+    iteration as an argument. If the parts of a stepped array on a device are not multiples
+    of 128 bytes, a call of a generated function puts them at such places.
 
     Fails with an error at a loop that runs more than 2^20 nodes, at one whose schedule
     does not fit its labels or cannot run, naming the calls that would wait for each
