@@ -16,7 +16,6 @@
 
 #include <map>
 #include <queue>
-#include <set>
 
 using namespace mlir;
 using namespace mlir::pathways;
@@ -48,23 +47,28 @@ bool mlir::pathways::hasLabels(ForOp loop) {
 
 namespace {
 
+using CellKey = std::pair<Attribute, int64_t>;
+
+CellKey getKey(const LoopCell &cell) { return {cell.label, cell.iteration}; }
+
 /// The cells of a loop, as they come in the text.
 class LoopCells {
 public:
   LoopCells(ForOp loop, ArrayRef<LoopNode> nodes);
 
   const LoopOrder &getRows() const { return rows; }
-  bool hasLabel(StringRef label) const { return labels.contains(label); }
+  /// Returns the label with this text; null if the loop has none.
+  StringAttr getLabel(StringRef text) const { return labels.lookup(text); }
   /// Returns the slices that have `cell`.
   ArrayRef<FlatSymbolRefAttr> getSlices(const LoopCell &cell) const {
-    auto it = slices.find(cell);
+    auto it = slices.find(getKey(cell));
     return it == slices.end() ? ArrayRef<FlatSymbolRefAttr>() : it->second;
   }
 
 private:
   LoopOrder rows;
-  std::map<LoopCell, SmallVector<FlatSymbolRefAttr, 1>> slices;
-  llvm::StringSet<> labels;
+  llvm::DenseMap<CellKey, SmallVector<FlatSymbolRefAttr, 1>> slices;
+  llvm::StringMap<StringAttr> labels;
 };
 
 LoopCells::LoopCells(ForOp loop, ArrayRef<LoopNode> nodes) {
@@ -75,13 +79,13 @@ LoopCells::LoopCells(ForOp loop, ArrayRef<LoopNode> nodes) {
     auto call = dyn_cast<CallOp>(node.op);
     if (!call || !node.label)
       continue;
-    LoopCell cell{node.label.str(), node.iteration};
-    labels.insert(cell.label);
-    SmallVector<FlatSymbolRefAttr, 1> &on = slices[cell];
+    LoopCell cell{node.label, node.iteration};
+    labels[node.label] = node.label;
+    SmallVector<FlatSymbolRefAttr, 1> &on = slices[getKey(cell)];
     if (llvm::is_contained(on, call.getSlice()))
       continue;
     on.push_back(call.getSlice());
-    cells[call.getSlice()].push_back(std::move(cell));
+    cells[call.getSlice()].push_back(cell);
   }
   for (auto &[slice, list] : cells)
     if (!list.empty())
@@ -95,18 +99,19 @@ LoopCells::LoopCells(ForOp loop, ArrayRef<LoopNode> nodes) {
 /// first half. Returns false if the loop has no such cell.
 static bool appendCell(StringRef label, int64_t iteration,
                        const LoopCells &cells, std::vector<LoopCell> &row) {
-  if (cells.hasLabel(label)) {
-    row.push_back({label.str(), iteration});
+  if (StringAttr known = cells.getLabel(label)) {
+    row.push_back({known, iteration});
     return true;
   }
   bool isFirstHalf = label.ends_with("I");
   if (!isFirstHalf && !label.ends_with("B"))
     return false;
   label = label.drop_back();
-  std::string flowing = (label + "I").str(), rest = (label + "W").str();
-  if (!cells.hasLabel(rest))
+  StringAttr flowing = cells.getLabel((label + "I").str()),
+             rest = cells.getLabel((label + "W").str());
+  if (!rest)
     return false;
-  if (cells.hasLabel(flowing))
+  if (flowing)
     row.push_back({flowing, iteration});
   if (!isFirstHalf)
     row.push_back({rest, iteration});
@@ -135,8 +140,8 @@ static FailureOr<LoopOrder> getScheduleOrder(ForOp loop, StringRef name,
       char kind;
       if (!parseStage(cell.label, stage, kind))
         return loop.emitOpError()
-               << "has label '" << cell.label << "', but schedule '" << name
-               << "' needs a stage and F, B, I or W, such as 2F";
+               << "has label '" << cell.label.getValue() << "', but schedule '"
+               << name << "' needs a stage and F, B, I or W, such as 2F";
       auto [it, isNew] = rowOfStage.try_emplace(stage, number);
       if (!isNew && it->second != number)
         return loop.emitOpError()
@@ -316,23 +321,23 @@ FailureOr<LoopOrder> mlir::pathways::getOrder(ForOp loop, StringRef schedule,
     return loop.emitOpError() << "has schedule '" << schedule << "', which ";
   };
   for (auto [row, expected] : llvm::zip_equal(*order, cells.getRows())) {
-    std::set<LoopCell> seen;
+    llvm::DenseSet<CellKey> seen;
     for (const LoopCell &cell : row.cells) {
       ArrayRef<FlatSymbolRefAttr> slices = cells.getSlices(cell);
       if (slices.empty())
         return fail() << "has cell '" << cell.print() << "', but "
-                      << (cells.hasLabel(cell.label)
+                      << (cells.getLabel(cell.label)
                               ? "the loop runs " +
                                     std::to_string(loop.getTrips()) + " times"
-                              : "no call has label '" + cell.label + "'");
+                              : "no call has label '" + cell.label.str() + "'");
       if (!llvm::is_contained(slices, row.slice))
         return fail() << "has cell '" << cell.print() << "' on slice "
                       << row.slice << ", but its calls are on " << slices[0];
-      if (!seen.insert(cell).second)
+      if (!seen.insert(getKey(cell)).second)
         return fail() << "has cell '" << cell.print() << "' twice";
     }
     for (const LoopCell &cell : expected.cells)
-      if (!seen.count(cell))
+      if (!seen.contains(getKey(cell)))
         return fail() << "lacks cell '" << cell.print() << "' of slice "
                       << row.slice;
   }
@@ -424,10 +429,10 @@ std::optional<size_t> OrderGraph::findRow(unsigned node) const {
 }
 
 void OrderGraph::findCells() {
-  std::vector<std::map<LoopCell, size_t>> places(order.size());
+  std::vector<llvm::DenseMap<CellKey, size_t>> places(order.size());
   for (auto [row, places] : llvm::zip_equal(order, places))
     for (auto [place, cell] : llvm::enumerate(row.cells))
-      places[cell] = place;
+      places[getKey(cell)] = place;
   std::vector<std::optional<size_t>> rows(nodes.size());
   // A call without a label joins the last cell of its slice that it reads.
   for (unsigned node = 0; node < nodes.size(); ++node) {
@@ -435,7 +440,7 @@ void OrderGraph::findCells() {
     if (!rows[node])
       continue;
     if (nodes[node].label) {
-      LoopCell cell{nodes[node].label.str(), nodes[node].iteration};
+      CellKey cell{nodes[node].label, nodes[node].iteration};
       cells[node] = {*rows[node], places[*rows[node]].at(cell)};
       continue;
     }
@@ -571,21 +576,19 @@ std::pair<Value, int64_t> mlir::pathways::followCarried(ForOp loop, Value value,
   return {value, iteration};
 }
 
-std::vector<unsigned> mlir::pathways::sortInPlace(ForOp loop,
-                                                  const LoopOrder &order,
-                                                  ArrayRef<LoopNode> nodes) {
-  OrderGraph graph(loop, order, nodes);
-  graph.addTurns();
-  return graph.sort();
-}
-
 FailureOr<std::vector<unsigned>>
 mlir::pathways::sortNodes(ForOp loop, const LoopOrder &order,
-                          ArrayRef<LoopNode> nodes) {
+                          ArrayRef<LoopNode> nodes,
+                          std::vector<unsigned> *inPlace) {
   OrderGraph graph(loop, order, nodes);
   std::vector<unsigned> sorted = graph.sort();
-  if (sorted.size() == nodes.size())
+  if (sorted.size() == nodes.size()) {
+    if (inPlace) {
+      graph.addTurns();
+      *inPlace = graph.sort();
+    }
     return sorted;
+  }
   std::vector<unsigned> circle = graph.findCircle(sorted);
   InFlightDiagnostic error = loop.emitOpError()
                              << "has an order that cannot run: deadlock: ";

@@ -24,11 +24,10 @@
 namespace mlir::pathways {
 
 struct LoopCell {
-  std::string label;
+  StringAttr label;
   int64_t iteration;
 
-  std::string print() const { return label + std::to_string(iteration); }
-  auto operator<=>(const LoopCell &) const = default;
+  std::string print() const { return label.str() + std::to_string(iteration); }
 };
 
 /// The cells of a slice, in the order in which it runs them.
@@ -66,15 +65,13 @@ FailureOr<LoopOrder> getOrder(ForOp loop, StringRef schedule,
 /// Returns the numbers of `nodes`, which are all operations of all iterations
 /// in a valid order, so that each comes after those that it waits for and the
 /// calls of each slice are in the given order. Fails, with a diagnostic at
-/// `loop`, if calls would wait for each other.
-FailureOr<std::vector<unsigned>> sortNodes(ForOp loop, const LoopOrder &order,
-                                           ArrayRef<LoopNode> nodes);
-
-/// Does the same, and lets a call that takes the memory of an operand, or
-/// yields the next value of a carried one, come after the other readers of that
-/// operand. Returns fewer numbers if some would wait for each other.
-std::vector<unsigned> sortInPlace(ForOp loop, const LoopOrder &order,
-                                  ArrayRef<LoopNode> nodes);
+/// `loop`, if calls would wait for each other. If `inPlace` is not null, it
+/// gets the numbers so that also each call that takes the memory of an operand,
+/// or yields the next value of a carried one, comes after the other readers of
+/// that operand; fewer numbers if some would then wait for each other.
+FailureOr<std::vector<unsigned>>
+sortNodes(ForOp loop, const LoopOrder &order, ArrayRef<LoopNode> nodes,
+          std::vector<unsigned> *inPlace = nullptr);
 
 /// Returns what `value`, as the region of `loop` sees it in an iteration, is: a
 /// result of the region in that or an earlier iteration, a stepped argument in

@@ -400,16 +400,15 @@ LoopUnroller::sort(ForOp loop, ArrayRef<LoopNode> nodes,
   FailureOr<LoopOrder> order = getOrder(loop, *schedule, nodes);
   if (failed(order))
     return failure();
-  FailureOr<std::vector<unsigned>> sorted = sortNodes(loop, *order, nodes);
+  std::vector<unsigned> inPlace;
+  FailureOr<std::vector<unsigned>> sorted =
+      sortNodes(loop, *order, nodes, mayStay ? &inPlace : nullptr);
   if (failed(sorted))
     return failure();
   orders.push_back(
       {getSourcePlace(loop.getLoc()), schedule->str(), printOrder(*order)});
-  if (mayStay) {
-    std::vector<unsigned> inPlace = sortInPlace(loop, *order, nodes);
-    if (inPlace.size() == nodes.size())
-      keepOrder(loop, nodes, inPlace);
-  }
+  if (mayStay && inPlace.size() == nodes.size())
+    keepOrder(loop, nodes, inPlace);
   return sorted;
 }
 

@@ -392,6 +392,7 @@ std::vector<PlanIssue> VerifyExpanded(Context* context) {
               sequences.back().circle);
     return std::move(context->issues);
   }
+  if (!context->options.expands_loops) return {};
   const ExpandedPlan expanded = ExpandLoops(context->plan, sequences);
   std::vector<PlanIssue> issues =
       VerifyPlan(expanded.plan, context->blob_bytes, context->options);
