@@ -31,9 +31,13 @@ FailureOr<PlanBlob> mlir::pathways::exportPlan(plan::ProgramOp program) {
   result.blobs.resize(tables->blobBytes);
   for (auto [offset, code] : tables->blobs)
     std::copy(code.begin(), code.end(), result.blobs.begin() + offset);
-  // The caller may have built the program without the verifier.
-  absl::Status status =
-      ::pathways::CheckPlan(tables->plan, result.blobs.size());
+  // The caller may have built the program without the verifier, which checks
+  // loops in the same way.
+  ::pathways::VerifyOptions options;
+  options.expands_loops = false;
+  absl::Status status = ::pathways::IssuesToStatus(
+      tables->plan,
+      ::pathways::VerifyPlan(tables->plan, result.blobs.size(), options));
   if (!status.ok())
     return program.emitOpError(status.ToString());
   result.tables = std::move(tables->plan);
