@@ -406,15 +406,16 @@ private:
 };
 
 void OrderGraph::addDataflow() {
-  llvm::DenseMap<std::pair<Operation *, int64_t>, unsigned> numbers;
-  for (auto [number, node] : llvm::enumerate(nodes))
-    numbers[{node.op, node.iteration}] = number;
+  unsigned width = nodes.size() / loop.getTrips();
+  llvm::DenseMap<Operation *, unsigned> places; // in an iteration
+  for (unsigned place = 0; place < width; ++place)
+    places[nodes[place].op] = place;
   for (auto [number, node] : llvm::enumerate(nodes))
     for (Value operand : node.op->getOperands()) {
       auto [value, iteration] = followCarried(loop, operand, node.iteration);
-      auto it = numbers.find({value.getDefiningOp(), iteration});
-      if (it != numbers.end())
-        addWait(it->second, number);
+      auto it = places.find(value.getDefiningOp());
+      if (it != places.end())
+        addWait(iteration * width + it->second, number);
     }
 }
 

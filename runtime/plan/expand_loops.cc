@@ -11,11 +11,13 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <numeric>
 #include <queue>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "runtime/plan/derive_edges.h"
 #include "runtime/plan/loop_tables.h"
 #include "runtime/plan/tables.h"
@@ -37,13 +39,13 @@ class Sequencer {
         number_(static_cast<uint32_t>(loop) + 1),
         first_(tables_.FirstAction(number_)),
         width_(tables_.NumActions(number_)),
-        waits_(size_t{width_} * loop_.trips()),
-        next_(waits_.size()) {}
+        waits_(size_t{width_} * loop_.trips()) {}
 
   LoopSequence Run() {
     AddData();
     AddTurns();
     AddOrder();
+    SortEdges();
     return Sort();
   }
 
@@ -63,13 +65,19 @@ class Sequencer {
                Node(after, static_cast<uint32_t>(i)));
   }
   void WaitOnce(uint32_t before, uint32_t after) {
-    next_[before].push_back(after);
+    edges_.emplace_back(before, after);
     ++waits_[after];
+  }
+  // Returns the nodes that wait for `node`.
+  absl::Span<const uint32_t> Next(uint32_t node) const {
+    return absl::MakeConstSpan(next_).subspan(
+        first_next_[node], first_next_[node + 1] - first_next_[node]);
   }
 
   void AddData();
   void AddTurns();
   void AddOrder();
+  void SortEdges();
   LoopSequence Sort() const;
   std::vector<LoopFiring> FindCircle(const std::vector<uint32_t>& left) const;
 
@@ -79,8 +87,10 @@ class Sequencer {
   const uint32_t number_;
   const uint32_t first_;
   const uint32_t width_;
-  std::vector<uint32_t> waits_;              // by node
-  std::vector<std::vector<uint32_t>> next_;  // by node
+  std::vector<uint32_t> waits_;                       // by node
+  std::vector<std::pair<uint32_t, uint32_t>> edges_;  // before and after
+  std::vector<uint32_t> next_;                        // ends of edges, by node
+  std::vector<size_t> first_next_;                    // by node
 };
 
 void Sequencer::AddData() {
@@ -134,6 +144,15 @@ void Sequencer::AddOrder() {
   });
 }
 
+void Sequencer::SortEdges() {
+  first_next_.assign(waits_.size() + 1, 0);
+  for (const auto& [before, after] : edges_) ++first_next_[before + 1];
+  std::partial_sum(first_next_.begin(), first_next_.end(), first_next_.begin());
+  next_.resize(edges_.size());
+  std::vector<size_t> at(first_next_.begin(), first_next_.end() - 1);
+  for (const auto& [before, after] : edges_) next_[at[before]++] = after;
+}
+
 LoopSequence Sequencer::Sort() const {
   std::vector<uint32_t> left = waits_;
   std::priority_queue<uint32_t, std::vector<uint32_t>, std::greater<>> ready;
@@ -145,7 +164,7 @@ LoopSequence Sequencer::Sort() const {
     const uint32_t node = ready.top();
     ready.pop();
     sequence.order.push_back(FiringOf(node));
-    for (uint32_t after : next_[node])
+    for (uint32_t after : Next(node))
       if (--left[after] == 0) ready.push(after);
   }
   if (sequence.order.size() < left.size()) sequence.circle = FindCircle(left);
@@ -162,7 +181,7 @@ std::vector<LoopFiring> Sequencer::FindCircle(
   for (uint32_t node = 0; node < left.size(); ++node) {
     if (left[node] == 0) continue;
     if (at == kNobody) at = node;
-    for (uint32_t after : next_[node])
+    for (uint32_t after : Next(node))
       if (left[after] > 0 && before[after] == kNobody) before[after] = node;
   }
   std::vector<bool> seen(left.size());
