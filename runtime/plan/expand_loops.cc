@@ -10,15 +10,13 @@
 
 #include <algorithm>
 #include <functional>
-#include <map>
-#include <numeric>
 #include <queue>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/types/span.h"
 #include "runtime/plan/derive_edges.h"
+#include "runtime/plan/loop_graph.h"
 #include "runtime/plan/loop_tables.h"
 #include "runtime/plan/tables.h"
 
@@ -29,132 +27,34 @@ namespace {
 // Order of the iterations
 //===----------------------------------------------------------------------===//
 
-// A graph of the iterations of a loop, and of what each waits for.
-class Sequencer {
- public:
-  Sequencer(const proto::Plan& plan, const LoopTables& tables, int loop)
-      : plan_(plan),
-        tables_(tables),
-        loop_(plan.loops(loop)),
-        number_(static_cast<uint32_t>(loop) + 1),
-        first_(tables_.FirstAction(number_)),
-        width_(tables_.NumActions(number_)),
-        waits_(size_t{width_} * loop_.trips()) {}
-
-  LoopSequence Run() {
-    AddData();
-    AddTurns();
-    AddOrder();
-    SortEdges();
-    return Sort();
+// Returns firings that wait for each other. `left`: how many nodes each node
+// still waits for.
+std::vector<LoopFiring> FindCircle(const IterationGraph& graph,
+                                   const std::vector<uint32_t>& left) {
+  // Each node that is left waits for another one that is left.
+  constexpr uint32_t kNobody = UINT32_MAX;
+  std::vector<uint32_t> before(left.size(), kNobody);
+  uint32_t at = kNobody;
+  for (uint32_t node = 0; node < left.size(); ++node) {
+    if (left[node] == 0) continue;
+    if (at == kNobody) at = node;
+    for (uint32_t after : graph.Next(node))
+      if (left[after] > 0 && before[after] == kNobody) before[after] = node;
   }
-
- private:
-  uint32_t Node(uint32_t action, uint32_t iteration) const {
-    return iteration * width_ + (action - first_);
-  }
-  LoopFiring FiringOf(uint32_t node) const {
-    return {first_ + node % width_, node / width_};
-  }
-  // Makes `after` wait, in each iteration, for `before` of `lag` iterations
-  // earlier, or later if that is negative.
-  void Wait(uint32_t before, uint32_t after, int64_t lag) {
-    for (int64_t i = std::max<int64_t>(lag, 0);
-         i < std::min<int64_t>(loop_.trips(), loop_.trips() + lag); ++i)
-      WaitOnce(Node(before, static_cast<uint32_t>(i - lag)),
-               Node(after, static_cast<uint32_t>(i)));
-  }
-  void WaitOnce(uint32_t before, uint32_t after) {
-    edges_.emplace_back(before, after);
-    ++waits_[after];
-  }
-  // Returns the nodes that wait for `node`.
-  absl::Span<const uint32_t> Next(uint32_t node) const {
-    return absl::MakeConstSpan(next_).subspan(
-        first_next_[node], first_next_[node + 1] - first_next_[node]);
-  }
-
-  void AddData();
-  void AddTurns();
-  void AddOrder();
-  void SortEdges();
-  LoopSequence Sort() const;
-  std::vector<LoopFiring> FindCircle(const std::vector<uint32_t>& left) const;
-
-  const proto::Plan& plan_;
-  const LoopTables& tables_;
-  const proto::Loop& loop_;
-  const uint32_t number_;
-  const uint32_t first_;
-  const uint32_t width_;
-  std::vector<uint32_t> waits_;                       // by node
-  std::vector<std::pair<uint32_t, uint32_t>> edges_;  // before and after
-  std::vector<uint32_t> next_;                        // ends of edges, by node
-  std::vector<size_t> first_next_;                    // by node
-};
-
-void Sequencer::AddData() {
-  for (uint32_t a = first_; a < first_ + width_; ++a) {
-    const proto::Action& action = plan_.actions(static_cast<int>(a));
-    for (uint32_t b : action.operands()) {
-      const LoopTables::Content content = tables_.ContentOf(b);
-      if (content.loop == number_ && tables_.IsInside(content.writer))
-        Wait(content.writer, a, content.lag);
-    }
-    if (action.kind() == proto::RECV) Wait(action.peer(), a, 0);
-  }
+  std::vector<bool> seen(left.size());
+  for (; !seen[at]; at = before[at]) seen[at] = true;
+  std::vector<LoopFiring> circle;
+  uint32_t node = at;
+  do {
+    circle.push_back({graph.ActionOf(node), graph.IterationOf(node)});
+    node = before[node];
+  } while (node != at);
+  std::reverse(circle.begin(), circle.end());
+  return circle;
 }
 
-// Adds what waits until the users of a place have left it.
-void Sequencer::AddTurns() {
-  for (uint32_t number : tables_.BuffersOf(number_)) {
-    const proto::Buffer& buffer = plan_.buffers(static_cast<int>(number));
-    if (!tables_.IsInside(tables_.WriterOf(number))) continue;
-    // An action that takes the memory of an operand waits for the other readers
-    // of the operand.
-    const LoopTables::Alias* alias = tables_.AliasOf(number);
-    if (alias != nullptr) {
-      const LoopTables::Content content = tables_.ContentOf(alias->operand);
-      const uint32_t writer = tables_.WriterOf(number);
-      if (content.loop != number_) continue;
-      for (const LoopTables::Read& read : tables_.ReadsOf(content.buffer))
-        if (tables_.IsInside(read.action) && read.action != writer)
-          Wait(read.action, writer, int64_t{content.lag} - read.lag);
-      continue;
-    }
-    if (buffer.iteration_slots() >= loop_.trips()) continue;
-    const uint32_t entry = EntryOf(plan_, tables_.WriterOf(number));
-    for (uint32_t member : tables_.ChainOf(number)) {
-      Wait(tables_.WriterOf(member), entry, buffer.iteration_slots());
-      for (const LoopTables::Read& read : tables_.ReadsOf(member))
-        if (tables_.IsInside(read.action))
-          Wait(read.action, entry,
-               int64_t{buffer.iteration_slots()} - read.lag);
-    }
-  }
-}
-
-void Sequencer::AddOrder() {
-  std::map<uint32_t, uint32_t> last;  // node, by slice
-  ForEachCell(loop_, [&](uint32_t slice, uint32_t gang, uint64_t iteration) {
-    const uint32_t node = Node(gang, static_cast<uint32_t>(iteration));
-    auto [it, is_first] = last.try_emplace(slice, node);
-    if (!is_first) WaitOnce(std::exchange(it->second, node), node);
-    return true;
-  });
-}
-
-void Sequencer::SortEdges() {
-  first_next_.assign(waits_.size() + 1, 0);
-  for (const auto& [before, after] : edges_) ++first_next_[before + 1];
-  std::partial_sum(first_next_.begin(), first_next_.end(), first_next_.begin());
-  next_.resize(edges_.size());
-  std::vector<size_t> at(first_next_.begin(), first_next_.end() - 1);
-  for (const auto& [before, after] : edges_) next_[at[before]++] = after;
-}
-
-LoopSequence Sequencer::Sort() const {
-  std::vector<uint32_t> left = waits_;
+LoopSequence Sequence(const IterationGraph& graph) {
+  std::vector<uint32_t> left = graph.waits();
   std::priority_queue<uint32_t, std::vector<uint32_t>, std::greater<>> ready;
   for (uint32_t node = 0; node < left.size(); ++node)
     if (left[node] == 0) ready.push(node);
@@ -163,37 +63,13 @@ LoopSequence Sequencer::Sort() const {
   while (!ready.empty()) {
     const uint32_t node = ready.top();
     ready.pop();
-    sequence.order.push_back(FiringOf(node));
-    for (uint32_t after : Next(node))
+    sequence.order.push_back({graph.ActionOf(node), graph.IterationOf(node)});
+    for (uint32_t after : graph.Next(node))
       if (--left[after] == 0) ready.push(after);
   }
-  if (sequence.order.size() < left.size()) sequence.circle = FindCircle(left);
+  if (sequence.order.size() < left.size())
+    sequence.circle = FindCircle(graph, left);
   return sequence;
-}
-
-// `left`: how many each node still waits for.
-std::vector<LoopFiring> Sequencer::FindCircle(
-    const std::vector<uint32_t>& left) const {
-  // Each node that is left waits for another one that is left.
-  constexpr uint32_t kNobody = UINT32_MAX;
-  std::vector<uint32_t> before(left.size(), kNobody);
-  uint32_t at = kNobody;
-  for (uint32_t node = 0; node < left.size(); ++node) {
-    if (left[node] == 0) continue;
-    if (at == kNobody) at = node;
-    for (uint32_t after : Next(node))
-      if (left[after] > 0 && before[after] == kNobody) before[after] = node;
-  }
-  std::vector<bool> seen(left.size());
-  for (; !seen[at]; at = before[at]) seen[at] = true;
-  std::vector<LoopFiring> circle;
-  uint32_t node = at;
-  do {
-    circle.push_back(FiringOf(node));
-    node = before[node];
-  } while (node != at);
-  std::reverse(circle.begin(), circle.end());
-  return circle;
 }
 
 //===----------------------------------------------------------------------===//
@@ -390,8 +266,9 @@ void Expander::SetEnds() {
 std::vector<LoopSequence> SequenceLoops(const proto::Plan& plan) {
   const LoopTables tables(plan);
   std::vector<LoopSequence> sequences;
-  for (int loop = 0; loop < plan.loops_size(); ++loop) {
-    sequences.push_back(Sequencer(plan, tables, loop).Run());
+  for (int loop = 1; loop <= plan.loops_size(); ++loop) {
+    sequences.push_back(
+        Sequence(IterationGraph(plan, tables, static_cast<uint32_t>(loop))));
     if (!sequences.back().circle.empty()) break;
   }
   return sequences;

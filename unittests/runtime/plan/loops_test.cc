@@ -15,6 +15,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "runtime/plan/expand_loops.h"
+#include "runtime/plan/least_slots.h"
+#include "runtime/plan/loop_graph.h"
+#include "runtime/plan/loop_tables.h"
 #include "runtime/plan/plan_file.h"
 #include "runtime/plan/tables.h"
 #include "runtime/plan/verify.h"
@@ -330,6 +333,152 @@ TEST(LoopsTest, RandomOrdersRunOrHaveACircle) {
   }
   EXPECT_GT(runs, 100);
   EXPECT_GT(circles, 10);
+}
+
+// Times and bounds as in a table of closed forms: forward gangs take 1,
+// backward gangs 2, and hops `hop` units. A received row is read by the forward
+// gang alone, or by the backward gang, too.
+struct SlotCase {
+  const char* schedule;
+  uint32_t hop;
+  bool reads_twice;
+  std::vector<uint32_t> forward, backward;  // slots of what a stage receives
+};
+
+std::vector<std::vector<std::string>> OrderOf(const std::string& schedule,
+                                              uint32_t stages, uint32_t trips) {
+  std::vector<std::vector<std::string>> order(stages);
+  for (uint32_t s = 0; s < stages; ++s) {
+    const uint32_t behind = stages - s - 1;
+    const uint32_t warm = schedule == "gpipe"        ? trips
+                          : schedule == "eager-1f1b" ? 2 * behind
+                                                     : behind;
+    uint32_t forward = 0, backward = 0;
+    while (backward < trips) {
+      while (forward < std::min(trips, warm + backward + 1))
+        order[s].push_back(absl::StrCat("F", forward++));
+      order[s].push_back(absl::StrCat("B", backward++));
+    }
+  }
+  return order;
+}
+
+// A pipeline with a slot for each iteration of what stages receive and send.
+proto::Plan WithManySlots(const std::string& schedule, uint32_t stages,
+                          uint32_t trips, bool reads_twice) {
+  Pipeline pipeline(stages, trips, /*backward=*/true);
+  pipeline.SetOrder(OrderOf(schedule, stages, trips));
+  for (uint32_t s = 0; s < stages; ++s) {
+    for (const char* name : {"out", "grad"})
+      pipeline.SetSlots(absl::StrCat(name, s), trips);
+    if (s > 0) pipeline.SetSlots(absl::StrCat("to", s), trips);
+    if (s + 1 < stages) pipeline.SetSlots(absl::StrCat("back", s), trips);
+  }
+  proto::Plan plan = pipeline.plan();
+  Edit edit(&plan);
+  if (reads_twice)
+    for (uint32_t s = 1; s < stages; ++s)
+      edit.Action(absl::StrCat("B", s).c_str())
+          ->add_operands(edit.B(absl::StrCat("to", s).c_str()));
+  return plan;
+}
+
+LoopTimes TimesOf(const proto::Plan& plan, uint64_t hop) {
+  LoopTimes times;
+  for (const proto::Action& action : plan.actions())
+    times.run.push_back(action.kind() == proto::RECV   ? hop
+                        : action.kind() != proto::GANG ? 0
+                        : action.name()[0] == 'B'      ? 2
+                                                       : 1);
+  times.credit.resize(times.run.size());
+  return times;
+}
+
+TEST(LoopsTest, ReceivedRowsHaveTheFewestSlotsThatCostNoTime) {
+  const SlotCase cases[] = {
+      {"gpipe", 0, false, {1, 1, 1}, {1, 1, 1}},
+      {"gpipe", 1, false, {2, 2, 2}, {2, 2, 2}},
+      {"1f1b", 0, false, {1, 1, 1}, {1, 1, 1}},
+      {"1f1b", 1, false, {1, 1, 1}, {1, 1, 1}},
+      {"1f1b", 0, true, {3, 2, 1}, {1, 1, 1}},
+      {"1f1b", 1, true, {4, 2, 1}, {1, 1, 1}},
+      {"eager-1f1b", 0, true, {5, 3, 1}, {1, 1, 1}},
+      {"eager-1f1b", 1, true, {6, 4, 2}, {1, 1, 1}},
+  };
+  for (const SlotCase& c : cases) {
+    SCOPED_TRACE(absl::StrCat(c.schedule, ", hop ", c.hop, ", read twice ",
+                              c.reads_twice));
+    proto::Plan plan = WithManySlots(c.schedule, 4, 8, c.reads_twice);
+    Edit edit(&plan);
+    std::vector<uint32_t> buffers;
+    for (int s = 1; s < 4; ++s)
+      buffers.push_back(edit.B(absl::StrCat("to", s).c_str()));
+    for (int s = 0; s < 3; ++s)
+      buffers.push_back(edit.B(absl::StrCat("back", s).c_str()));
+    const std::vector<SlotBound> bounds = FindLeastSlots(
+        plan, 1, buffers, TimesOf(plan, c.hop), /*explains=*/true);
+    std::vector<uint32_t> forward, backward;
+    for (size_t i = 0; i < bounds.size(); ++i)
+      (i < 3 ? forward : backward).push_back(bounds[i].slots);
+    EXPECT_EQ(forward, c.forward);
+    EXPECT_EQ(backward, c.backward);
+  }
+}
+
+// Returns when the last gang of each slice ends; nothing if iterations wait for
+// each other.
+std::vector<uint64_t> EndsOf(const proto::Plan& plan, const LoopTimes& times) {
+  const LoopSequence sequence = SequenceLoops(plan).front();
+  if (!sequence.circle.empty()) return {};
+  const LoopTables tables(plan);
+  const IterationGraph graph(plan, tables, 1);
+  std::vector<uint64_t> end(graph.size(), 0), ends(plan.slices_size(), 0);
+  for (const LoopFiring& firing : sequence.order) {
+    const uint32_t node = graph.Node(firing.action, firing.iteration);
+    end[node] += times.run[firing.action];
+    for (uint32_t after : graph.Next(node))
+      end[after] = std::max(end[after], end[node]);
+    const proto::Action& action = plan.actions(firing.action);
+    if (action.kind() == proto::GANG)
+      ends[action.slice()] = std::max(ends[action.slice()], end[node]);
+  }
+  return ends;
+}
+
+// All vectors of slots of 3 stages and 5 iterations are tried.
+TEST(LoopsTest, TheFewestSlotsAreThoseOfASearch) {
+  for (const char* schedule : {"gpipe", "1f1b", "eager-1f1b"}) {
+    for (uint32_t hop = 0; hop < 3; ++hop) {
+      SCOPED_TRACE(absl::StrCat(schedule, ", hop ", hop));
+      proto::Plan plan =
+          WithManySlots(schedule, 3, 5, /*reads_twice=*/hop % 2 == 0);
+      Edit edit(&plan);
+      const std::vector<uint32_t> buffers = {edit.B("to1"), edit.B("to2"),
+                                             edit.B("back0"), edit.B("back1")};
+      const LoopTimes times = TimesOf(plan, hop);
+      const std::vector<SlotBound> bounds =
+          FindLeastSlots(plan, 1, buffers, times, /*explains=*/false);
+      const std::vector<uint64_t> ends = EndsOf(plan, times);
+      uint32_t least = UINT32_MAX, found = 0;
+      for (uint32_t v = 0; v < 5 * 5 * 5 * 5; ++v) {
+        uint32_t sum = 0, rest = v;
+        bool is_found = true;
+        for (size_t i = 0; i < buffers.size(); ++i, rest /= 5) {
+          const uint32_t slots = 1 + rest % 5;
+          plan.mutable_buffers(static_cast<int>(buffers[i]))
+              ->set_iteration_slots(slots);
+          sum += slots;
+          is_found &= slots == bounds[i].slots;
+        }
+        const bool is_as_early = EndsOf(plan, times) == ends;
+        if (is_as_early) least = std::min(least, sum);
+        if (!is_found) continue;
+        EXPECT_TRUE(is_as_early);
+        found = sum;
+      }
+      EXPECT_EQ(found, least);
+    }
+  }
 }
 
 struct LoopFault {
