@@ -18,6 +18,10 @@
 // loops_bench verify GENERATE [STAGES]     the check of the plan of a pipeline
 //                                          with 1,024 micro-batches of three
 //                                          cells for each of STAGES stages
+// loops_bench credits GENERATE [STAGES]    the compilation of a pipeline with
+// 512
+//                                          micro-batches, most of which is the
+//                                          choice of slots for iterations
 // loops_bench iteration [ITERATIONS]       a step of a loop of one gang on 8
 //                                          devices over the same calls written
 //                                          one by one
@@ -154,6 +158,16 @@ void VerifyTime(const std::string& generate, int stages) {
          "ms");
 }
 
+void CreditsTime(const std::string& generate, int stages) {
+  constexpr int kBatches = 512;
+  CompileOptions options;
+  options.topology = absl::StrCat(stages, "x1x1");
+  options.schedule = "1f1b";
+  const Made made = Compile(Pipeline(generate, stages, kBatches), options, 3);
+  Figure(absl::StrCat("loops.credits.", stages, "x", kBatches, ".s"),
+         made.ms * 1e-3, "s");
+}
+
 // Returns a program that adds one `times` times, in a loop or call by call.
 std::string Additions(int times, bool is_loop) {
   std::string calls;
@@ -237,13 +251,15 @@ int Main(int argc, char** argv) {
     LayerTimes(number(2, 80));
   } else if (what == "verify" && argc > 2) {
     VerifyTime(argv[2], number(3, 128));
+  } else if (what == "credits" && argc > 2) {
+    CreditsTime(argv[2], number(3, 128));
   } else if (what == "iteration") {
     IterationTime(number(2, 1000));
   } else {
     std::fprintf(stderr,
                  "usage: loops_bench compile GENERATE [STAGES] | layers "
-                 "[LAYERS] | verify GENERATE [STAGES] | iteration "
-                 "[ITERATIONS]\n");
+                 "[LAYERS] | verify GENERATE [STAGES] | credits GENERATE "
+                 "[STAGES] | iteration [ITERATIONS]\n");
     return 2;
   }
   return 0;

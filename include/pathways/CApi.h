@@ -232,13 +232,14 @@ typedef struct {
                            // "*F=18.522ms"; null: none
 } pw_compile_options;
 
-/// Explanations to make. Shardings, and ops that run as plain loops, become
-/// remarks.
+/// Explanations to make. Shardings, ops that run as plain loops, and slots for
+/// the iterations of loops become remarks.
 typedef enum {
   PW_EXPLAIN_SHARDINGS = 1,
   PW_EXPLAIN_RESHARDS = 2,
   PW_EXPLAIN_KERNELS = 4,
-  PW_EXPLAIN_IMPORT = 8
+  PW_EXPLAIN_IMPORT = 8,
+  PW_EXPLAIN_CREDITS = 16
 } pw_explain;
 
 /// Compiles a program in the `pw` dialect, a module of StableHLO, or a plan

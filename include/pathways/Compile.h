@@ -87,6 +87,9 @@ struct CompileOptions {
   /// Report, as remarks, how each array and operation is cut, who decided it,
   /// and what the other cuts would have cost.
   bool explain_shardings = false;
+  /// Report, as remarks, how many iterations of a loop have memory for each
+  /// array, and what would happen with one less (docs/schedules.md).
+  bool explain_credits = false;
   /// Steps that may be in flight at once, 1 to 1024. More steps overlap more
   /// and take more memory.
   int steps_in_flight = 2;

@@ -290,6 +290,7 @@ Status Compilation::lower() {
   pipelineOptions.oversubscribe = options.oversubscribe;
   pipelineOptions.mesh = options.mesh;
   pipelineOptions.explainShardings = options.explain_shardings;
+  pipelineOptions.explainCredits = options.explain_credits;
   pipelineOptions.stepsInFlight =
       static_cast<unsigned>(options.steps_in_flight);
   pipelineOptions.schedule = options.schedule;

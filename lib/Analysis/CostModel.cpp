@@ -38,12 +38,15 @@ LinkCost mlir::pathways::toLinkCost(const ::pathways::proto::Link &link,
   return otherwise;
 }
 
-uint64_t CostModel::getLinkNs(bool isOneIsland, uint64_t bytes) const {
-  LinkCost link = isOneIsland ? kDefaultIci : kDefaultDcn;
+uint64_t CostModel::getMessageNs(std::optional<int64_t> island,
+                                 uint64_t bytes) const {
+  LinkCost link = dcn;
+  if (island)
+    link =
+        static_cast<size_t>(*island) < ici.size() ? ici[*island] : kDefaultIci;
   if (profile)
-    link = toLinkCost(isOneIsland ? profile->ici() : profile->dcn(), link);
-  return std::min<double>(2.0 * link.latencyNs + bytes / link.bytesPerNs,
-                          kMaxNs);
+    link = toLinkCost(island ? profile->ici() : profile->dcn(), link);
+  return std::min<double>(link.latencyNs + bytes / link.bytesPerNs, kMaxNs / 2);
 }
 
 std::optional<uint64_t>

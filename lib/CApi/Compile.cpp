@@ -145,6 +145,7 @@ extern "C" int pw_compile_to_bytes_2(const char *text, size_t size,
     options.explain_reshards = given->explain & PW_EXPLAIN_RESHARDS;
     options.explain_kernels = given->explain & PW_EXPLAIN_KERNELS;
     options.explain_import = given->explain & PW_EXPLAIN_IMPORT;
+    options.explain_credits = given->explain & PW_EXPLAIN_CREDITS;
     Result<Compiled> compiled = compile(program, options);
     if (!compiled) {
       const Error &error = compiled.error();

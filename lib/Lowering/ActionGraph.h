@@ -107,9 +107,9 @@ public:
     SmallVector<std::pair<uint32_t, uint32_t>, 0> aliases = {};
     /// For a send its recv, and for a recv its send.
     uint32_t peer = kNone;
-    /// Set for a recv only: nanoseconds from the message that the buffer is
-    /// free until the value has arrived in it.
-    uint64_t linkNs = 0;
+    /// Set for a recv only: nanoseconds of the message that its buffer is free,
+    /// and of the one with the value.
+    uint64_t requestNs = 0, messageNs = 0;
     /// For a feed the argument, for a fetch the result of the program.
     uint32_t interface = 0;
     const PlanKernel *kernel = nullptr;

@@ -16,7 +16,7 @@ namespace proto = ::pathways::proto;
 
 namespace {
 
-/// The uses of the memory of one buffer of a loop.
+/// The uses of the memory of one buffer of a loop, all by gangs.
 class SlotCounter {
 public:
   SlotCounter(const ActionGraph &graph,
@@ -29,9 +29,8 @@ public:
   uint32_t count() const;
 
 private:
-  /// Returns the place in the order at which an iteration begins or ends to use
-  /// the memory.
-  uint32_t getBegin(uint32_t iteration) const;
+  /// Returns the place in the order at which an iteration ends to use the
+  /// memory.
   uint32_t getEnd(uint32_t iteration) const;
   /// Calls `visit` with each action that reads `buffer` of an iteration, and
   /// with the iteration in which it does.
@@ -66,20 +65,6 @@ void SlotCounter::forEachRead(
   }
 }
 
-uint32_t SlotCounter::getBegin(uint32_t iteration) const {
-  uint32_t writer = graph.buffers[head].writer;
-  uint32_t begin = positions[writer][iteration];
-  if (!graph.isMoved(head))
-    return begin;
-  // The slices wait for a received array when they read it first.
-  std::optional<uint32_t> first;
-  forEachRead(head, iteration, [&](uint32_t reader, uint32_t at) {
-    uint32_t position = positions[reader][at];
-    first = std::min(first.value_or(position), position);
-  });
-  return first.value_or(begin);
-}
-
 uint32_t SlotCounter::getEnd(uint32_t iteration) const {
   uint32_t end = 0;
   for (uint32_t b = head; b != ActionGraph::kNone; b = graph.buffers[b].next) {
@@ -97,28 +82,54 @@ uint32_t SlotCounter::count() const {
   // Iteration i takes the slot of iteration i - slots, which must have ended.
   uint32_t slots = 1, ended = 0;
   std::vector<uint32_t> ends(trips);
+  uint32_t writer = graph.buffers[head].writer;
   for (uint32_t i = 0; i < trips; ++i) {
     ends[i] = getEnd(i);
     if (i > 0)
       ends[i] = std::max(ends[i], ends[i - 1]);
-    uint32_t begin = getBegin(i);
+    uint32_t begin = positions[writer][i];
     while (ended < i && ends[ended] < begin)
       ++ended;
     slots = std::max(slots, i + 1 - ended);
   }
-  bool isSent = llvm::any_of(graph.buffers[head].readers, [&](uint32_t reader) {
-    return graph.actions[reader].kind == ActionGraph::Kind::Send;
-  });
-  if (graph.isMoved(head))
-    ++slots; // one that arrives
-  else if (isSent)
-    slots = std::max(slots, 2u);
   return std::min(slots, trips);
 }
 
-LogicalResult mlir::pathways::assignSlots(
-    ActionGraph &graph, ArrayRef<std::unique_ptr<PlanKernel>> kernels,
-    ArrayRef<uint32_t> credits, uint32_t stepsInFlight) {
+/// Returns true if other slices decide when the memory of `head` is in use: it
+/// is received or sent.
+static bool isShared(const ActionGraph &graph, uint32_t head) {
+  for (uint32_t b = head; b != ActionGraph::kNone; b = graph.buffers[b].next)
+    if (!graph.isGang(graph.buffers[b].writer) ||
+        !llvm::all_of(graph.buffers[b].readers,
+                      [&](uint32_t reader) { return graph.isGang(reader); }))
+      return true;
+  return false;
+}
+
+/// Nanoseconds for the work of hosts on a message, on top of those of its link.
+static constexpr uint64_t kHostNs = 5000;
+
+/// Returns the times of the actions, as they are estimated or measured. Links
+/// count half as much again, so that slots do not get scarce when a message
+/// takes a little longer.
+static ::pathways::LoopTimes getTimes(const ActionGraph &graph) {
+  ::pathways::LoopTimes times;
+  for (const ActionGraph::Action &action : graph.actions) {
+    bool isRecv = action.kind == ActionGraph::Kind::Recv;
+    auto getMessage = [&](uint64_t linkNs) {
+      return isRecv ? linkNs + linkNs / 2 + kHostNs : 0;
+    };
+    times.run.push_back(action.costNs + getMessage(action.messageNs));
+    times.credit.push_back(getMessage(action.requestNs));
+  }
+  return times;
+}
+
+LogicalResult
+mlir::pathways::assignSlots(ActionGraph &graph,
+                            ArrayRef<std::unique_ptr<PlanKernel>> kernels,
+                            ArrayRef<uint32_t> credits, uint32_t stepsInFlight,
+                            std::vector<SlotReport> *reports) {
   MemoryPlan nowhere;
   nowhere.places.resize(graph.buffers.size());
   FailureOr<proto::Plan> tables =
@@ -127,10 +138,13 @@ LogicalResult mlir::pathways::assignSlots(
     return failure();
   proto::Plan &plan = *tables;
   constexpr uint32_t kNone = ActionGraph::kNone;
+  // The buffers whose slots the order says, and by loop those whose slots
+  // depend on times.
   std::vector<uint32_t> heads;
+  std::vector<std::vector<uint32_t>> shared(graph.loops.size());
   for (uint32_t b = 0; b < graph.buffers.size(); ++b)
     if (graph.buffers[b].slots == 0 && graph.buffers[b].previous == kNone)
-      heads.push_back(b);
+      (isShared(graph, b) ? shared[graph.buffers[b].loop] : heads).push_back(b);
   // Sets the slots of the buffers that take over each other's memory.
   auto set = [&](uint32_t head, uint32_t slots) {
     for (uint32_t b = head; b != kNone; b = graph.buffers[b].next) {
@@ -138,32 +152,42 @@ LogicalResult mlir::pathways::assignSlots(
       plan.mutable_buffers(b)->set_iteration_slots(slots);
     }
   };
-  for (uint32_t head : heads)
-    set(head, graph.loops[graph.buffers[head].loop].trips);
+  auto setAll = [&](ArrayRef<uint32_t> heads) {
+    for (uint32_t head : heads)
+      set(head, graph.loops[graph.buffers[head].loop].trips);
+  };
+  setAll(heads);
+  for (const std::vector<uint32_t> &list : shared)
+    setAll(list);
   std::vector<std::vector<uint32_t>> positions(graph.actions.size());
-  for (auto [loop, sequence] :
-       llvm::zip_first(graph.loops, ::pathways::SequenceLoops(plan))) {
+  std::vector<::pathways::LoopSequence> sequences =
+      ::pathways::SequenceLoops(plan);
+  if (!sequences.back().circle.empty())
+    return success(); // the verifier reports the circle
+  for (auto [loop, sequence] : llvm::zip_equal(graph.loops, sequences)) {
     for (uint32_t a = loop.firstAction; a <= loop.lastAction; ++a)
       positions[a].resize(loop.trips);
     uint32_t position = 0;
     for (const ::pathways::LoopFiring &firing : sequence.order)
       positions[firing.action][firing.iteration] = ++position;
   }
-  for (uint32_t head : heads)
+  auto report = [&](uint32_t head, const ::pathways::SlotBound &bound,
+                    bool byOrder) {
+    if (reports)
+      reports->push_back({head, byOrder, bound});
+  };
+  for (uint32_t head : heads) {
     set(head, SlotCounter(graph, positions, head).count());
-  // Slots of received arrays may let slices wait for each other.
-  while (!::pathways::SequenceLoops(plan).back().circle.empty()) {
-    bool isChanged = false;
-    for (uint32_t head : heads) {
-      const ActionGraph::Buffer &buffer = graph.buffers[head];
-      uint32_t trips = graph.loops[buffer.loop].trips;
-      if (!graph.isMoved(head) || buffer.slots == trips)
-        continue;
-      set(head, std::min(2 * buffer.slots, trips));
-      isChanged = true;
+    report(head, {graph.buffers[head].slots}, /*byOrder=*/true);
+  }
+  ::pathways::LoopTimes times = getTimes(graph);
+  for (auto [loop, list] : llvm::enumerate(shared)) {
+    std::vector<::pathways::SlotBound> bounds = ::pathways::FindLeastSlots(
+        plan, loop + 1, list, times, reports != nullptr);
+    for (auto [head, bound] : llvm::zip_equal(list, bounds)) {
+      set(head, bound.slots);
+      report(head, bound, /*byOrder=*/false);
     }
-    if (!isChanged)
-      break; // the verifier reports the circle
   }
   return success();
 }

@@ -416,8 +416,12 @@ LogicalResult GraphBuilder::addMovement(Operation *op, Value source,
   BindOp receiver = graph.slices[to->slice].bind;
   SmallVector<int64_t, 2> islands = sender.getIslands();
   llvm::append_range(islands, receiver.getIslands());
-  graph.actions[send + 1].linkNs =
-      costs.getLinkNs(llvm::all_equal(islands), to->bytes);
+  std::optional<int64_t> island;
+  if (llvm::all_equal(islands))
+    island = islands.front();
+  ActionGraph::Action &recv = graph.actions[send + 1];
+  recv.requestNs = costs.getMessageNs(island, 0);
+  recv.messageNs = costs.getMessageNs(island, to->bytes);
   return define(result, send + 1, name);
 }
 

@@ -13,6 +13,7 @@
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "pathways/Dialect/Plan/PlanTables.h"
 #include "pathways/Lowering/Passes.h"
+#include "pathways/Transforms/Machines.h"
 #include "pathways/Transforms/Profiles.h"
 #include "runtime/plan/verify.h"
 
@@ -100,6 +101,69 @@ static void explain(const ActionGraph &graph, const CarriedCopy &copy) {
       << " bytes on each shard: " << copy.reason;
 }
 
+static StringRef getSliceName(const ActionGraph &graph, uint32_t slice) {
+  SliceOp op = graph.slices[slice].slice;
+  return op.getSymName();
+}
+
+/// Returns the name of a gang without that of its slice: its label, or its
+/// function.
+static StringRef getCellName(const ActionGraph &graph, uint32_t gang) {
+  StringRef name = graph.actions[gang].name;
+  StringRef slice = getSliceName(graph, graph.actions[gang].slice);
+  if (name.starts_with(slice) && name.drop_front(slice.size()).starts_with("."))
+    return name.drop_front(slice.size() + 1);
+  return name;
+}
+
+/// Returns the gang that makes what `buffer` has, which may be received.
+static uint32_t getMaker(const ActionGraph &graph, uint32_t buffer) {
+  uint32_t writer = graph.buffers[buffer].writer;
+  while (graph.actions[writer].kind == ActionGraph::Kind::Recv) {
+    buffer = graph.actions[graph.actions[writer].peer].operands.front();
+    writer = graph.buffers[graph.getMemory(buffer)].writer;
+  }
+  return writer;
+}
+
+/// Reports, as a remark, the slots for iterations of a buffer.
+static void explain(const ActionGraph &graph, const SlotReport &report) {
+  uint32_t last = graph.buffers[report.head].writer;
+  for (uint32_t b = report.head; b != ActionGraph::kNone;
+       b = graph.buffers[b].next)
+    for (uint32_t reader : graph.buffers[b].readers)
+      last = std::max(last, reader);
+  // A send counts as the first call that reads what arrives.
+  while (graph.actions[last].kind == ActionGraph::Kind::Send ||
+         graph.actions[last].kind == ActionGraph::Kind::Recv) {
+    uint32_t arrived =
+        graph
+            .actions[graph.actions[last].kind == ActionGraph::Kind::Send
+                         ? graph.actions[last].peer
+                         : last]
+            .results.front();
+    if (graph.buffers[arrived].readers.empty())
+      break;
+    last = graph.buffers[arrived].readers.front();
+  }
+  const ActionGraph::Buffer &buffer = graph.buffers[report.head];
+  InFlightDiagnostic remark =
+      mlir::emitRemark(graph.actions[buffer.writer].loc);
+  remark << "slots " << getSliceName(graph, buffer.slice) << ' '
+         << getCellName(graph, getMaker(graph, report.head)) << ' '
+         << getCellName(graph, last) << ' ' << report.bound.slots << ": ";
+  if (report.bound.slots == 1)
+    remark << "one is the least";
+  else if (report.isByOrder)
+    remark << "as many are in use at a time";
+  else if (report.bound.reason == ::pathways::SlotBound::kDeadlock)
+    remark << "with one less, iterations wait for each other";
+  else
+    remark << "with one less, slice '"
+           << getSliceName(graph, report.bound.slice) << "' ends "
+           << report.bound.later << " ns later";
+}
+
 namespace {
 
 struct LowerToPlan
@@ -127,9 +191,13 @@ struct LowerToPlan
     for (const CarriedCopy &copy : joinCarried(*graph, most))
       explain(*graph, copy);
     std::vector<uint32_t> slots = assignCredits(*graph, most);
+    std::vector<SlotReport> bounds;
     if (!graph->loops.empty() &&
-        failed(assignSlots(*graph, kernels.getKernels(), slots, stepsInFlight)))
+        failed(assignSlots(*graph, kernels.getKernels(), slots, stepsInFlight,
+                           explainCredits ? &bounds : nullptr)))
       return failure();
+    for (const SlotReport &bound : bounds)
+      explain(*graph, bound);
     FailureOr<MemoryPlan> memory = placeMemory(*graph, slots);
     if (failed(memory))
       return failure();
@@ -138,6 +206,21 @@ struct LowerToPlan
     if (failed(plan))
       return failure();
     return emitProgram(program, *graph, kernels.getKernels(), *plan);
+  }
+
+  /// Sets the costs of the links of the machines.
+  LogicalResult setLinks(CostModel &costs) {
+    const ::pathways::Topology *machines =
+        getAnalysis<Machines>().read(topology);
+    if (!machines)
+      return failure();
+    std::vector<LinkCost> ici;
+    for (const ::pathways::proto::Island &island :
+         machines->cluster().islands())
+      ici.push_back(toLinkCost(island.ici(), kDefaultIci));
+    costs.setLinks(std::move(ici),
+                   toLinkCost(machines->cluster().dcn(), kDefaultDcn));
+    return success();
   }
 
   void runOnOperation() override {
@@ -155,7 +238,9 @@ struct LowerToPlan
         getAnalysis<Profiles>().read(profile);
     if (failed(measured))
       return signalPassFailure();
-    const CostModel costs(*measured);
+    CostModel costs(*measured);
+    if (!topology.empty() && failed(setLinks(costs)))
+      return signalPassFailure();
     Location loc = programs.front().getLoc();
     auto emitError = [&] { return mlir::emitError(loc); };
     FailureOr<LabelCosts> byLabel = LabelCosts::parse(labelCosts, emitError);

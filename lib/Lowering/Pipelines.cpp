@@ -85,6 +85,8 @@ void mlir::pathways::buildCompilePipeline(OpPassManager &pm,
   lower.stepsInFlight = options.stepsInFlight;
   lower.credits = options.credits;
   lower.profile = options.profile;
+  lower.topology = options.topology;
+  lower.explainCredits = options.explainCredits;
   lower.labelCosts.assign(options.labelCosts.begin(), options.labelCosts.end());
   pm.addPass(createLowerToPlan(lower));
   // Compiles for the devices of the topology to which slices may be bound.

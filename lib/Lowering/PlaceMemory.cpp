@@ -29,7 +29,7 @@ struct Unit {
   // The slice that sends the unit; kNone if it is not received.
   uint32_t sender = ActionGraph::kNone;
   // The first action that reads a received unit, and the time that the link
-  // takes (ActionGraph::Action::linkNs). Both are 0 if it is not received.
+  // and its request take. Both are 0 if it is not received.
   uint32_t firstUse = 0;
   uint64_t linkNs = 0;
 };
@@ -95,7 +95,8 @@ static Unit makeUnit(const ActionGraph &graph, uint32_t head) {
     unit.sender = graph.actions[unit.begin].slice;
     unit.firstUse =
         first.readers.empty() ? first.writer : first.readers.front();
-    unit.linkNs = graph.actions[first.writer].linkNs;
+    unit.linkNs = graph.actions[first.writer].requestNs +
+                  graph.actions[first.writer].messageNs;
   }
   for (uint32_t b = head; b != ActionGraph::kNone; b = graph.buffers[b].next) {
     const ActionGraph::Buffer &buffer = graph.buffers[b];

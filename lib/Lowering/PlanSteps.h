@@ -25,6 +25,7 @@
 
 #include "ActionGraph.h"
 #include "KernelTable.h"
+#include "runtime/plan/least_slots.h"
 #include "runtime/proto/plan.pb.h"
 
 namespace mlir::pathways {
@@ -66,15 +67,25 @@ std::vector<CarriedCopy> joinCarried(ActionGraph &graph, uint32_t credits);
 /// carried unchanged.
 std::vector<uint32_t> assignCredits(const ActionGraph &graph, uint32_t credits);
 
+/// The slots for iterations of the buffers in the memory of `head`.
+struct SlotReport {
+  uint32_t head;
+  /// The order of the gangs of one slice says the number; else `bound` has the
+  /// reason.
+  bool isByOrder;
+  ::pathways::SlotBound bound;
+};
+
 /// Gives each buffer of a loop as many slots for iterations as the orders of
 /// the slices need: what gangs of one slice write and read has as many as are
-/// in use at a time in that order. What is received has one more, for the one
-/// that arrives, and what is sent has at least two, so that the gangs do not
-/// wait for the message. If slices would wait for each other, what is received
-/// gets more. Requires that the graph has loops. Fails as emitPlan does.
+/// in use at a time in that order. What is received or sent has the fewest with
+/// which, by the costs of the actions, no slice ends later than with a slot for
+/// each iteration. Appends them to `reports` unless that is null. Requires that
+/// the graph has loops. Fails as emitPlan does.
 LogicalResult assignSlots(ActionGraph &graph,
                           ArrayRef<std::unique_ptr<PlanKernel>> kernels,
-                          ArrayRef<uint32_t> credits, uint32_t stepsInFlight);
+                          ArrayRef<uint32_t> credits, uint32_t stepsInFlight,
+                          std::vector<SlotReport> *reports);
 
 /// Offsets of buffers in the memory of a slice on each device.
 struct MemoryPlan {

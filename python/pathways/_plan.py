@@ -232,7 +232,7 @@ def read_source(program: Program) -> Source:
     )
 
 
-_EXPLANATIONS = ("shardings", "reshards", "kernels", "import")
+_EXPLANATIONS = ("shardings", "reshards", "kernels", "import", "credits")
 _ROUNDINGS = ("each op", "strict", "excess")
 
 
@@ -251,7 +251,9 @@ def compile(
     elided: str | None = None,
     assign: str | None = None,
     slices: str | None = None,
-    explain: Iterable[Literal["shardings", "reshards", "kernels", "import"]] = (),
+    explain: Iterable[
+        Literal["shardings", "reshards", "kernels", "import", "credits"]
+    ] = (),
     profile: str | os.PathLike[str] | None = None,
     kernel_cache_bytes: int = 0,
     schedule: str | None = None,

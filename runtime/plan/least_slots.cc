@@ -9,12 +9,18 @@
 #include "runtime/plan/least_slots.h"
 
 #include <algorithm>
+#include <functional>
+#include <queue>
+#include <utility>
 
 #include "runtime/plan/loop_graph.h"
 #include "runtime/plan/loop_tables.h"
 
 namespace pathways {
 namespace {
+
+// A search that visits each node so often on average has met a circle.
+constexpr size_t kMaxSteps = 4;
 
 class SlotSolver {
  public:
@@ -25,6 +31,7 @@ class SlotSolver {
         tables_(plan),
         graph_(plan, tables_, loop),
         users_(plan.actions_size()),
+        entries_(plan.actions_size()),
         ends_(plan.slices_size(), 0),
         slots_(buffers.size(), graph_.trips()) {
     for (uint32_t buffer : buffers) {
@@ -37,6 +44,7 @@ class SlotSolver {
                              : 0);
       for (const LoopTables::Read& use : places_.back().uses)
         users_[use.action].push_back({number, use.lag});
+      entries_[places_.back().entry].push_back(number);
     }
   }
 
@@ -49,6 +57,8 @@ class SlotSolver {
     for (uint32_t p = 0; p < places_.size(); ++p) Relax(p);
     Play(slots_);
     FindLatest();
+    FindPrevious();
+    waits_.assign(graph_.size(), false);
     for (uint32_t p = 0; p < places_.size(); ++p) Lower(p);
     std::vector<SlotBound> bounds(places_.size());
     for (uint32_t p = 0; p < places_.size(); ++p)
@@ -63,7 +73,28 @@ class SlotSolver {
     uint32_t lag = 0;
   };
 
+  // Nodes to visit: the one that ends first comes first.
+  using Work = std::priority_queue<std::pair<uint64_t, uint32_t>,
+                                   std::vector<std::pair<uint64_t, uint32_t>>,
+                                   std::greater<>>;
+
   uint64_t TimeOf(uint32_t action) const { return times_.run[action]; }
+
+  void FindPrevious() {
+    first_previous_.assign(graph_.size() + size_t{1}, 0);
+    for (uint32_t node = 0; node < graph_.size(); ++node)
+      first_previous_[node + 1] = first_previous_[node] + graph_.waits()[node];
+    previous_.resize(first_previous_.back());
+    std::vector<size_t> at(first_previous_.begin(), first_previous_.end() - 1);
+    for (uint32_t node = 0; node < graph_.size(); ++node)
+      for (uint32_t after : graph_.Next(node)) previous_[at[after]++] = node;
+  }
+  // Returns the nodes that `node` waits for in the graph.
+  absl::Span<const uint32_t> Previous(uint32_t node) const {
+    return absl::MakeConstSpan(previous_).subspan(
+        first_previous_[node],
+        first_previous_[node + 1] - first_previous_[node]);
+  }
   // Calls `visit(after, delay)` for each node that waits until `node` has left
   // a slot, and knows it so much later.
   template <typename F>
@@ -120,12 +151,6 @@ class SlotSolver {
     }
     return ends;
   }
-  bool IsAsEarly() const {
-    const std::vector<uint64_t> ends = EndsOfSlices();
-    for (size_t s = 0; s < ends.size(); ++s)
-      if (ends[s] > ends_[s]) return false;
-    return true;
-  }
 
   // Sets when each node begins at the latest, after Play with `slots_`.
   void FindLatest() {
@@ -176,26 +201,118 @@ class SlotSolver {
 
   // Returns false if a single wait of place `p` with so many slots is too long.
   bool MayHave(uint32_t p, uint32_t slots) const {
-    bool may = true;
-    ForEachUse(p, [&](uint32_t node, uint32_t i) {
-      if (uint64_t{i} + slots < graph_.trips() &&
-          end_[node] + credits_[p] >
-              begin_[graph_.Node(places_[p].entry, i + slots)])
-        may = false;
-    });
-    return may;
+    for (const LoopTables::Read& use : places_[p].uses) {
+      const uint32_t moved = std::max(use.lag, slots);
+      for (uint32_t i = 0; i + moved < graph_.trips(); ++i)
+        if (end_[graph_.Node(use.action, i + use.lag)] + credits_[p] >
+            begin_[graph_.Node(places_[p].entry, i + slots)])
+          return false;
+    }
+    return true;
   }
 
   // Lowers the slots of place `p` as long as no slice ends later.
   void Lower(uint32_t p) {
-    while (slots_[p] > 1 && MayHave(p, slots_[p] - 1)) {
-      --slots_[p];
-      if (!Play(slots_) || !IsAsEarly()) {
-        ++slots_[p];
-        Play(slots_);
-        return;
+    // Fewer slots are worse: find the least number that single waits allow, and
+    // then the least one that works.
+    uint32_t low = 1, high = slots_[p];
+    while (low < high) {
+      const uint32_t slots = low + (high - low) / 2;
+      if (MayHave(p, slots))
+        high = slots;
+      else
+        low = slots + 1;
+    }
+    high = slots_[p];
+    for (uint32_t slots = low; low < high; slots = low + (high - low) / 2) {
+      if (TryLower(p, slots))
+        high = slots;
+      else
+        low = slots + 1;
+    }
+  }
+
+  // Sets the slots of place `p`, and the times, if no slice then ends later.
+  bool TryLower(uint32_t p, uint32_t slots) {
+    const uint32_t before = std::exchange(slots_[p], slots);
+    std::vector<std::pair<uint32_t, uint64_t>> changed;  // nodes and their ends
+    Work work;
+    ForEachUse(p, [&](uint32_t node, uint32_t i) {
+      if (i + slots < graph_.trips()) {
+        const uint32_t entry = graph_.Node(places_[p].entry, i + slots);
+        Delay(entry, end_[node] + credits_[p], &changed, &work);
       }
-      FindLatest();
+    });
+    size_t steps = 0;
+    bool is_early = true;
+    while (!work.empty() && is_early) {
+      const uint32_t node = work.top().second;
+      work.pop();
+      waits_[node] = false;
+      if (end_[node] > begin_[node] + TimeOf(graph_.ActionOf(node)))
+        is_early = false;
+      if (++steps > kMaxSteps * size_t{graph_.size()}) is_early = false;
+      ForEachNext(slots_, node, [&](uint32_t after, uint64_t delay) {
+        Delay(after, end_[node] + delay, &changed, &work);
+      });
+    }
+    if (is_early) {
+      Advance(p);
+      return true;
+    }
+    for (; !work.empty(); work.pop()) waits_[work.top().second] = false;
+    while (!changed.empty()) {
+      end_[changed.back().first] = changed.back().second;
+      changed.pop_back();
+    }
+    slots_[p] = before;
+    return false;
+  }
+
+  // Lets `node` begin at `begin` or later.
+  void Delay(uint32_t node, uint64_t begin,
+             std::vector<std::pair<uint32_t, uint64_t>>* changed, Work* work) {
+    const uint64_t end = begin + TimeOf(graph_.ActionOf(node));
+    if (end <= end_[node]) return;
+    changed->push_back({node, end_[node]});
+    end_[node] = end;
+    if (waits_[node]) return;
+    waits_[node] = true;
+    work->push({end, node});
+  }
+
+  // Lets the nodes that others wait for in place `p` end earlier.
+  void Advance(uint32_t p) {
+    std::priority_queue<std::pair<uint64_t, uint32_t>> work;
+    auto advance = [&](uint32_t node, uint64_t end) {
+      const uint64_t begin = end - TimeOf(graph_.ActionOf(node));
+      if (begin >= begin_[node]) return;
+      begin_[node] = begin;
+      if (waits_[node]) return;
+      waits_[node] = true;
+      work.push({begin, node});
+    };
+    ForEachUse(p, [&](uint32_t node, uint32_t i) {
+      if (i + slots_[p] < graph_.trips())
+        advance(node, begin_[graph_.Node(places_[p].entry, i + slots_[p])] -
+                          credits_[p]);
+    });
+    while (!work.empty()) {
+      const uint32_t node = work.top().second;
+      work.pop();
+      waits_[node] = false;
+      const uint64_t begin = begin_[node];
+      for (uint32_t before : Previous(node)) advance(before, begin);
+      const uint32_t iteration = graph_.IterationOf(node);
+      for (uint32_t q : entries_[graph_.ActionOf(node)]) {
+        if (iteration < slots_[q]) continue;
+        for (const LoopTables::Read& use : places_[q].uses) {
+          const uint64_t at = uint64_t{iteration} - slots_[q] + use.lag;
+          if (at < graph_.trips())
+            advance(graph_.Node(use.action, static_cast<uint32_t>(at)),
+                    begin - credits_[q]);
+        }
+      }
     }
   }
 
@@ -221,13 +338,17 @@ class SlotSolver {
   const LoopTables tables_;
   const IterationGraph graph_;
   std::vector<LoopPlace> places_;
-  std::vector<uint64_t> credits_;         // by place
-  std::vector<std::vector<User>> users_;  // by action
-  std::vector<uint64_t> ends_;   // of slices, with a slot for each iteration
+  std::vector<uint64_t> credits_;               // by place
+  std::vector<std::vector<User>> users_;        // by action
+  std::vector<std::vector<uint32_t>> entries_;  // places, by action
+  std::vector<uint64_t> ends_;   // the ends of slices with all slots
   std::vector<uint32_t> slots_;  // by place
   std::vector<uint32_t> order_;  // nodes, each behind those that it waits for
-  std::vector<uint32_t> rank_;   // of nodes, in the first such order
+  std::vector<uint32_t> rank_;   // places of nodes in the first order
   std::vector<uint64_t> end_, begin_;  // by node
+  std::vector<bool> waits_;            // true for nodes to be visited
+  std::vector<uint32_t> previous_;
+  std::vector<size_t> first_previous_;  // by node
 };
 
 }  // namespace

@@ -30,7 +30,7 @@ struct LoopTimes {
   // From the begin of an action to its end; of a recv, from the begin of its
   // send to the arrival less the time of the send.
   std::vector<uint64_t> run;
-  // Of a recv: until the sender knows that a slot is free.
+  // Until the sender knows that a slot is free; only a recv has it.
   std::vector<uint64_t> credit;
 };
 

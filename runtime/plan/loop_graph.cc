@@ -1,4 +1,4 @@
-//===- loop_graph.cc - What the iterations of a loop wait for -------------===//
+//===- loop_graph.cc - Graph of the iterations of a loop ------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -101,12 +101,12 @@ void IterationGraph::AddOrder() {
 
 void IterationGraph::SortEdges() {
   first_next_.assign(waits_.size() + 1, 0);
-  for (const auto& [before, after] : edges_) ++first_next_[before + 1];
+  for (const auto& edge : waiting_) ++first_next_[edge.first + 1];
   std::partial_sum(first_next_.begin(), first_next_.end(), first_next_.begin());
-  next_.resize(edges_.size());
+  next_.resize(waiting_.size());
   std::vector<size_t> at(first_next_.begin(), first_next_.end() - 1);
-  for (const auto& [before, after] : edges_) next_[at[before]++] = after;
-  edges_ = {};
+  for (const auto& [before, after] : waiting_) next_[at[before]++] = after;
+  waiting_ = {};
 }
 
 }  // namespace pathways

@@ -1,4 +1,4 @@
-//===- loop_graph.h - What the iterations of a loop wait for ----*- C++ -*-===//
+//===- loop_graph.h - Graph of the iterations of a loop ---------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -51,8 +51,8 @@ class IterationGraph {
   }
   uint32_t ActionOf(uint32_t node) const { return first_ + node % width_; }
   uint32_t IterationOf(uint32_t node) const { return node / width_; }
-  // How many nodes each node waits for; a node that it waits for in several
-  // ways counts as often.
+  // Returns for each node the number of those that it waits for; a node that it
+  // waits for in several ways counts as often.
   const std::vector<uint32_t>& waits() const { return waits_; }
   // Returns the nodes that wait for `node`.
   absl::Span<const uint32_t> Next(uint32_t node) const {
@@ -65,7 +65,7 @@ class IterationGraph {
   // earlier, or later if that is negative.
   void Wait(uint32_t before, uint32_t after, int64_t lag);
   void WaitOnce(uint32_t before, uint32_t after) {
-    edges_.emplace_back(before, after);
+    waiting_.emplace_back(before, after);
     ++waits_[after];
   }
   void AddData();
@@ -79,10 +79,10 @@ class IterationGraph {
   const uint32_t number_;
   const uint32_t first_;
   const uint32_t width_;
-  std::vector<uint32_t> waits_;                       // by node
-  std::vector<std::pair<uint32_t, uint32_t>> edges_;  // before and after
-  std::vector<uint32_t> next_;                        // ends of edges, by node
-  std::vector<size_t> first_next_;                    // by node
+  std::vector<uint32_t> waits_;                         // by node
+  std::vector<std::pair<uint32_t, uint32_t>> waiting_;  // before and after
+  std::vector<uint32_t> next_;      // ends of edges, by node
+  std::vector<size_t> first_next_;  // by node
 };
 
 }  // namespace pathways

@@ -57,6 +57,7 @@ bool Compile(const Options& options, std::string text,
   compile.oversubscribe = options.oversubscribe;
   compile.mesh = absl::StrJoin(options.mesh, ",");
   compile.explain_shardings = options.explain_shardings;
+  compile.explain_credits = options.explain_credits;
   compile.steps_in_flight = options.steps_in_flight;
   compile.program = options.program;
   compile.schedule = options.schedule;
@@ -166,6 +167,11 @@ bool LoadProgram(const Options& options, Loaded* loaded, Failure* failure) {
           failure, kUsageError,
           absl::StrCat("--explain-shardings: ", name,
                        " is a plan, whose arrays are already partitioned"));
+    }
+    if (options.explain_credits) {
+      return Fail(failure, kUsageError,
+                  absl::StrCat("--explain-credits: ", name,
+                               " is a plan, whose memory is already placed"));
     }
     if (options.explain_reshard) {
       return Fail(

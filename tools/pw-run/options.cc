@@ -342,6 +342,10 @@ std::vector<Flag> InspectionFlags(Options& o, FlagTexts& texts) {
        "Say how arrays and operations are cut, why, and what the alternatives "
        "would cost",
        Switch{&o.explain_shardings}},
+      {"--explain-credits", "",
+       "Say how many iterations of a loop have memory for each array, and what "
+       "would happen with one less",
+       Switch{&o.explain_credits}},
       {"--explain-reshard", "",
        "Print how arrays change their layout, how else they could, and what "
        "that costs",

@@ -75,6 +75,7 @@ struct Options {
   bool compile_only = false;
   bool explain_placement = false;
   bool explain_shardings = false;
+  bool explain_credits = false;
   bool explain_import = false;
   bool explain_kernels = false;
   bool explain_reshard = false;

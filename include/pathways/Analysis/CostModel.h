@@ -46,16 +46,22 @@ public:
   /// be null and outlives this object.
   explicit CostModel(const ::pathways::Profile *profile) : profile(profile) {}
 
+  /// Sets the costs of links within each island and between islands. Without
+  /// them, links have the default costs.
+  void setLinks(std::vector<LinkCost> ici, LinkCost dcn) {
+    this->ici = std::move(ici);
+    this->dcn = dcn;
+  }
+
   bool hasProfile() const { return profile; }
 
   /// Nanoseconds to feed, fetch, send or receive (`kind`) `bytes` of one shard.
   uint64_t getMovementNs(::pathways::proto::ActionKind kind,
                          uint64_t bytes) const;
 
-  /// Returns the nanoseconds from a request for `bytes` of one shard until they
-  /// have arrived: one message each way, on the ICI of one island or on the DCN
-  /// between two.
-  uint64_t getLinkNs(bool isOneIsland, uint64_t bytes) const;
+  /// Returns the nanoseconds of a message with `bytes` of one shard, on the ICI
+  /// of an island, or on the DCN if there is none.
+  uint64_t getMessageNs(std::optional<int64_t> island, uint64_t bytes) const;
 
   /// Returns the measured nanoseconds of one shard's part of the gang that runs
   /// `computation`, or nullopt if the profile has none.
@@ -72,6 +78,8 @@ public:
 
 private:
   const ::pathways::Profile *profile = nullptr;
+  std::vector<LinkCost> ici; ///< the default for islands beyond
+  LinkCost dcn = kDefaultDcn;
 };
 
 } // namespace mlir::pathways

@@ -98,6 +98,11 @@ struct CompileOptions : public PassPipelineOptions<CompileOptions> {
       llvm::cl::desc("Most bytes to keep there; the least recently used go "
                      "first; 0: no bound"),
       llvm::cl::init(uint64_t{1} << 30)};
+  PassOptions::Option<bool> explainCredits{
+      *this, "explain-credits",
+      llvm::cl::desc("Emit remarks that say how many iterations of a loop have "
+                     "memory for each array, and why"),
+      llvm::cl::init(false)};
   PassOptions::Option<bool> explainKernels{
       *this, "explain-kernels",
       llvm::cl::desc(

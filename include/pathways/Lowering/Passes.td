@@ -50,6 +50,12 @@ def LowerToPlan : Pass<"pw-lower-to-plan", "::mlir::ModuleOp"> {
     remark gives the number of such computations. `label-costs` gives calls whose label
     fits a pattern another cost.
 
+    An array of a loop has a slot for each iteration that uses it at a time. What gangs of
+    one slice write and read has as many as their order says. What a slice receives or
+    sends has the fewest with which, by the costs, no slice ends later. With
+    `explain-credits`, a remark for each such array has the slice, the call that makes it,
+    the last call that reads it, the number, and what would happen with one less.
+
     Fails with an error at an op that is not in the required form, naming the pass that
     brings it there, if `profile` cannot be read or is of another program, and if
     `label-costs` has a pattern that fits no label. Time and size do not depend on the
@@ -62,8 +68,13 @@ def LowerToPlan : Pass<"pw-lower-to-plan", "::mlir::ModuleOp"> {
            "Slots of an array that is fed, fetched or moved; 0: steps in flight">,
     Option<"profile", "profile", "std::string", /*default=*/[{""}],
            "A file with the measured costs of the program's parts; empty: none">,
+    Option<"topology", "topology", "std::string", /*default=*/[{""}],
+           "Machines whose links movements use: local, ISLANDSxHOSTSxDEVICES, or a "
+           "textproto file; empty: unknown">,
     ListOption<"labelCosts", "label-costs", "std::string",
-               "Costs of calls by label, such as *F=18ms; the last that fits counts">
+               "Costs of calls by label, such as *F=18ms; the last that fits counts">,
+    Option<"explainCredits", "explain-credits", "bool", /*default=*/"false",
+           "Say how many iterations of a loop have memory for each array, and why">
   ];
   let dependentDialects = ["::mlir::pathways::plan::PlanDialect",
                            "::mlir::pathways::PathwaysDialect"];

@@ -28,7 +28,7 @@ struct PlaceMemoryTest : public GraphTest {
     std::vector<uint32_t> moved;
     for (int i = 0; i < count; ++i) {
       uint32_t recv = move(write(gang({}))).second;
-      graph.actions[recv].linkNs = linkNs;
+      graph.actions[recv].messageNs = linkNs;
       moved.push_back(write(recv));
       uint32_t user = add(Kind::Gang, 1);
       graph.addRead(user, moved.back());
