@@ -163,9 +163,11 @@ CallOp BranchFlattener::copy(Value value, bool isUnless) {
                     [](ImplicitLocOpBuilder &, ValueRange arguments) {
                       return SmallVector<Value>(arguments);
                     });
+  // Comes first, since it may add the transfer of the condition.
+  Value condition = getCondition(type.getSlice());
   auto call = CallOp::create(builder, TypeRange(type), function.getValue(),
                              ValueRange(value));
-  call.setGuard(getCondition(type.getSlice()), isUnless);
+  call.setGuard(condition, isUnless);
   return call;
 }
 

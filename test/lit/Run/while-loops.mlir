@@ -11,6 +11,7 @@
 // RUN: pw-run %s --program=nested --topology=1x1x3 --world=sim --input=p=true --input=a=1000,0 --steps=2 --expected=b=0 | FileCheck %s --check-prefix=NESTED
 // NESTED: [SUCCESS] {{.*}}, 1 result as expected
 // RUN: pw-run %s --program=carried --topology=1x1x3 --input=a=100 --steps=3 --expected=b=19 | FileCheck %s --check-prefix=NESTED
+// RUN: pw-run %s --program=above --topology=1x1x3 --input=a=100 --input=v=ramp --input=w=0,1,2,3,4,5,6 --expected=x=0,1,2,3,4,5,6 | FileCheck %s --check-prefix=NESTED
 
 pw.slice @s mesh <"d" = 2>
 pw.slice @u mesh <>
@@ -122,4 +123,16 @@ func.func private @plus_ten(%a: tensor<i64>) -> tensor<i64> {
   %c = arith.constant dense<10> : tensor<i64>
   %y = arith.addi %a, %c : tensor<i64>
   return %y : tensor<i64>
+}
+
+// The copy of an array from above is all that slice @s does in an iteration.
+pw.program @above(%a: !n, %v: !w, %w: !w) -> (!w {pw.name = "x"}) {
+  %c = pw.call @is_large(%a) : (!n) -> !flag
+  %d, %y, %x = pw.for 3 while (%go = %c carried : !flag, %z = %a carried : !n, %o = %v carried : !w)
+      -> (!flag carried, !n carried, !w carried) {
+    %h = pw.call @half(%z) : (!n) -> !n
+    %more = pw.call @is_large(%h) : (!n) -> !flag
+    pw.yield %more, %h, %w : !flag, !n, !w
+  }
+  pw.return %x : !w
 }
