@@ -275,7 +275,7 @@ void EdgeDeriver::CloseTurns(uint32_t last, uint32_t head) {
     // The edge back. Queue order implies it from a gang to a gang, or to an
     // action that reads the gang's buffer.
     if ((!gangs || !IsGang(old.writer)) && !is_ring)
-      Add(writer, user, 0, proto::REUSE, proto::SAME);
+      Add(writer, user, lag, proto::REUSE, proto::SAME);
   };
   for (uint32_t reader : old.readers)
     if (!IsGang(reader) && !(is_ring && reader == entry)) wait(reader);

@@ -12,6 +12,7 @@
 // NESTED: [SUCCESS] {{.*}}, 1 result as expected
 // RUN: pw-run %s --program=carried --topology=1x1x3 --input=a=100 --steps=3 --expected=b=19 | FileCheck %s --check-prefix=NESTED
 // RUN: pw-run %s --program=above --topology=1x1x3 --input=a=100 --input=v=ramp --input=w=0,1,2,3,4,5,6 --expected=x=0,1,2,3,4,5,6 | FileCheck %s --check-prefix=NESTED
+// RUN: pw-run %s --program=received --topology=1x1x3 --input=a=100 --input=v=ramp --steps=2 --expected=y=0,256,512,768,1024,1280,1536 | FileCheck %s --check-prefix=NESTED
 
 pw.slice @s mesh <"d" = 2>
 pw.slice @u mesh <>
@@ -135,4 +136,20 @@ pw.program @above(%a: !n, %v: !w, %w: !w) -> (!w {pw.name = "x"}) {
     pw.yield %more, %h, %w : !flag, !n, !w
   }
   pw.return %x : !w
+}
+
+// The memory of the value that the next step takes holds a received array before.
+pw.program @received(%a: !n, %v: !w {pw.carried = 0 : i64}) -> (!w {pw.name = "y"}) {
+  %c = pw.call @is_large(%a) : (!n) -> !flag
+  %t = pw.reshard %v : !w -> !whole
+  %t2 = pw.call @double(%t) : (!whole) -> !whole
+  %w = pw.reshard %t2 : !whole -> !w
+  %d, %e, %y = pw.for 3 while (%go = %c carried : !flag, %z = %a carried : !n, %o = %w carried : !w)
+      -> (!flag carried, !n carried, !w carried) {
+    %h = pw.call @half(%z) : (!n) -> !n
+    %more = pw.call @is_large(%h) : (!n) -> !flag
+    %x = pw.call @double(%o) : (!w) -> !w
+    pw.yield %more, %h, %x : !flag, !n, !w
+  }
+  pw.return %y : !w
 }
