@@ -218,7 +218,9 @@ LogicalResult LoopBuilder::addResults() {
     if (failed(builder.getInfo(output)))
       return failure();
     Value yielded = getYielded(index);
-    builder.baseNames[output] = builder.baseNames[yielded];
+    // A copy, since the insertion moves the names in the map.
+    std::string name = builder.baseNames.lookup(yielded);
+    builder.baseNames[output] = name;
     uint32_t source = builder.buffers.lookup(yielded), result = add(output);
     builder.buffers[output] = result;
     if (loop.getResultUse(index) == LoopUse::Carried)
