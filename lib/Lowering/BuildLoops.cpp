@@ -255,17 +255,22 @@ LogicalResult LoopBuilder::addOrders() {
     FailureOr<uint32_t> number = builder.getSlice(slice, loop.getLoc());
     if (failed(number))
       return failure();
-    ActionGraph::OrderRun &order = graph.loops.back().orders.emplace_back();
-    order.slice = *number;
-    order.times = repeat[0];
-    order.step = repeat[1];
-    llvm::append_range(order.iterations, iterations.asArrayRef());
-    for (int64_t cell : cells.asArrayRef()) {
+    ActionGraph::OrderRun order{*number,
+                                {},
+                                {},
+                                static_cast<uint32_t>(repeat[0]),
+                                static_cast<uint32_t>(repeat[1])};
+    for (auto [cell, iteration] :
+         llvm::zip_equal(cells.asArrayRef(), iterations.asArrayRef())) {
+      // A call without uses is gone by now.
       auto gang = builder.gangs.find(cell);
       if (gang == builder.gangs.end())
-        return fail();
+        continue;
       order.gangs.push_back(gang->second);
+      order.iterations.push_back(iteration);
     }
+    if (!order.gangs.empty())
+      graph.loops.back().orders.push_back(std::move(order));
   }
   return success();
 }
