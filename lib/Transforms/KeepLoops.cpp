@@ -310,14 +310,19 @@ unsigned mlir::pathways::separateArrays(ForOp loop,
       copy(init);
   }
   builder.setInsertionPoint(loop.getYield());
+  // What is stacked is in the memory of the whole array, which one result has.
   llvm::SmallDenseSet<Value> stacked;
-  for (OpOperand &yielded : loop.getYield().getValuesMutable()) {
-    Value value = yielded.get();
-    bool isCarried =
-        loop.getResultUse(yielded.getOperandNumber()) == LoopUse::Carried;
-    if (!value.getDefiningOp() || value.getParentBlock() != &body ||
-        (!isCarried && !stacked.insert(value).second))
-      copy(yielded);
-  }
+  for (bool isCarried : {false, true})
+    for (OpOperand &yielded : loop.getYield().getValuesMutable()) {
+      unsigned index = yielded.getOperandNumber();
+      if ((loop.getResultUse(index) == LoopUse::Carried) != isCarried)
+        continue;
+      Value value = yielded.get();
+      bool isTaken = isCarried ? stacked.contains(value) &&
+                                     !loop.getOutputs()[index].use_empty()
+                               : !stacked.insert(value).second;
+      if (isTaken || !value.getDefiningOp() || value.getParentBlock() != &body)
+        copy(yielded);
+    }
   return copies;
 }

@@ -113,6 +113,12 @@ private:
   /// Returns an array whose leading dimension has `elements` as its indices.
   Value stack(ImplicitLocOpBuilder &builder, ArrayRef<Value> elements,
               ArrayType type);
+  /// Returns one index of the leading dimension of `whole` as an array.
+  Value take(ImplicitLocOpBuilder &builder, Value whole, ArrayType type,
+             int64_t index);
+  /// Takes the last values of a loop that stays from stacked results if these
+  /// have them: the memory of the iterations becomes that of the whole array.
+  void separateResults(ForOp loop);
 
   SymbolTable &symbols;
   IterationFunctions &functions;
@@ -280,6 +286,24 @@ Value LoopUnroller::stack(ImplicitLocOpBuilder &builder,
         return SmallVector<Value>{all};
       });
   return CallOp::create(builder, TypeRange(type), function.getValue(), elements)
+      .getOutputs()
+      .front();
+}
+
+Value LoopUnroller::take(ImplicitLocOpBuilder &builder, Value whole,
+                         ArrayType type, int64_t index) {
+  RankedTensorType stacked =
+                       generated.getShard(cast<ArrayType>(whole.getType())),
+                   shard = generated.getShard(type);
+  FlatSymbolRefAttr function = generated.get(
+      builder, ("pw_take_" + Twine(index)).str(),
+      builder.getFunctionType(stacked, shard), type.getSharding().isPartial(),
+      [&](ImplicitLocOpBuilder &b, ValueRange arguments) {
+        StackedPart part(b, stacked, index);
+        return SmallVector<Value>{tensor::ExtractSliceOp::create(
+            b, shard, arguments[0], part.offsets, part.sizes, part.strides)};
+      });
+  return CallOp::create(builder, TypeRange(type), function.getValue(), whole)
       .getOutputs()
       .front();
 }
@@ -513,6 +537,26 @@ void LoopUnroller::passNumbers(ForOp loop) {
   }
 }
 
+void LoopUnroller::separateResults(ForOp loop) {
+  ImplicitLocOpBuilder builder(loop.getLoc(), loop->getContext());
+  builder.setInsertionPointAfter(loop);
+  llvm::DenseMap<Value, unsigned> stacked;
+  for (auto [index, value] : llvm::enumerate(loop.getYield().getValues()))
+    if (loop.getResultUse(index) != LoopUse::Carried)
+      stacked[value] = index;
+  for (auto [index, value] : llvm::enumerate(loop.getYield().getValues())) {
+    Value last = loop.getOutputs()[index];
+    auto whole = stacked.find(value);
+    if (loop.getResultUse(index) != LoopUse::Carried || last.use_empty() ||
+        whole == stacked.end())
+      continue;
+    int64_t at =
+        getPlace(loop, loop.getResultUse(whole->second), loop.getTrips() - 1);
+    last.replaceAllUsesWith(take(builder, loop.getOutputs()[whole->second],
+                                 cast<ArrayType>(last.getType()), at));
+  }
+}
+
 LogicalResult LoopUnroller::unroll(ForOp loop,
                                    std::vector<LoopOrderReport> &orders) {
   Operation *begin =
@@ -522,6 +566,7 @@ LogicalResult LoopUnroller::unroll(ForOp loop,
   if (failed(results))
     return failure();
   if (results->empty()) {
+    separateResults(loop);
     passNumbers(loop);
     alignParts(loop, generated);
     loop.getBody().walk([](CallOp call) { call.setRecompute(false); });
