@@ -12,6 +12,7 @@
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/ConvertUTF.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 #include <map>
@@ -22,6 +23,8 @@ using namespace mlir::pathways;
 
 /// Larger files of orders are refused.
 static constexpr uint64_t kMaxFileBytes = uint64_t{64} << 20;
+/// Some editors begin text in UTF-8 with it.
+static constexpr StringRef kByteOrderMark = "\xef\xbb\xbf";
 
 /// Returns true if an operation of `block` has a label, or one in a branch of
 /// it.
@@ -185,6 +188,13 @@ static FailureOr<LoopOrder> getScheduleOrder(ForOp loop, StringRef name,
 // Files
 //===----------------------------------------------------------------------===//
 
+/// Returns the beginning of a cell for a message.
+static std::string shorten(StringRef text) {
+  constexpr size_t kMaxShown = 40;
+  return text.size() <= kMaxShown ? text.str()
+                                  : (text.take_front(kMaxShown) + "...").str();
+}
+
 /// Parses a cell such as "2F0".
 static LogicalResult parseCell(StringRef text, const LoopCells &cells,
                                std::vector<LoopCell> &row,
@@ -194,19 +204,36 @@ static LogicalResult parseCell(StringRef text, const LoopCells &cells,
       std::min(text.size(), text.find_last_not_of("0123456789") + 1));
   StringRef label = text.drop_back(digits.size());
   int64_t iteration;
+  auto fail = [&](const Twine &what) -> LogicalResult {
+    InFlightDiagnostic error = emitError() << "has cell '" << shorten(text)
+                                           << "', " << what;
+    if (text.contains("SEND") || text.contains("RECV"))
+      error << "; the compiler inserts sends and receives, so leave them out";
+    return error;
+  };
   if (label.empty() || digits.empty())
-    return emitError() << "has cell '" << text
-                       << "', expected a label and an iteration, such as 2F0";
+    return fail("expected a label and an iteration, such as 2F0");
   if (digits.getAsInteger(10, iteration))
-    return emitError() << "has cell '" << text
-                       << "', whose iteration is above 2^63";
+    return fail("whose iteration is above 2^63");
   if (appendCell(label, iteration, cells, row))
     return success();
-  InFlightDiagnostic error = emitError() << "has cell '" << text << "', but no "
-                                         << "call has label '" << label << "'";
-  if (label.contains("SEND") || label.contains("RECV"))
-    error << "; the compiler inserts sends and receives, so leave them out";
-  return error;
+  return fail("but no call has label '" + Twine(shorten(label)) + "'");
+}
+
+/// Returns the place of the first byte that is in no file of orders: a control
+/// character, or the beginning of what is not UTF-8. The size if there is none.
+static size_t findOtherThanText(StringRef text) {
+  size_t control = llvm::find_if(text,
+                                 [](char c) {
+                                   return static_cast<unsigned char>(c) < ' ' &&
+                                          c != '\t' && c != '\r' && c != '\n';
+                                 }) -
+                   text.begin();
+  const auto *begin = reinterpret_cast<const llvm::UTF8 *>(text.begin());
+  const auto *at = begin;
+  if (llvm::isLegalUTF8String(&at, begin + text.size()))
+    return control;
+  return std::min<size_t>(control, at - begin);
 }
 
 /// Returns true if the character may be before or behind a cell in a file.
@@ -227,8 +254,10 @@ static FailureOr<LoopOrder> readOrder(ForOp loop, StringRef path,
   if (rest.size() > kMaxFileBytes)
     return fail() << "has " << rest.size() << " bytes, expected at most "
                   << kMaxFileBytes;
-  if (size_t at = rest.find('\0'); at != StringRef::npos)
-    return fail() << "is not text: byte " << at << " is 0";
+  if (size_t at = findOtherThanText(rest); at < rest.size())
+    return fail() << "is not text: byte " << at << " is "
+                  << static_cast<unsigned>(static_cast<uint8_t>(rest[at]));
+  rest.consume_front(kByteOrderMark);
   std::vector<std::vector<LoopCell>> table;
   while (!rest.empty()) {
     StringRef line;
@@ -270,6 +299,7 @@ FailureOr<llvm::StringSet<>> mlir::pathways::findHalves(StringRef schedule) {
   if (!buffer || (*buffer)->getBufferSize() > kMaxFileBytes)
     return failure();
   StringRef rest = (*buffer)->getBuffer();
+  rest.consume_front(kByteOrderMark);
   while (!rest.empty()) {
     StringRef cell = rest.take_until(isBetweenCells);
     rest = rest.drop_front(std::min(rest.size(), cell.size() + 1));

@@ -687,6 +687,10 @@ private:
   }
 
   LogicalResult writeOrders(ArrayRef<LoopOrderReport> orders) {
+    if (orders.empty())
+      return getOperation().emitError("no loop has a schedule, so there is no "
+                                      "order to write to '")
+             << emitOrder << "'";
     std::error_code error;
     llvm::raw_fd_ostream file(emitOrder, error);
     if (!error) {

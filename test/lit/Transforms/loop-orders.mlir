@@ -31,6 +31,8 @@
 // RUN: pw-opt %s -pw-unroll-loops=schedule=@%t/1f1b | diff - %t/1f1b.mlir
 // RUN: sed 's/,/ , ,/g; s/0F0/"0F0"/; s/$/\r/' %t/1f1b > %t/blanks
 // RUN: pw-opt %s -pw-unroll-loops=schedule=@%t/blanks | diff - %t/1f1b.mlir
+// RUN: printf '\357\273\277' > %t/mark && cat %t/1f1b >> %t/mark
+// RUN: pw-opt %s -pw-unroll-loops=schedule=@%t/mark | diff - %t/1f1b.mlir
 
 // RUN: not %{order}fastest 2>&1 | FileCheck %s --check-prefix=NAME
 // NAME: error: there is no schedule 'fastest', expected gpipe, 1f1b, eager-1f1b, zb-h1, zb-h2, interleaved, zbv, dualpipe-v
@@ -44,12 +46,20 @@
 // EMPTY: has order file '{{.*}}/empty', which has 0 rows, but 2 slices have labels
 // RUN: head -c 100 /dev/zero > %t/zeros && not %{order}@%t/zeros 2>&1 | FileCheck %s --check-prefix=BINARY
 // BINARY: which is not text: byte 0 is 0
+// RUN: cp %t/1f1b %t/bytes && printf 'a\377' >> %t/bytes && not %{order}@%t/bytes 2>&1 | FileCheck %s --check-prefix=BYTES
+// BYTES: which is not text: byte 65 is 255
+// RUN: cp %t/1f1b %t/bytes && printf 'a\033' >> %t/bytes && not %{order}@%t/bytes 2>&1 | FileCheck %s --check-prefix=CONTROL
+// CONTROL: which is not text: byte 65 is 27
+// RUN: head -c 100000 /dev/zero | tr '\0' 'a' > %t/long && not %{order}@%t/long 2>&1 | FileCheck %s --check-prefix=LONG
+// LONG: has cell '{{a{40}\.\.\.}}', expected a label and an iteration, such as 2F0
 // RUN: head -c 100000000 /dev/zero > %t/large && not %{order}@%t/large 2>&1 | FileCheck %s --check-prefix=LARGE
 // LARGE: which has 100000000 bytes, expected at most 67108864
 // RUN: sed 's/0F1/2F1/' %t/1f1b > %t/label && not %{order}@%t/label 2>&1 | FileCheck %s --check-prefix=LABEL
 // LABEL: in row 1, column 2, has cell '2F1', but no call has label '2F'
 // RUN: sed 's/0F1/0F1,0SEND_F1/' %t/1f1b > %t/send && not %{order}@%t/send 2>&1 | FileCheck %s --check-prefix=SEND
 // SEND: has cell '0SEND_F1', but no call has label '0SEND_F'; the compiler inserts sends and receives, so leave them out
+// RUN: sed 's/0F1/0F1,0SEND_F/' %t/1f1b > %t/send && not %{order}@%t/send 2>&1 | FileCheck %s --check-prefix=SENDS
+// SENDS: has cell '0SEND_F', expected a label and an iteration, such as 2F0; the compiler inserts sends and receives, so leave them out
 // RUN: sed 's/0F1/0F/' %t/1f1b > %t/number && not %{order}@%t/number 2>&1 | FileCheck %s --check-prefix=NUMBER
 // NUMBER: has cell '0F', expected a label and an iteration, such as 2F0
 // RUN: sed 's/0F1/0F9223372036854775808/' %t/1f1b > %t/high && not %{order}@%t/high 2>&1 | FileCheck %s --check-prefix=HIGH
@@ -66,6 +76,8 @@
 // STUCK: has an order that cannot run: deadlock: 0B0 -> 0F1 -> 1F1 -> 1B0 -> 0B0
 // STUCK: note: cell '0B0' is here
 // STUCK: note: cell '0F1' is here
+// RUN: not pw-opt %s -pw-unroll-loops=emit-order=%t/order 2>&1 | FileCheck %s --check-prefix=WITHOUT
+// WITHOUT: error: no loop has a schedule, so there is no order to write to '{{.*}}/order'
 
 pw.slice @s0 mesh <"d" = 1>
 pw.slice @s1 mesh <"d" = 1>
