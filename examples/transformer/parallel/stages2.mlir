@@ -1,32 +1,54 @@
-// The second half of the layers on another island.
-pw.slice @s mesh <"data" = 1, "model" = 1>
-pw.slice @t mesh <"data" = 1, "model" = 1> apart_from [@s]
-!chars = !pw.array<4x128xi8, @s, [{"data"}, {}]>
+// The second half of the layers on another island; micro-batches and scans.
+pw.slice @s mesh <>
+pw.slice @t mesh <> apart_from [@s]
+!chars = !pw.array<4x128xi8, @s>
+!piece = !pw.array<128xi8, @s>
 !table = !pw.array<128x256xf32, @s>
-!x = !pw.array<512x256xf32, @s>
-!qkv = !pw.array<3x512x256xf32, @s>
-!p = !pw.array<4x4x128x128xf32, @s>
-!o = !pw.array<512x256xf32, @s>
-!h = !pw.array<512x1024xf32, @s>
+!x = !pw.array<128x256xf32, @s>
+!two_x = !pw.array<2x128x256xf32, @s>
+!qkv = !pw.array<3x128x256xf32, @s>
+!two_qkv = !pw.array<2x3x128x256xf32, @s>
+!p = !pw.array<1x4x128x128xf32, @s>
+!two_p = !pw.array<2x1x4x128x128xf32, @s>
+!o = !pw.array<128x256xf32, @s>
+!two_o = !pw.array<2x128x256xf32, @s>
+!h = !pw.array<128x1024xf32, @s>
+!two_h = !pw.array<2x128x1024xf32, @s>
 !norms = !pw.array<4x256xf32, @s>
-!wqkv = !pw.array<3x256x256xf32, @s, [{}, {}, {"model"}]>
+!two_norms = !pw.array<2x4x256xf32, @s>
+!wqkv = !pw.array<3x256x256xf32, @s>
+!two_wqkv = !pw.array<2x3x256x256xf32, @s>
 !wo = !pw.array<256x256xf32, @s>
-!win = !pw.array<1024x256xf32, @s, [{"model"}, {}]>
+!two_wo = !pw.array<2x256x256xf32, @s>
+!win = !pw.array<1024x256xf32, @s>
+!two_win = !pw.array<2x1024x256xf32, @s>
 !wout = !pw.array<1024x256xf32, @s>
+!two_wout = !pw.array<2x1024x256xf32, @s>
 !clock = !pw.array<2xf32, @s>
-!chars_b = !pw.array<4x128xi8, @t, [{"data"}, {}]>
-!x_b = !pw.array<512x256xf32, @t>
-!qkv_b = !pw.array<3x512x256xf32, @t>
-!p_b = !pw.array<4x4x128x128xf32, @t>
-!o_b = !pw.array<512x256xf32, @t>
-!h_b = !pw.array<512x1024xf32, @t>
+!chars_b = !pw.array<4x128xi8, @t>
+!piece_b = !pw.array<128xi8, @t>
+!x_b = !pw.array<128x256xf32, @t>
+!two_x_b = !pw.array<2x128x256xf32, @t>
+!qkv_b = !pw.array<3x128x256xf32, @t>
+!two_qkv_b = !pw.array<2x3x128x256xf32, @t>
+!p_b = !pw.array<1x4x128x128xf32, @t>
+!two_p_b = !pw.array<2x1x4x128x128xf32, @t>
+!o_b = !pw.array<128x256xf32, @t>
+!two_o_b = !pw.array<2x128x256xf32, @t>
+!h_b = !pw.array<128x1024xf32, @t>
+!two_h_b = !pw.array<2x128x1024xf32, @t>
 !norms_b = !pw.array<4x256xf32, @t>
-!wqkv_b = !pw.array<3x256x256xf32, @t, [{}, {}, {"model"}]>
+!two_norms_b = !pw.array<2x4x256xf32, @t>
+!wqkv_b = !pw.array<3x256x256xf32, @t>
+!two_wqkv_b = !pw.array<2x3x256x256xf32, @t>
 !wo_b = !pw.array<256x256xf32, @t>
-!win_b = !pw.array<1024x256xf32, @t, [{"model"}, {}]>
+!two_wo_b = !pw.array<2x256x256xf32, @t>
+!win_b = !pw.array<1024x256xf32, @t>
+!two_win_b = !pw.array<2x1024x256xf32, @t>
 !wout_b = !pw.array<1024x256xf32, @t>
+!two_wout_b = !pw.array<2x1024x256xf32, @t>
 !clock_b = !pw.array<2xf32, @t>
 !norm = !pw.array<2x256xf32, @t>
-!head = !pw.array<128x256xf32, @t, [{"model"}, {}]>
-!q = !pw.array<512x128xf32, @t>
+!head = !pw.array<128x256xf32, @t>
+!q = !pw.array<128x128xf32, @t>
 !loss = !pw.array<f32, @t>
