@@ -9,12 +9,12 @@
 #include "tools/pw-run/stats.h"
 
 #include <algorithm>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "runtime/client/run_times.h"
 #include "tools/pw-run/plan_view.h"
 
 namespace pathways::pw_run {
@@ -88,48 +88,8 @@ std::string ProcessesText(const ClusterStats& stats) {
   return absl::StrCat("\n", TableText(rows));
 }
 
-// Times of a whole run.
-struct RunTimes {
-  // From the begin of the first gang to the end of the last one; from the
-  // launch to its end if devices do not say when, or by several clocks.
-  TimeNs wall = 0;
-  // Time by which steps follow each other: the longest one of a device, from
-  // the end of its first step to the end of its last one, by step. For a single
-  // step, it is from the begin of that to its end. 0 if devices do not say.
-  TimeNs period = 0;
-  TimeNs busy = 0;     // of all devices
-  TimeNs devices = 0;  // that did something
-  TimeNs steps = 1;
-
-  TimeNs step() const { return wall / steps; }
-  // Returns the part of the time in which devices are not busy, if each step
-  // takes `ns`.
-  double Bubble(TimeNs ns) const {
-    const TimeNs all = ns * steps * devices;
-    return Fraction(std::max<TimeNs>(0, all - busy), all);
-  }
-};
-
 RunTimes TimesOf(const ClusterStats& stats, const RunFacts& facts) {
-  RunTimes times;
-  times.steps = std::max<TimeNs>(1, facts.steps);
-  TimeNs begin = std::numeric_limits<TimeNs>::max(), end = 0;
-  for (const ClusterStats::Device& device : stats.devices) {
-    if (device.busy_ns == 0 && device.waiting_ns == 0) continue;
-    ++times.devices;
-    times.busy += device.busy_ns;
-    if (device.last_end_ns == 0) continue;
-    begin = std::min(begin, device.first_begin_ns);
-    end = std::max(end, device.last_end_ns);
-    const TimeNs period =
-        times.steps == 1
-            ? device.last_end_ns - device.first_begin_ns
-            : (device.last_end_ns - device.first_end_ns) / (times.steps - 1);
-    times.period = std::max(times.period, period);
-  }
-  const bool has_one_clock = end > 0 && stats.processes.size() <= 1;
-  times.wall = has_one_clock ? end - begin : facts.launch_ns;
-  return times;
+  return pathways::TimesOf(stats, facts.steps, facts.launch_ns);
 }
 
 // Returns how busy the devices were that ran or waited at all.
