@@ -270,13 +270,14 @@ LogicalResult GraphBuilder::addCall(CallOp call) {
     return failure();
 
   std::optional<StringRef> label = call.getLabel();
-  ActionGraph::Action &gang = graph.addAction(
-      Kind::Gang,
-      label ? (call.getSlice().getValue() + "." + *label).str()
-            : call.getCallee().str(),
-      *slice,
-      label ? byLabel.find(*label).value_or(kernel->costNs) : kernel->costNs,
-      call.getLoc());
+  std::optional<uint64_t> given = label ? byLabel.find(*label) : std::nullopt;
+  if (label && !given && !kernel->isMeasured)
+    byLabel.addEstimate(*label);
+  ActionGraph::Action &gang =
+      graph.addAction(Kind::Gang,
+                      label ? (call.getSlice().getValue() + "." + *label).str()
+                            : call.getCallee().str(),
+                      *slice, given.value_or(kernel->costNs), call.getLoc());
   gang.kernel = kernel;
   std::string name = gang.name;
   uint32_t number = graph.lastAction();

@@ -36,7 +36,8 @@ struct Job {
   plan::KernelOp kernel;
   SmallVector<func::FuncOp> functions; ///< one per segment
   std::vector<proto::Target> targets;
-  bool isDone = false;
+  std::string key; ///< in the known kernels; empty: there are none
+  bool isKnown = false, isDone = false;
   CompiledKernel code;
   double seconds = 0;
   std::vector<OpPath> paths;
@@ -45,8 +46,9 @@ struct Job {
 struct CompileKernels
     : public ::mlir::pathways::impl::CompileKernelsBase<CompileKernels> {
   using CompileKernelsBase::CompileKernelsBase;
-  CompileKernels(CompileKernelsOptions options, std::vector<KernelCost> *costs)
-      : CompileKernelsBase(std::move(options)), costs(costs) {}
+  CompileKernels(CompileKernelsOptions options, std::vector<KernelCost> *costs,
+                 KnownKernels *known)
+      : CompileKernelsBase(std::move(options)), costs(costs), known(known) {}
 
   void getDependentDialects(DialectRegistry &registry) const override {
     CompileKernelsBase::getDependentDialects(registry);
@@ -63,6 +65,7 @@ private:
   void finish(Job &job);
 
   std::vector<KernelCost> *costs = nullptr;
+  KnownKernels *known = nullptr;
   const ::pathways::Topology *machines = nullptr;
   bool hasBadTarget = false;
   /// Targets by islands and kind.
@@ -195,21 +198,36 @@ void CompileKernels::runOnOperation() {
     }
     cache = std::move(*opened);
   }
-  SmallVector<Job> jobs;
+  SmallVector<Job, 0> jobs;
   for (auto program : getOperation().getOps<plan::ProgramOp>())
     addJobs(program, jobs);
   if (hasBadTarget)
     return signalPassFailure();
+  for (Job &job : jobs) {
+    if (!known || job.functions.empty())
+      continue;
+    CodeCache::Key key =
+        CodeCache::getKeys(job.functions, job.targets, rounding).places;
+    job.key.assign(key.begin(), key.end());
+    const KnownKernels::Entry *entry = known->find(job.key);
+    job.isKnown = entry != nullptr;
+    if (entry) {
+      job.code = entry->code;
+      job.seconds = entry->seconds;
+    }
+  }
   auto compile = [&](Job &job) {
     auto start = std::chrono::steady_clock::now();
-    FailureOr<CompiledKernel> code =
-        compileKernel(job.functions, job.targets, cache.get(), rounding);
-    if (failed(code))
-      return;
-    job.code = std::move(*code);
-    job.seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
-            .count();
+    if (!job.isKnown) {
+      FailureOr<CompiledKernel> code =
+          compileKernel(job.functions, job.targets, cache.get(), rounding);
+      if (failed(code))
+        return;
+      job.code = std::move(*code);
+      job.seconds = std::chrono::duration<double>(
+                        std::chrono::steady_clock::now() - start)
+                        .count();
+    }
     if (explain) {
       // Explanations are not cached: the cache has no places in the source.
       auto paths = explainKernel(job.functions, job.targets.front(), rounding);
@@ -228,6 +246,8 @@ void CompileKernels::runOnOperation() {
   if (!llvm::all_of(jobs, [](const Job &job) { return job.isDone; }))
     return signalPassFailure();
   for (Job &job : jobs) {
+    if (!job.key.empty())
+      known->add(job.key, {job.code, job.seconds});
     finish(job);
     if (costs)
       costs->push_back({job.kernel.getId().str(), job.code.isCached,
@@ -237,6 +257,7 @@ void CompileKernels::runOnOperation() {
 
 std::unique_ptr<Pass>
 mlir::pathways::createCompileKernels(CompileKernelsOptions options,
-                                     std::vector<KernelCost> *costs) {
-  return std::make_unique<CompileKernels>(std::move(options), costs);
+                                     std::vector<KernelCost> *costs,
+                                     KnownKernels *known) {
+  return std::make_unique<CompileKernels>(std::move(options), costs, known);
 }

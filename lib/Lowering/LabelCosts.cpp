@@ -11,6 +11,8 @@
 #include "absl/time/time.h"
 #include "runtime/plan/verify.h"
 
+#include <algorithm>
+
 using namespace mlir;
 using namespace mlir::pathways;
 
@@ -42,7 +44,7 @@ LabelCosts::parse(ArrayRef<std::string> texts,
   return result;
 }
 
-std::optional<uint64_t> LabelCosts::find(StringRef label) {
+std::optional<uint64_t> LabelCosts::match(StringRef label) {
   std::optional<uint64_t> ns;
   for (Cost &cost : costs)
     if (cost.pattern.match(label)) {
@@ -52,11 +54,30 @@ std::optional<uint64_t> LabelCosts::find(StringRef label) {
   return ns;
 }
 
+std::optional<uint64_t> LabelCosts::find(StringRef label) {
+  std::optional<uint64_t> whole = match(label);
+  if (whole || !label.consume_back("B"))
+    return whole;
+  std::optional<uint64_t> first = match((label + "I").str()),
+                          second = match((label + "W").str());
+  if (!first || !second)
+    return std::nullopt;
+  return std::min(*first + *second, ::pathways::kMaxCostNs);
+}
+
 LogicalResult
 LabelCosts::checkUse(function_ref<InFlightDiagnostic()> emitError) const {
+  std::vector<std::string> unused = getUnused();
+  if (unused.empty())
+    return success();
+  return emitError() << "cost '" << unused.front()
+                     << "' fits the label of no call";
+}
+
+std::vector<std::string> LabelCosts::getUnused() const {
+  std::vector<std::string> unused;
   for (const Cost &cost : costs)
     if (!cost.isUsed)
-      return emitError() << "cost '" << cost.text
-                         << "' fits the label of no call";
-  return success();
+      unused.push_back(cost.text.str());
+  return unused;
 }

@@ -169,6 +169,8 @@ namespace {
 struct LowerToPlan
     : public ::mlir::pathways::impl::LowerToPlanBase<LowerToPlan> {
   using LowerToPlanBase::LowerToPlanBase;
+  LowerToPlan(LowerToPlanOptions options, LabelCostReport *report)
+      : LowerToPlanBase(std::move(options)), report(report) {}
 
   LogicalResult lower(ProgramOp program, PlacedModule &module,
                       const CostModel &costs, LabelCosts &byLabel) {
@@ -258,7 +260,9 @@ struct LowerToPlan
         return signalPassFailure();
       program.erase();
     }
-    if (failed(byLabel->checkUse(emitError)))
+    if (report)
+      *report = {byLabel->getUnused(), byLabel->getEstimated().vec()};
+    else if (failed(byLabel->checkUse(emitError)))
       return signalPassFailure();
     // Functions that programs run, directly or indirectly, live on in kernels.
     // Functions that others call, too, stay.
@@ -282,6 +286,14 @@ struct LowerToPlan
           (dead.contains(&op) && !alive.contains(&op)))
         op.erase();
   }
+
+  LabelCostReport *report = nullptr;
 };
 
 } // namespace
+
+std::unique_ptr<Pass>
+mlir::pathways::createLowerToPlan(LowerToPlanOptions options,
+                                  LabelCostReport *report) {
+  return std::make_unique<LowerToPlan>(std::move(options), report);
+}

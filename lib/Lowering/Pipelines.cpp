@@ -19,9 +19,9 @@
 using namespace mlir;
 using namespace mlir::pathways;
 
-void mlir::pathways::buildCompilePipeline(OpPassManager &pm,
-                                          const CompileOptions &options,
-                                          const CompileReports &reports) {
+void mlir::pathways::buildPlacePipeline(OpPassManager &pm,
+                                        const CompileOptions &options,
+                                        const CompileReports &reports) {
   // Fingerprints the text as it is, for any mesh and machines.
   pm.addPass(createFingerprint());
   // Later passes see the text as if it had these sizes.
@@ -62,6 +62,11 @@ void mlir::pathways::buildCompilePipeline(OpPassManager &pm,
     insert.topology = "local";
   insert.profile = options.profile;
   pm.addPass(createInsertTransfers(insert));
+}
+
+void mlir::pathways::buildPlanPipeline(OpPassManager &pm,
+                                       const CompileOptions &options,
+                                       const CompileReports &reports) {
   // Runs when bodies compute shards, so that splitting a body cannot change how
   // it is cut over the devices, and before the calls are put in order.
   pm.addPass(createSplitBackward({options.schedule}));
@@ -88,7 +93,8 @@ void mlir::pathways::buildCompilePipeline(OpPassManager &pm,
   lower.topology = options.topology;
   lower.explainCredits = options.explainCredits;
   lower.labelCosts.assign(options.labelCosts.begin(), options.labelCosts.end());
-  pm.addPass(createLowerToPlan(lower));
+  pm.addPass(reports.labelCosts ? createLowerToPlan(lower, reports.labelCosts)
+                                : createLowerToPlan(lower));
   // Compiles for the devices of the topology to which slices may be bound.
   CompileKernelsOptions compile;
   compile.topology = options.topology;
@@ -96,7 +102,14 @@ void mlir::pathways::buildCompilePipeline(OpPassManager &pm,
   compile.kernelCacheBytes = options.kernelCacheBytes;
   compile.explain = options.explainKernels;
   compile.rounding = options.rounding;
-  pm.addPass(createCompileKernels(compile, reports.kernels));
+  pm.addPass(createCompileKernels(compile, reports.kernels, reports.known));
+}
+
+void mlir::pathways::buildCompilePipeline(OpPassManager &pm,
+                                          const CompileOptions &options,
+                                          const CompileReports &reports) {
+  buildPlacePipeline(pm, options, reports);
+  buildPlanPipeline(pm, options, reports);
 }
 
 void mlir::pathways::registerPathwaysLoweringPasses() {

@@ -13,7 +13,9 @@
 
 #include "Schedules.h"
 
+#include "pathways/Transforms/LoopSchedules.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 
 #include <deque>
 #include <map>
@@ -240,11 +242,15 @@ const Schedule kSchedules[] = {
 };
 } // namespace
 
+SmallVector<StringRef> mlir::pathways::getScheduleNames() {
+  SmallVector<StringRef> names;
+  for (const Schedule &entry : kSchedules)
+    names.push_back(entry.name);
+  return names;
+}
+
 std::string mlir::pathways::listSchedules() {
-  return llvm::join(
-      llvm::map_range(kSchedules,
-                      [](const Schedule &entry) { return entry.name; }),
-      ", ");
+  return llvm::join(getScheduleNames(), ", ");
 }
 
 bool mlir::pathways::hasHalves(StringRef name) {
@@ -256,6 +262,10 @@ bool mlir::pathways::hasHalves(StringRef name) {
 FailureOr<StageOrder>
 mlir::pathways::makeSchedule(StringRef name, PipelineShape shape,
                              function_ref<InFlightDiagnostic()> emitError) {
+  if (name == kAutoSchedule)
+    return emitError() << "schedule 'auto' needs simulations, which pw-run and "
+                          "the API run; here, expected "
+                       << listSchedules();
   const auto *entry = llvm::find_if(
       kSchedules, [&](const Schedule &entry) { return entry.name == name; });
   if (entry == std::end(kSchedules))

@@ -11,6 +11,7 @@
 #include "LoopOrder.h"
 #include "ShardFunctions.h"
 #include "pathways/Support/SourcePlace.h"
+#include "pathways/Transforms/LoopSchedules.h"
 #include "pathways/Transforms/Passes.h"
 #include "runtime/base/buffer_bytes.h"
 
@@ -105,9 +106,6 @@ private:
   /// iteration takes.
   void endIteration(ImplicitLocOpBuilder &builder, IfOp branch,
                     MutableArrayRef<Value> yielded);
-  /// Gives `schedule` to the loop of `loops` that has labels.
-  LogicalResult setSchedule(ProgramOp program, ArrayRef<ForOp> loops,
-                            StringRef schedule);
   /// Returns the indices of the leading dimension of `whole`, each as an array.
   ValueRange split(ImplicitLocOpBuilder &builder, Value whole, ArrayType type);
   /// Returns an array whose leading dimension has `elements` as its indices.
@@ -593,33 +591,30 @@ static uint64_t countNodes(Operation &op) {
   return loop ? count * loop.getTrips() : count;
 }
 
-LogicalResult LoopUnroller::setSchedule(ProgramOp program,
-                                        ArrayRef<ForOp> loops,
-                                        StringRef schedule) {
-  ForOp labelled;
-  for (ForOp loop : loops) {
-    if (!hasLabels(loop))
-      continue;
-    if (labelled) {
-      InFlightDiagnostic error = loop.emitOpError()
-                                 << "has labels, too, so schedule '" << schedule
-                                 << "' may mean either loop; write it at one";
-      error.attachNote(labelled.getLoc()) << "the other loop is here";
-      return error;
-    }
-    labelled = loop;
-  }
-  if (!labelled)
+FailureOr<ForOp> mlir::pathways::findLabelledLoop(ProgramOp program,
+                                                  StringRef schedule) {
+  SmallVector<ForOp> loops;
+  program.walk([&](ForOp loop) {
+    if (hasLabels(loop))
+      loops.push_back(loop);
+  });
+  if (loops.empty())
     return program.emitOpError() << "'" << program.getSymName()
                                  << "' has no loop with labels to which "
                                     "schedule '"
                                  << schedule << "' could apply";
-  if (labelled.getIsWhile())
-    return labelled.emitOpError()
+  if (loops.size() > 1) {
+    InFlightDiagnostic error = loops[1].emitOpError()
+                               << "has labels, too, so schedule '" << schedule
+                               << "' may mean either loop; write it at one";
+    error.attachNote(loops[0].getLoc()) << "the other loop is here";
+    return error;
+  }
+  if (loops[0].getIsWhile())
+    return loops[0].emitOpError()
            << "has 'while', so its iterations cannot have schedule '"
            << schedule << "'";
-  labelled.setSchedule(schedule);
-  return success();
+  return loops[0];
 }
 
 LogicalResult LoopUnroller::unroll(ProgramOp program, StringRef schedule,
@@ -631,16 +626,17 @@ LogicalResult LoopUnroller::unroll(ProgramOp program, StringRef schedule,
              << "makes the program run more than " << kMaxNodes
              << " nodes, since the iterations of loops are written out";
   // An inner loop is written out before the loop around it copies the result.
-  SmallVector<ForOp> loops;
   SmallVector<Operation *> nested;
   program.walk([&](Operation *op) {
-    if (auto loop = dyn_cast<ForOp>(op))
-      loops.push_back(loop);
     if (isa<ForOp, IfOp>(op))
       nested.push_back(op);
   });
-  if (!schedule.empty() && failed(setSchedule(program, loops, schedule)))
-    return failure();
+  if (!schedule.empty()) {
+    FailureOr<ForOp> loop = findLabelledLoop(program, schedule);
+    if (failed(loop))
+      return failure();
+    loop->setSchedule(schedule);
+  }
   for (Operation *op : nested) {
     if (auto branch = dyn_cast<IfOp>(op))
       flattenBranch(branch, generated);

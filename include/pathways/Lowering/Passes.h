@@ -16,6 +16,7 @@
 #include "pathways/Dialect/Pathways/Pathways.h"
 #include "pathways/Dialect/Plan/PlanOps.h"
 #include "pathways/Transforms/Passes.h"
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -113,6 +114,18 @@ struct CompileOptions : public PassPipelineOptions<CompileOptions> {
       llvm::cl::init(Rounding::EachOp), getRoundingValues()};
 };
 
+/// The use of costs by label in one compilation.
+struct LabelCostReport {
+  /// Texts of `label-costs` whose pattern fits the label of no call.
+  std::vector<std::string> unused;
+  /// Labels of calls whose cost is neither given nor measured.
+  std::vector<std::string> estimated;
+};
+
+/// pw-lower-to-plan that fills `report` and does not fail at an unused cost.
+std::unique_ptr<Pass> createLowerToPlan(LowerToPlanOptions options,
+                                        LabelCostReport *report);
+
 /// Cost of compiling one kernel. It is no part of the plan, because it differs
 /// between runs.
 struct KernelCost {
@@ -122,18 +135,52 @@ struct KernelCost {
   std::vector<OpPath> paths; ///< filled on request
 };
 
-/// pw-compile-kernels that appends to `costs`, in the order of the tables.
-std::unique_ptr<Pass> createCompileKernels(CompileKernelsOptions options,
-                                           std::vector<KernelCost> *costs);
+/// Kernels that this process has compiled, by a key that equal kernels for
+/// equal targets share. Used by one compilation at a time.
+class KnownKernels {
+public:
+  struct Entry {
+    CompiledKernel code;
+    double seconds = 0; ///< to compile it
+  };
+  const Entry *find(const std::string &key) const {
+    auto entry = entries.find(key);
+    return entry == entries.end() ? nullptr : &entry->second;
+  }
+  void add(std::string key, Entry entry) {
+    entries.emplace(std::move(key), std::move(entry));
+  }
 
-/// Reports that a compilation fills in; null: not wanted.
+private:
+  std::map<std::string, Entry> entries;
+};
+
+/// pw-compile-kernels that appends to `costs`, in the order of the tables, and
+/// takes kernels from `known` or adds them. Either may be null.
+std::unique_ptr<Pass> createCompileKernels(CompileKernelsOptions options,
+                                           std::vector<KernelCost> *costs,
+                                           KnownKernels *known = nullptr);
+
+/// Reports that a compilation fills in, and what it shares with others; null:
+/// not wanted.
 struct CompileReports {
   std::vector<KernelCost> *kernels = nullptr;
   std::vector<ReshardChoice> *reshards = nullptr;
   std::vector<LoopOrderReport> *orders = nullptr;
+  LabelCostReport *labelCosts = nullptr;
+  KnownKernels *known = nullptr;
 };
 
-/// Adds the passes from a module of `pw` to plans with code.
+/// Adds the passes that put a program on its devices. They do not read
+/// CompileOptions::schedule.
+void buildPlacePipeline(OpPassManager &pm, const CompileOptions &options,
+                        const CompileReports &reports);
+
+/// Adds the passes from there to plans with code.
+void buildPlanPipeline(OpPassManager &pm, const CompileOptions &options,
+                       const CompileReports &reports);
+
+/// Adds all passes, from a module of `pw` to plans with code.
 void buildCompilePipeline(OpPassManager &pm, const CompileOptions &options,
                           const CompileReports &reports);
 
