@@ -16,6 +16,7 @@
 #include "pathways/HostArray.h"
 #include "pathways/Plan.h"
 #include "pathways/Result.h"
+#include "pathways/ScheduleCosts.h"
 
 #include <cstdint>
 #include <string>
@@ -94,8 +95,9 @@ struct CompileOptions {
   /// and take more memory.
   int steps_in_flight = 2;
   /// Order of the calls of the only loop that has labels: the name of a
-  /// schedule, such as "1f1b", or "@" and the path of a file of orders. Empty:
-  /// that of the text. Results keep the same bits.
+  /// schedule, such as "1f1b"; "auto" for the fastest that fits in the memory
+  /// of the devices, by simulations, which a remark names; or "@" and the path
+  /// of a file of orders. Empty: that of the text. Results keep the same bits.
   std::string schedule = {};
   /// File to which the orders of loops with a schedule are written; empty:
   /// none.
@@ -247,8 +249,18 @@ struct Compiled {
 /// CompileOptions::explain_reshards is given for a plan, if
 /// CompileOptions::import_options are given for another text than a module of
 /// StableHLO, if CompileOptions::profile cannot be read or is of another
-/// program, or if CompileOptions::kernel_cache cannot be written.
+/// program, or if CompileOptions::kernel_cache cannot be written; Refused if
+/// the schedule is "auto" and no schedule fits in the memory of the devices.
 Result<Compiled> compile(const Program &program, const CompileOptions &options);
+
+/// Returns what a step of the program costs with each schedule, in a fixed
+/// order (docs/schedules.md): time and memory, without a run.
+/// CompileOptions::schedule is empty, or "@" and the path of a file of orders,
+/// which is explained last. Deterministic. Errors: as for compile();
+/// InvalidProgram if there is no loop with labels, or several; InvalidArgument
+/// for a plan.
+Result<std::vector<ScheduleCosts>>
+explainSchedules(const Program &program, const CompileOptions &options);
 
 /// Returns the text, in the `pw` dialect, of the program that compile() makes
 /// of a module of StableHLO. A text that is no such module is returned as it

@@ -9,6 +9,7 @@
 #include "pathways/Compile.h"
 
 #include "PlanState.h"
+#include "ScheduleExplorer.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Pass/PassInstrumentation.h"
@@ -23,6 +24,7 @@
 #include "pathways/Support/SourcePlace.h"
 #include "pathways/Support/TaskPool.h"
 #include "pathways/Target/PlanFile.h"
+#include "pathways/Transforms/LoopSchedules.h"
 #include "runtime/base/error_codes.h"
 #include "runtime/plan/profile.h"
 #include "runtime/plan/verify.h"
@@ -199,6 +201,8 @@ public:
   Result<Compiled> run();
   /// Returns the text of the program that a module of StableHLO becomes.
   Result<std::string> importText();
+  /// Returns the costs of all schedules of the only loop with labels.
+  Result<std::vector<ScheduleCosts>> explainSchedules();
   bool hasCrashed() const { return isBroken; }
 
 private:
@@ -209,7 +213,17 @@ private:
   Status importModule();
   /// Returns an error if there are options for modules of StableHLO.
   Status checkImportOptions() const;
+  /// Does the same, selects the program and checks the profile.
+  Status prepare();
   Status lower();
+  /// Runs the passes that `build` adds.
+  template <typename Build> Status runPasses(Build build);
+  /// Puts the program on its devices and returns the loop whose schedule is to
+  /// be found, which has "auto".
+  Result<mlir::pathways::ForOp> placeAutoLoop();
+  /// Lowers the program with the schedule that simulations choose.
+  Status lowerAuto();
+  Result<std::vector<ScheduleCosts>> explainPlaced();
   Result<Compiled> emit();
   Result<std::string> printImported();
   /// Returns the reported errors, or else that `step` failed.
@@ -228,6 +242,8 @@ private:
   std::vector<mlir::pathways::ImportedKind> imported;
   std::vector<mlir::pathways::LoopOrderReport> orders;
   DonatedArguments donated;
+  mlir::pathways::CompileOptions pipelineOptions;
+  mlir::pathways::CompileReports reports;
   std::string step; ///< current step, for messages
   bool isBroken = false;
 };
@@ -273,8 +289,7 @@ Status Compilation::importModule() {
   return {};
 }
 
-/// Lowers the program to a plan with code.
-Status Compilation::lower() {
+Status Compilation::prepare() {
   if (Status imported = importModule(); !imported)
     return imported;
   if (Status selected = selectProgram(*module, options.program); !selected)
@@ -283,9 +298,6 @@ Status Compilation::lower() {
   if (!options.profile.empty())
     if (Status fits = checkProfile(*module, options.profile); !fits)
       return fits;
-  mlir::PassManager passes(&context);
-  passes.addInstrumentation(std::make_unique<PassWatch>(step));
-  mlir::pathways::CompileOptions pipelineOptions;
   pipelineOptions.topology = options.topology;
   pipelineOptions.oversubscribe = options.oversubscribe;
   pipelineOptions.mesh = options.mesh;
@@ -302,13 +314,121 @@ Status Compilation::lower() {
   pipelineOptions.explainKernels = options.explain_kernels;
   pipelineOptions.rounding =
       static_cast<mlir::pathways::Rounding>(options.rounding);
-  mlir::pathways::CompileReports reports{&costs, nullptr, &orders};
+  reports.kernels = &costs;
+  reports.orders = &orders;
   if (options.explain_reshards)
     reports.reshards = &reshards;
-  mlir::pathways::buildCompilePipeline(passes, pipelineOptions, reports);
+  return {};
+}
+
+template <typename Build> Status Compilation::runPasses(Build build) {
+  mlir::PassManager passes(&context);
+  passes.addInstrumentation(std::make_unique<PassWatch>(step));
+  build(passes, pipelineOptions, reports);
   if (mlir::failed(passes.run(*module)))
     return fail(" failed");
   return {};
+}
+
+/// Lowers the program to a plan with code.
+Status Compilation::lower() {
+  if (Status prepared = prepare(); !prepared)
+    return prepared;
+  bool isAuto = options.schedule == mlir::pathways::kAutoSchedule;
+  if (options.schedule.empty())
+    module->walk([&](mlir::pathways::ForOp loop) {
+      isAuto |= loop.getSchedule() == mlir::pathways::kAutoSchedule;
+    });
+  return isAuto ? lowerAuto() : runPasses(mlir::pathways::buildCompilePipeline);
+}
+
+Result<mlir::pathways::ForOp> Compilation::placeAutoLoop() {
+  if (Status placed = runPasses(mlir::pathways::buildPlacePipeline); !placed)
+    return placed.error();
+  step = "choosing a schedule";
+  if (!pipelineOptions.schedule.empty()) {
+    auto program = *module->getOps<mlir::pathways::ProgramOp>().begin();
+    auto loop = mlir::pathways::findLabelledLoop(program,
+                                                 mlir::pathways::kAutoSchedule);
+    if (mlir::failed(loop))
+      return fail(" failed");
+    loop->setSchedule(mlir::pathways::kAutoSchedule);
+    pipelineOptions.schedule = "";
+  }
+  auto loop = findAutoLoop(*module);
+  if (mlir::failed(loop))
+    return fail(" failed");
+  return *loop;
+}
+
+/// Returns the names of all schedules.
+static std::vector<std::string> getSchedules() {
+  std::vector<std::string> names;
+  for (llvm::StringRef name : mlir::pathways::getScheduleNames())
+    names.push_back(name.str());
+  return names;
+}
+
+/// Returns the machines to place programs on.
+static Result<Topology> readMachines(const std::string &text) {
+  absl::StatusOr<proto::Cluster> cluster = ReadTopology(text);
+  if (!cluster.ok())
+    return makeArgumentError(cluster.status());
+  absl::StatusOr<Topology> topology = Topology::Create(*std::move(cluster));
+  if (!topology.ok())
+    return makeArgumentError(topology.status());
+  return *std::move(topology);
+}
+
+Status Compilation::lowerAuto() {
+  Result<mlir::pathways::ForOp> loop = placeAutoLoop();
+  if (!loop)
+    return loop.error();
+  Result<Topology> machines = readMachines(options.topology);
+  if (!machines)
+    return machines.error();
+  // Only the plan with the chosen schedule is reported.
+  pipelineOptions.emitOrder = "";
+  pipelineOptions.explainKernels = false;
+  ScheduleExplorer explorer(*module, pipelineOptions, *machines, pool);
+  Result<std::vector<ScheduleCosts>> rows = explorer.run(getSchedules());
+  if (!rows)
+    return rows.error().message.empty() ? fail(" failed") : rows.error();
+  Result<std::string> chosen = chooseSchedule(*loop, *rows);
+  if (!chosen)
+    return chosen.error().message.empty() ? fail(" failed") : chosen.error();
+  loop->setSchedule(*chosen);
+  pipelineOptions.emitOrder = options.emit_order;
+  pipelineOptions.explainKernels = options.explain_kernels;
+  mlir::pathways::LabelCostReport used; // checked by the explorer
+  reports.labelCosts = &used;
+  reports.known = &explorer.getKernels();
+  return runPasses(mlir::pathways::buildPlanPipeline);
+}
+
+Result<std::vector<ScheduleCosts>> Compilation::explainPlaced() {
+  if (!module->getOps<mlir::pathways::plan::ProgramOp>().empty())
+    return Error{ErrorCode::kInvalidArgument,
+                 program.file_name + ": is a plan, whose order is fixed"};
+  if (Status prepared = prepare(); !prepared)
+    return prepared.error();
+  std::vector<std::string> schedules = getSchedules();
+  if (llvm::StringRef(options.schedule).starts_with("@"))
+    schedules.push_back(options.schedule);
+  pipelineOptions.schedule = mlir::pathways::kAutoSchedule.str();
+  pipelineOptions.emitOrder = "";
+  pipelineOptions.explainKernels = false;
+  Result<mlir::pathways::ForOp> loop = placeAutoLoop();
+  if (!loop)
+    return loop.error();
+  Result<Topology> machines = readMachines(options.topology);
+  if (!machines)
+    return machines.error();
+  ScheduleExplorer explorer(*module, pipelineOptions, *machines, pool);
+  Result<std::vector<ScheduleCosts>> rows = explorer.run(schedules);
+  if (!rows && rows.error().message.empty())
+    return fail(" failed");
+  return rows;
 }
 
 static std::vector<ReshardChoice>
@@ -425,6 +545,10 @@ Result<std::string> Compilation::importText() {
   return runOnModule([&] { return printImported(); });
 }
 
+Result<std::vector<ScheduleCosts>> Compilation::explainSchedules() {
+  return runOnModule([&] { return explainPlaced(); });
+}
+
 Result<std::string> pathways::importStableHlo(const Program &program,
                                               const ImportOptions &options) {
   mlir::pathways::TaskPool pool;
@@ -438,8 +562,8 @@ Result<std::string> pathways::importStableHlo(const Program &program,
   return result;
 }
 
-Result<Compiled> pathways::compile(const Program &program,
-                                   const CompileOptions &options) {
+/// Returns an error if an option is out of its range.
+static Status checkOptions(const CompileOptions &options) {
   if (options.steps_in_flight < 1 ||
       options.steps_in_flight > kMaxStepsInFlight)
     return Error{ErrorCode::kInvalidArgument,
@@ -452,12 +576,42 @@ Result<Compiled> pathways::compile(const Program &program,
       return Error{ErrorCode::kInvalidArgument,
                    llvm::toString(cache.takeError())};
   }
+  return {};
+}
+
+/// Calls `run` with a compilation of the program.
+template <typename Run>
+static auto compileWith(const Program &program, const CompileOptions &options,
+                        Run run)
+    -> decltype(run(std::declval<Compilation &>())) {
+  if (Status checked = checkOptions(options); !checked)
+    return checked.error();
   mlir::pathways::TaskPool pool;
   auto compilation = std::make_unique<Compilation>(program, options, pool);
-  Result<Compiled> result = compilation->run();
+  auto result = run(*compilation);
   if (compilation->hasCrashed())
     (void)compilation.release();
   return result;
+}
+
+Result<Compiled> pathways::compile(const Program &program,
+                                   const CompileOptions &options) {
+  return compileWith(program, options, [](Compilation &compilation) {
+    return compilation.run();
+  });
+}
+
+Result<std::vector<ScheduleCosts>>
+pathways::explainSchedules(const Program &program,
+                           const CompileOptions &options) {
+  if (!options.schedule.empty() && options.schedule[0] != '@')
+    return Error{ErrorCode::kInvalidArgument,
+                 "the schedule is '" + options.schedule +
+                     "', but all schedules are explained; leave it out, or "
+                     "give @ and the path of a file of orders"};
+  return compileWith(program, options, [](Compilation &compilation) {
+    return compilation.explainSchedules();
+  });
 }
 
 Result<std::string> pathways::printPlan(const Plan &plan) {

@@ -8,6 +8,7 @@
 
 #include "tools/pw-run/load_program.h"
 
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -50,8 +51,7 @@ std::string UndecidedText(const Options& options,
       Tag(ErrorId::kStepValues));
 }
 
-bool Compile(const Options& options, std::string text,
-             const std::string& file_name, Loaded* loaded, Failure* failure) {
+CompileOptions CompileOptionsOf(const Options& options) {
   CompileOptions compile;
   compile.topology = options.topology;
   compile.oversubscribe = options.oversubscribe;
@@ -74,15 +74,23 @@ bool Compile(const Options& options, std::string text,
   compile.import_options = {options.carry, options.stepped, options.elided,
                             absl::StrJoin(options.assign, ","),
                             absl::StrJoin(options.slices, ",")};
-  Result<Compiled> compiled =
-      pathways::compile(Program{std::move(text), file_name}, compile);
-  if (!compiled) {
-    return Fail(failure,
-                compiled.error().code == ErrorCode::kInvalidArgument
-                    ? kUsageError
-                    : kCompileError,
-                compiled.error().message);
-  }
+  return compile;
+}
+
+bool FailCompile(Failure* failure, const Error& error) {
+  return Fail(failure,
+              error.code == ErrorCode::kInvalidArgument ? kUsageError
+              : error.code == ErrorCode::kRefused       ? kPlanRefused
+              : error.code == ErrorCode::kRunFailed     ? kRunError
+                                                        : kCompileError,
+              error.message);
+}
+
+bool Compile(const Options& options, std::string text,
+             const std::string& file_name, Loaded* loaded, Failure* failure) {
+  Result<Compiled> compiled = pathways::compile(
+      Program{std::move(text), file_name}, CompileOptionsOf(options));
+  if (!compiled) return FailCompile(failure, compiled.error());
   loaded->remarks = compiled->remarks;
   const std::string undecided = UndecidedText(options, compiled->donated);
   if (!undecided.empty()) return Fail(failure, kUsageError, undecided);
@@ -110,20 +118,50 @@ bool Compile(const Options& options, std::string text,
   return true;
 }
 
+std::string FileName(const Options& options) {
+  return options.file == "-" ? "<stdin>" : options.file;
+}
+
+// Reads options.file, which must not be empty. Returns nullopt after setting
+// *failure.
+std::optional<std::string> ReadFile(const Options& options, Failure* failure) {
+  absl::StatusOr<std::string> bytes =
+      options.file == "-" ? ReadStdin() : ReadWholeFile(options.file);
+  if (!bytes.ok()) {
+    Fail(failure, kUsageError, bytes.status().message());
+    return std::nullopt;
+  }
+  if (bytes->empty()) {
+    Fail(failure, kUsageError,
+         absl::StrCat(FileName(options), ": the file is empty"));
+    return std::nullopt;
+  }
+  return *std::move(bytes);
+}
+
 }  // namespace
 
-bool LoadProgram(const Options& options, Loaded* loaded, Failure* failure) {
-  bool standard_input = options.file == "-";
-  absl::StatusOr<std::string> bytes =
-      standard_input ? ReadStdin() : ReadWholeFile(options.file);
-  if (!bytes.ok()) {
-    return Fail(failure, kUsageError, bytes.status().message());
-  }
-  const std::string name = standard_input ? "<stdin>" : options.file;
-  if (bytes->empty()) {
+bool ExplainSchedules(const Options& options,
+                      std::vector<ScheduleCosts>* schedules, Failure* failure) {
+  std::optional<std::string> text = ReadFile(options, failure);
+  if (!text.has_value()) return false;
+  const std::string name = FileName(options);
+  if (LooksLikePlan(*text)) {
     return Fail(failure, kUsageError,
-                absl::StrCat(name, ": the file is empty"));
+                absl::StrCat("--explain-schedules: ", name,
+                             " is a plan, whose order is fixed"));
   }
+  Result<std::vector<ScheduleCosts>> found = explainSchedules(
+      Program{*std::move(text), name}, CompileOptionsOf(options));
+  if (!found) return FailCompile(failure, found.error());
+  *schedules = *std::move(found);
+  return true;
+}
+
+bool LoadProgram(const Options& options, Loaded* loaded, Failure* failure) {
+  std::optional<std::string> bytes = ReadFile(options, failure);
+  if (!bytes.has_value()) return false;
+  const std::string name = FileName(options);
   bool is_plan = LooksLikePlan(*bytes);
   if (is_plan) {
     if (!options.mesh.empty()) {

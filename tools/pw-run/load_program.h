@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "pathways/ScheduleCosts.h"
 #include "runtime/plan/plan_file.h"
 #include "tools/pw-run/explain_import.h"
 #include "tools/pw-run/explain_kernels.h"
@@ -49,6 +50,11 @@ struct Failure {
 // Reads options.file, and compiles it unless it is a plan file already. Returns
 // true on success; otherwise sets *failure.
 bool LoadProgram(const Options& options, Loaded* loaded, Failure* failure);
+
+// Reads options.file, and finds the costs of its schedules without compiling it
+// for a run. Returns true on success; otherwise sets *failure.
+bool ExplainSchedules(const Options& options,
+                      std::vector<ScheduleCosts>* schedules, Failure* failure);
 
 // Binds the slices of the plan to other devices.
 void Rebind(const PlanSlices& slices, Loaded* loaded);

@@ -15,13 +15,28 @@
 #include <new>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "runtime/base/temporary_file.h"
+#include "tools/pw-run/explain_schedules.h"
+#include "tools/pw-run/load_program.h"
 #include "tools/pw-run/options.h"
 #include "tools/pw-run/session.h"
 
 namespace pathways::pw_run {
 namespace {
+
+// Prints the costs of all schedules, and returns the exit code.
+int PrintSchedules(const Options& options) {
+  std::vector<ScheduleCosts> schedules;
+  Failure failure;
+  if (ExplainSchedules(options, &schedules, &failure)) {
+    Print(SchedulesText(schedules));
+    return kSuccess;
+  }
+  PrintFailure(failure);
+  return failure.code;
+}
 
 int Main(int argc, char** argv) {
   absl::StatusOr<ParsedOptions> parsed = ParseOptions(argc, argv);
@@ -35,6 +50,9 @@ int Main(int argc, char** argv) {
     return kSuccess;
   }
   try {
+    if (parsed->options.explain_schedules) {
+      return PrintSchedules(parsed->options);
+    }
     return Session(std::move(parsed->options)).Run();
   } catch (const std::bad_alloc&) {
     std::fprintf(stderr, "pw-run: error: out of memory\n");

@@ -178,8 +178,8 @@ std::vector<Flag> CompileFlags(Options& o) {
        .excludes = "--strict-rounding"},
       {"--schedule", "NAME|@FILE",
        "Order of the calls of the loop that has labels: gpipe, 1f1b, "
-       "eager-1f1b, zb-h1, zb-h2, interleaved, zbv or dualpipe-v, or a file of "
-       "orders; results are the same",
+       "eager-1f1b, zb-h1, zb-h2, interleaved, zbv or dualpipe-v; auto, the "
+       "fastest that fits in memory; or a file of orders; results are the same",
        Text{&o.schedule}},
       {"--emit-order", "FILE", "Write the order that a schedule gave",
        Text{&o.emit_order}},
@@ -350,6 +350,10 @@ std::vector<Flag> InspectionFlags(Options& o, FlagTexts& texts) {
        "Print how arrays change their layout, how else they could, and what "
        "that costs",
        Switch{&o.explain_reshard}},
+      {"--explain-schedules", "",
+       "Print time and memory of a step with each schedule of the loop with "
+       "labels; run nothing",
+       Switch{&o.explain_schedules}},
       {"--explain-import", "",
        "Print how many operations of each kind a module of StableHLO has, and "
        "what they became",
@@ -564,6 +568,19 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
   if (!o.trace.empty() || !o.stats.empty() || !o.profile_out.empty() ||
       o.costs_only) {
     o.run.trace_events = texts.trace_events;
+  }
+  if (o.explain_schedules) {
+    for (const char* name :
+         {"--connect", "--avoid", "--emit-plan", "--emit-plan-text",
+          "--emit-order", "--dump-graph", "--explain-placement",
+          "--explain-reshard", "--explain-import", "--explain-kernels",
+          "--dry-run", "--trace", "--stats", "--profile-out"}) {
+      if (!line.IsGiven(name)) continue;
+      return absl::InvalidArgumentError(absl::StrCat(
+          name,
+          ": there are several plans with --explain-schedules, and none "
+          "runs; leave it out"));
+    }
   }
   for (auto [name, path] : {std::make_pair("--trace", &o.trace),
                             std::make_pair("--profile-out", &o.profile_out)}) {

@@ -79,6 +79,7 @@ struct Options {
   bool explain_import = false;
   bool explain_kernels = false;
   bool explain_reshard = false;
+  bool explain_schedules = false;
   std::string dump_graph;      // path; "-": standard output; empty: none
   std::string emit_plan;       // path
   std::string emit_plan_text;  // path or "-"

@@ -29,6 +29,15 @@ void Print(const std::string& text) {
   std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
+void PrintFailure(const Failure& failure) {
+  // Diagnostics of the compiler begin with their location, for editors.
+  const bool placed =
+      (failure.code == kCompileError || failure.code == kPlanRefused) &&
+      failure.message.find(": error: ") != std::string::npos;
+  std::fprintf(stderr, "%s%s\n",
+               placed ? "" : "pw-run: error: ", failure.message.c_str());
+}
+
 Session::Session(Options options)
     : options_(std::move(options)), progress_(isatty(STDERR_FILENO)) {}
 
@@ -42,11 +51,7 @@ int Session::Run() {
   progress_.Clear();
   if (!done) {
     std::fflush(stdout);
-    // Diagnostics of the compiler begin with their location, for editors.
-    bool placed = failure_.code == kCompileError &&
-                  failure_.message.find(": error: ") != std::string::npos;
-    std::fprintf(stderr, "%s%s\n",
-                 placed ? "" : "pw-run: error: ", failure_.message.c_str());
+    PrintFailure(failure_);
     if (failure_.code == kRunError) Print("[FAILED] the run did not finish\n");
     return failure_.code;
   }

@@ -34,7 +34,8 @@
 
 namespace pathways::pw_run {
 
-void Print(const std::string& text);  // to standard output
+void Print(const std::string& text);        // to standard output
+void PrintFailure(const Failure& failure);  // to standard error
 
 // One run of the tool. It opens the files to write; then the cluster; then it
 // loads the program, its interface and its inputs; then it runs and reports
