@@ -15,7 +15,6 @@
 #include "runtime/binding/plan_cost.h"
 #include "runtime/client/run_times.h"
 #include "runtime/plan/expand_loops.h"
-#include "runtime/plan/verify.h"
 
 #include <algorithm>
 #include <map>
@@ -111,45 +110,36 @@ static absl::StatusOr<RunTimes> runStep(const Plan &plan,
   return TimesOf(*stats, /*steps=*/1, launch);
 }
 
-/// Returns the machines with as much memory as `costs` says that it takes.
-static proto::Cluster withMemory(const Topology &topology,
-                                 const ScheduleCosts &costs) {
-  uint64_t most = 0;
-  if (const ScheduleDevice *largest = costs.largest())
-    most = std::min(largest->peak_bytes, kMaxMemoryBytes);
-  proto::Cluster machines = topology.cluster();
+/// Returns the machines with memory for any plan.
+static proto::Cluster withMemory(proto::Cluster machines) {
   for (proto::Island &island : *machines.mutable_islands())
     for (proto::Host &host : *island.mutable_hosts())
       for (proto::Device &device : *host.mutable_devices())
-        if (DeviceMemoryBytes(device) < most)
-          device.set_memory_bytes(most);
+        device.set_memory_bytes(kMaxMemoryBytes);
   return machines;
 }
 
 Status pathways::simulateStep(const Plan &plan, const Topology &topology,
                               ScheduleCosts &costs) {
-  const proto::Plan *tables = &plan.getState()->data.tables;
-  if (absl::Status status = CheckPlan(plan.getState()->data); !status.ok())
-    return makeError(ErrorCode::kInvalidArgument, status);
-  proto::Plan withoutLoops;
-  if (!tables->loops().empty()) {
-    withoutLoops = WithoutLoops(*tables);
-    tables = &withoutLoops;
-  }
-  if (absl::Status status = CheckFits(*tables, topology); !status.ok())
-    return makeError(ErrorCode::kRefused, status);
   Result<std::vector<PortInfo>> ports = plan.arguments();
   if (!ports)
     return ports.error();
-  if (!HasMemoryFor([&] { fillFromTables(*tables, topology, costs); }))
-    return makeMemoryError("plan '" + plan.name() + "'", "its costs");
+  // Loading checks the plan, so the tables obey all rules from here on.
   absl::StatusOr<RunTimes> times =
-      runStep(plan, withMemory(topology, costs), *ports);
+      runStep(plan, withMemory(topology.cluster()), *ports);
   if (!times.ok())
     return makeError(ErrorCode::kRunFailed, times.status());
   costs.step_ns = times->step();
   costs.period_ns = times->period;
   costs.bubble = times->Bubble(times->step());
   costs.period_bubble = times->Bubble(times->period);
+  const proto::Plan *tables = &plan.getState()->data.tables;
+  proto::Plan withoutLoops;
+  if (!tables->loops().empty()) {
+    withoutLoops = WithoutLoops(*tables);
+    tables = &withoutLoops;
+  }
+  if (!HasMemoryFor([&] { fillFromTables(*tables, topology, costs); }))
+    return makeMemoryError("plan '" + plan.name() + "'", "its costs");
   return {};
 }

@@ -18,8 +18,8 @@ namespace pathways {
 
 /// Fills `costs` for a step of `plan` on these machines: memory and bytes from
 /// its tables, times from a run of one step in virtual time, as if the devices
-/// had enough memory. Thread-safe. Errors: Refused if the plan does not fit the
-/// machines, InvalidArgument if it breaks a rule, RunFailed.
+/// had enough memory. Thread-safe. Errors: RunFailed, also if the plan breaks a
+/// rule or does not fit the machines; Refused if this process lacks memory.
 Status simulateStep(const Plan &plan, const Topology &topology,
                     ScheduleCosts &costs);
 
