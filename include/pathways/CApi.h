@@ -227,7 +227,7 @@ typedef struct {
   const char *profile; // file of pw_session_write_profile; null: none
   uint64_t kernel_cache_bytes; // 0: the default
   const char *schedule;    // order of the only loop with labels: the name of a
-                           // schedule, or @FILE; null: that of the text
+                           // schedule, "auto", or @FILE; null: that of the text
   const char *label_costs; // costs of calls by label: PATTERN=TIME,... such as
                            // "*F=18.522ms"; null: none
 } pw_compile_options;
@@ -249,6 +249,16 @@ typedef enum {
 pw_error *pw_compile(const char *text, size_t size,
                      const pw_compile_options *options, pw_plan **plan,
                      pw_text **remarks);
+/// Returns what a step of the program costs with each schedule, before any run,
+/// as JSON: a list of objects with the members of pathways::ScheduleCosts:
+/// "schedule", "misfit", "step_ns", "period_ns", "bubble", "period_bubble",
+/// "ici_bytes", "dcn_bytes", "devices" and "estimated". "misfit" is null, or
+/// the reason why the schedule does not fit; then there are no others.
+/// pw_compile_options::schedule is null or a file of orders. Errors: as for
+/// pw_compile; PW_INVALID_ARGUMENT as for pathways::explainSchedules.
+pw_error *pw_explain_schedules(const char *text, size_t size,
+                               const pw_compile_options *options,
+                               pw_text **json);
 /// Reads a plan file. A plan contains executable code: read only plans that
 /// you trust. Errors: PW_NOT_FOUND, PW_INVALID_ARGUMENT, PW_REFUSED.
 pw_error *pw_plan_read(const char *path, pw_plan **plan);

@@ -67,6 +67,25 @@ static Json toJson(const LoopOrder &order) {
           {"order", order.order}};
 }
 
+static Json toJson(const ScheduleCosts &costs) {
+  if (!costs.fits())
+    return {{"schedule", costs.schedule}, {"misfit", costs.misfit}};
+  Json devices = Json::array();
+  for (const ScheduleDevice &device : costs.devices)
+    devices.push_back({{"device", device.device},
+                       {"peak_bytes", device.peak_bytes},
+                       {"memory_bytes", device.memory_bytes},
+                       {"parameter_bytes", device.parameter_bytes},
+                       {"kept_bytes", device.kept_bytes},
+                       {"arriving_bytes", device.arriving_bytes}});
+  return {
+      {"schedule", costs.schedule},    {"misfit", nullptr},
+      {"step_ns", costs.step_ns},      {"period_ns", costs.period_ns},
+      {"bubble", costs.bubble},        {"period_bubble", costs.period_bubble},
+      {"ici_bytes", costs.ici_bytes},  {"dcn_bytes", costs.dcn_bytes},
+      {"devices", std::move(devices)}, {"estimated", costs.estimated}};
+}
+
 template <typename T> static Json toJsonList(const std::vector<T> &values) {
   Json list = Json::array();
   for (const T &value : values)
@@ -102,55 +121,78 @@ static std::vector<std::string> splitList(const char *text) {
   return parts;
 }
 
-extern "C" int pw_compile_to_bytes_2(const char *text, size_t size,
-                                     const pw_compile_options *given,
-                                     TakeOutput *take, void *context) {
+/// Returns the options, or an error if one is out of range.
+static Result<CompileOptions> readOptions(const pw_compile_options &given) {
+  CompileOptions options;
+  options.topology = toString(given.topology);
+  options.mesh = toString(given.mesh);
+  options.program = toString(given.program);
+  options.kernel_cache = toString(given.kernel_cache);
+  options.oversubscribe = given.oversubscribe != 0;
+  if (given.steps_in_flight != 0)
+    options.steps_in_flight = given.steps_in_flight;
+  options.import_options = {toString(given.carry), toString(given.stepped),
+                            toString(given.elided), toString(given.assign),
+                            toString(given.slices)};
+  switch (given.rounding) {
+  case PW_ROUND_EACH_OP:
+    break;
+  case PW_ROUND_STRICT:
+    options.rounding = Rounding::kStrict;
+    break;
+  case PW_ROUND_EXCESS:
+    options.rounding = Rounding::kExcess;
+    break;
+  default:
+    return Error{ErrorCode::kInvalidArgument,
+                 "pw_compile_options: there is no rounding " +
+                     std::to_string(given.rounding)};
+  }
+  options.profile = toString(given.profile);
+  if (given.kernel_cache_bytes != 0)
+    options.kernel_cache_bytes = given.kernel_cache_bytes;
+  options.schedule = toString(given.schedule);
+  options.label_costs = splitList(given.label_costs);
+  options.explain_shardings = given.explain & PW_EXPLAIN_SHARDINGS;
+  options.explain_reshards = given.explain & PW_EXPLAIN_RESHARDS;
+  options.explain_kernels = given.explain & PW_EXPLAIN_KERNELS;
+  options.explain_import = given.explain & PW_EXPLAIN_IMPORT;
+  options.explain_credits = given.explain & PW_EXPLAIN_CREDITS;
+  return options;
+}
+
+/// Calls `run` with the program and its options. `run` hands over outputs and
+/// returns an error or none.
+template <typename Run>
+static int guardCompiler(const char *text, size_t size,
+                         const pw_compile_options &given, TakeOutput *take,
+                         void *context, Run run) {
   auto fail = [&](pw_code code, const std::string &message) {
     take(context, CompileOutput::kError, message.data(), message.size());
     return static_cast<int>(code);
   };
   try {
-    Program program{{text, size}, toString(given->file_name, "program.mlir")};
-    CompileOptions options;
-    options.topology = toString(given->topology);
-    options.mesh = toString(given->mesh);
-    options.program = toString(given->program);
-    options.kernel_cache = toString(given->kernel_cache);
-    options.oversubscribe = given->oversubscribe != 0;
-    if (given->steps_in_flight != 0)
-      options.steps_in_flight = given->steps_in_flight;
-    options.import_options = {toString(given->carry), toString(given->stepped),
-                              toString(given->elided), toString(given->assign),
-                              toString(given->slices)};
-    switch (given->rounding) {
-    case PW_ROUND_EACH_OP:
-      break;
-    case PW_ROUND_STRICT:
-      options.rounding = Rounding::kStrict;
-      break;
-    case PW_ROUND_EXCESS:
-      options.rounding = Rounding::kExcess;
-      break;
-    default:
-      return fail(PW_INVALID_ARGUMENT,
-                  "pw_compile_options: there is no rounding " +
-                      std::to_string(given->rounding));
-    }
-    options.profile = toString(given->profile);
-    if (given->kernel_cache_bytes != 0)
-      options.kernel_cache_bytes = given->kernel_cache_bytes;
-    options.schedule = toString(given->schedule);
-    options.label_costs = splitList(given->label_costs);
-    options.explain_shardings = given->explain & PW_EXPLAIN_SHARDINGS;
-    options.explain_reshards = given->explain & PW_EXPLAIN_RESHARDS;
-    options.explain_kernels = given->explain & PW_EXPLAIN_KERNELS;
-    options.explain_import = given->explain & PW_EXPLAIN_IMPORT;
-    options.explain_credits = given->explain & PW_EXPLAIN_CREDITS;
-    Result<Compiled> compiled = compile(program, options);
-    if (!compiled) {
-      const Error &error = compiled.error();
-      return fail(toCode(error), error.message);
-    }
+    const Program program{{text, size},
+                          toString(given.file_name, "program.mlir")};
+    const Result<CompileOptions> options = readOptions(given);
+    if (!options)
+      return fail(toCode(options.error()), options.error().message);
+    if (const Status done = run(program, *options); !done)
+      return fail(toCode(done.error()), done.error().message);
+    return 0;
+  } catch (const std::bad_alloc &) {
+    return fail(PW_REFUSED, "this process lacks memory");
+  }
+}
+
+extern "C" int pw_compile_to_bytes_2(const char *text, size_t size,
+                                     const pw_compile_options *given,
+                                     TakeOutput *take, void *context) {
+  auto run = [&](const Program &program,
+                 const CompileOptions &options) -> Status {
+    const Result<Compiled> compiled = compile(program, options);
+    if (!compiled)
+      return compiled.error();
     std::string remarks;
     for (const std::string &remark : compiled->remarks)
       remarks += remark + "\n";
@@ -159,10 +201,26 @@ extern "C" int pw_compile_to_bytes_2(const char *text, size_t size,
     take(context, CompileOutput::kRemarks, remarks.data(), remarks.size());
     const std::string report = makeReport(*compiled);
     take(context, CompileOutput::kReport, report.data(), report.size());
-    return 0;
-  } catch (const std::bad_alloc &) {
-    return fail(PW_REFUSED, "this process lacks memory");
-  }
+    return {};
+  };
+  return guardCompiler(text, size, *given, take, context, run);
+}
+
+extern "C" int pw_explain_schedules_to_json_2(const char *text, size_t size,
+                                              const pw_compile_options *given,
+                                              TakeOutput *take, void *context) {
+  auto run = [&](const Program &program,
+                 const CompileOptions &options) -> Status {
+    const Result<std::vector<ScheduleCosts>> costs =
+        explainSchedules(program, options);
+    if (!costs)
+      return costs.error();
+    const std::string json =
+        toJsonList(*costs).dump(-1, ' ', false, Json::error_handler_t::replace);
+    take(context, CompileOutput::kReport, json.data(), json.size());
+    return {};
+  };
+  return guardCompiler(text, size, *given, take, context, run);
 }
 
 extern "C" int pw_print_plan_2(const char *bytes, size_t size, TakeOutput *take,

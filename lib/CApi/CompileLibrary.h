@@ -34,12 +34,18 @@ using CompileFunction = int(const char *text, size_t size,
                             const pw_compile_options *options, TakeOutput *take,
                             void *context);
 
+/// Finds the costs of the schedules of a text. Returns 0 and hands over what
+/// pw_explain_schedules promises as kReport, or returns a pw_code and hands
+/// over the message. The options are complete.
+using ExplainFunction = CompileFunction;
+
 /// Prints a plan file. Returns 0 and hands over the text as kPlan, or returns a
 /// pw_code and hands over the message.
 using PrintFunction = int(const char *bytes, size_t size, TakeOutput *take,
                           void *context);
 
 inline constexpr char kCompileName[] = "pw_compile_to_bytes_2";
+inline constexpr char kExplainName[] = "pw_explain_schedules_to_json_2";
 inline constexpr char kPrintName[] = "pw_print_plan_2";
 
 } // namespace pathways::capi

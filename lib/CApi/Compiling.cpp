@@ -67,24 +67,32 @@ struct Outputs {
 };
 } // namespace
 
+/// Calls the function of the library with a text and complete options.
+static pw_error *runCompiler(const char *name, const char *text, size_t size,
+                             const pw_compile_options *given,
+                             Outputs &outputs) {
+  pw_compile_options options{};
+  if (pw_error *error = readOptions(given, options, "pw_compile_options"))
+    return error;
+  CompileFunction *function;
+  if (pw_error *error = findFunction(name, function))
+    return error;
+  watchForks();
+  const int code = function(text, size, &options, Outputs::take, &outputs);
+  return code == 0 ? nullptr
+                   : makeError(static_cast<pw_code>(code),
+                               outputs[CompileOutput::kError]);
+}
+
 pw_error *pw_compile(const char *text, size_t size,
                      const pw_compile_options *given, pw_plan **plan,
                      pw_text **remarks) {
   return guard([&]() -> pw_error * {
     if (pw_error *error = requireAll({{"text", text}, {"plan", plan}}))
       return error;
-    pw_compile_options options{};
-    if (pw_error *error = readOptions(given, options, "pw_compile_options"))
-      return error;
-    CompileFunction *compile;
-    if (pw_error *error = findFunction(kCompileName, compile))
-      return error;
-    watchForks();
     Outputs outputs;
-    const int code = compile(text, size, &options, Outputs::take, &outputs);
-    if (code != 0)
-      return makeError(static_cast<pw_code>(code),
-                       outputs[CompileOutput::kError]);
+    if (pw_error *error = runCompiler(kCompileName, text, size, given, outputs))
+      return error;
     auto lines = std::make_unique<pw_text>(outputs[CompileOutput::kRemarks]);
     if (pw_error *error =
             makePlanHandle(Plan::parse(outputs[CompileOutput::kPlan]),
@@ -93,6 +101,19 @@ pw_error *pw_compile(const char *text, size_t size,
     if (remarks)
       *remarks = lines.release();
     return nullptr;
+  });
+}
+
+pw_error *pw_explain_schedules(const char *text, size_t size,
+                               const pw_compile_options *given,
+                               pw_text **json) {
+  return guard([&]() -> pw_error * {
+    if (pw_error *error = requireAll({{"text", text}, {"json", json}}))
+      return error;
+    Outputs outputs;
+    if (pw_error *error = runCompiler(kExplainName, text, size, given, outputs))
+      return error;
+    return makeText(std::move(outputs[CompileOutput::kReport]), json);
   });
 }
 

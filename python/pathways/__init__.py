@@ -40,8 +40,11 @@ from ._placement import Sharding as Sharding
 from ._plan import Costs as Costs
 from ._plan import Plan as Plan
 from ._plan import Port as Port
+from ._plan import ScheduleCosts as ScheduleCosts
+from ._plan import ScheduleMemory as ScheduleMemory
 from ._plan import Source as Source
 from ._plan import compile as compile
+from ._plan import explain_schedules as explain_schedules
 from ._program import Program as Program
 from ._program import TracedProgram as TracedProgram
 from ._program import program as program

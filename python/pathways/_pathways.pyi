@@ -161,6 +161,30 @@ class Plan:
         /,
     ) -> tuple[_PlanT, str]: ...
     @classmethod
+    def _explain_schedules(
+        cls,
+        text: str,
+        file_name: str | None,
+        topology: str | None,
+        mesh: str | None,
+        program: str | None,
+        kernel_cache: str | None,
+        oversubscribe: bool,
+        steps_in_flight: int,
+        carry: str | None,
+        stepped: str | None,
+        elided: str | None,
+        assign: str | None,
+        slices: str | None,
+        rounding: int,
+        explain: int,
+        profile: str | None,
+        kernel_cache_bytes: int,
+        schedule: str | None,
+        label_costs: str | None,
+        /,
+    ) -> str: ...
+    @classmethod
     def _read(cls: type[_PlanT], path: _Path, /) -> _PlanT: ...
     @classmethod
     def _parse(cls: type[_PlanT], data: bytes, /) -> _PlanT: ...

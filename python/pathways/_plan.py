@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, Protocol, Union, runtime_checkable
 
 from . import _pathways
@@ -49,6 +50,55 @@ class Costs(NamedTuple):
     ici_bytes: int
     dcn_bytes: int
     details: dict[str, Any]
+
+
+class ScheduleMemory(NamedTuple):
+    """Memory of a device with one schedule, in bytes.
+
+    `peak` is the most at any time, of `available`. `parameters` are arguments and arrays
+    that calls update in place, `kept` results of calls that later calls read, `arriving`
+    slots of arrays that other devices send: each the most at any time.
+    """
+
+    peak: int
+    available: int
+    parameters: int
+    kept: int
+    arriving: int
+
+
+class ScheduleCosts(NamedTuple):
+    """What a step costs with one schedule, before any run.
+
+    `misfit` is the reason why the program cannot have the schedule, or None. Without one,
+    `step_time` and `period`, by which steps follow each other, are in seconds; `bubble`
+    and `period_bubble` are the parts of these in which devices wait; a step moves
+    `ici_bytes` inside islands and `dcn_bytes` between them; `memory` is by device, and
+    times of calls with the labels `estimated` are estimates.
+    """
+
+    schedule: str
+    misfit: str | None = None
+    step_time: float = 0.0
+    period: float = 0.0
+    bubble: float = 0.0
+    period_bubble: float = 0.0
+    ici_bytes: int = 0
+    dcn_bytes: int = 0
+    memory: Mapping[str, ScheduleMemory] = MappingProxyType({})
+    estimated: tuple[str, ...] = ()
+
+    @property
+    def peak_bytes(self) -> int:
+        """The most memory of any device."""
+        return max((memory.peak for memory in self.memory.values()), default=0)
+
+    @property
+    def fits_memory(self) -> bool:
+        """True if the program can have the schedule, and all devices have the memory."""
+        return self.misfit is None and all(
+            memory.peak <= memory.available for memory in self.memory.values()
+        )
 
 
 class Source(NamedTuple):
@@ -269,9 +319,11 @@ def compile(
     `explain` adds to `Plan.remarks` and `Plan.report`. `profile` is a file of
     `Session.write_profile`. `kernel_cache` is a folder of at most `kernel_cache_bytes` (0:
     the default). `schedule` orders the only loop that has labels: the name of a schedule,
-    such as "1f1b", or "@" and the path of a file of orders (docs/schedules.md). `label_costs`
+    such as "1f1b"; "auto", the fastest that fits in the memory of the devices, which a
+    remark names; or "@" and the path of a file of orders (docs/schedules.md). `label_costs`
     replaces costs of calls by label ("*F=18.522ms,*B=36ms"; the last pattern that fits
-    counts). Errors: ProgramError, InvalidArgument, NotFound.
+    counts). Errors: ProgramError, InvalidArgument, NotFound; Refused if the schedule is
+    "auto" and none fits in memory.
     """
     check_numbers(31, steps_in_flight=steps_in_flight)
     check_numbers(kernel_cache_bytes=kernel_cache_bytes)
@@ -300,6 +352,77 @@ def compile(
         label_costs or None,
     )
     return Plan._with_remarks(plan, remarks, topology)
+
+
+def explain_schedules(
+    program: Program,
+    topology: str | None = None,
+    *,
+    mesh: str | None = None,
+    name: str | None = None,
+    kernel_cache: str | os.PathLike[str] | None = None,
+    oversubscribe: bool = False,
+    steps_in_flight: int = 0,
+    profile: str | os.PathLike[str] | None = None,
+    schedule: str | None = None,
+    label_costs: str | None = None,
+) -> tuple[ScheduleCosts, ...]:
+    """Returns what a step costs with each schedule of the only loop that has labels.
+
+    The times are those of a simulation, the memory is that of the plan; nothing runs. The
+    options are those of `compile`. `schedule` is None, or "@" and the path of a file of
+    orders, which comes last. Errors: ProgramError, InvalidArgument, NotFound.
+    """
+    check_numbers(31, steps_in_flight=steps_in_flight)
+    source = read_source(program)
+    rows = Plan._explain_schedules(
+        source.text,
+        source.file_name,
+        topology,
+        mesh,
+        name,
+        None if kernel_cache is None else os.fspath(kernel_cache),
+        oversubscribe,
+        steps_in_flight,
+        source.carry or None,
+        source.stepped or None,
+        source.elided or None,
+        source.assign or None,
+        source.slices or None,
+        0,
+        0,
+        None if profile is None else os.fspath(profile),
+        0,
+        schedule or None,
+        label_costs or None,
+    )
+    return tuple(map(_schedule_costs, json.loads(rows)))
+
+
+def _schedule_costs(row: dict[str, Any]) -> ScheduleCosts:
+    if row["misfit"] is not None:
+        return ScheduleCosts(row["schedule"], row["misfit"])
+    return ScheduleCosts(
+        row["schedule"],
+        None,
+        row["step_ns"] * 1e-9,
+        row["period_ns"] * 1e-9,
+        row["bubble"],
+        row["period_bubble"],
+        row["ici_bytes"],
+        row["dcn_bytes"],
+        {
+            device["device"]: ScheduleMemory(
+                device["peak_bytes"],
+                device["memory_bytes"],
+                device["parameter_bytes"],
+                device["kept_bytes"],
+                device["arriving_bytes"],
+            )
+            for device in row["devices"]
+        },
+        tuple(row["estimated"]),
+    )
 
 
 def _explain_bits(explain: Iterable[str]) -> int:

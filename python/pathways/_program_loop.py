@@ -96,8 +96,9 @@ def loop(
 
     `reversed` names stepped arguments and results that count from the last index on.
     `trips` is the number of iterations; it is not needed if something is stepped.
-    `schedule` is the name of a schedule, or "@" and the path of a file of orders, for the
-    calls with labels (`pw.label`). `label` names the loop in a loop around it.
+    `schedule` is the name of a schedule, "auto" for the fastest that fits in the memory of
+    the devices, or "@" and the path of a file of orders, for the calls with labels
+    (`pw.label`). `label` names the loop in a loop around it.
 
     Returns a dictionary: the last value of what is carried, and what was stacked. Errors:
     ProgramError.

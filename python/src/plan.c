@@ -42,10 +42,21 @@ static void discardCompile(Job *job) {
   pw_text_free(((CompileJob *)job)->remarks);
 }
 
-/// Returns the plan and the remarks.
-static PyObject *compile(PyObject *type, PyObject *arguments) {
+static pw_error *runExplain(Job *job) {
+  CompileJob *explain = (CompileJob *)job;
+  compilerBegin();
+  pw_error *error =
+      pw_explain_schedules(explain->text, (size_t)explain->size,
+                           &explain->options, &explain->remarks);
+  compilerEnd();
+  return error;
+}
+
+/// Runs a job with a text and options. Returns NULL if it failed; then the job
+/// is gone.
+static CompileJob *runCompiler(pw_error *(*run)(Job *), PyObject *arguments) {
   CompileJob *job =
-      jobCreate(sizeof *job, runCompile, discardCompile, arguments, NULL, NULL);
+      jobCreate(sizeof *job, run, discardCompile, arguments, NULL, NULL);
   if (!job)
     return NULL;
   pw_compile_options *options = &job->options;
@@ -65,7 +76,13 @@ static PyObject *compile(PyObject *type, PyObject *arguments) {
     return NULL;
   }
   options->oversubscribe = oversubscribe;
-  if (!jobRun(&job->job))
+  return jobRun(&job->job) ? job : NULL;
+}
+
+/// Returns the plan and the remarks.
+static PyObject *compile(PyObject *type, PyObject *arguments) {
+  CompileJob *job = runCompiler(runCompile, arguments);
+  if (!job)
     return NULL;
   PyObject *object = planCreate(type, job->plan);
   PyObject *lines = takeText(job->remarks);
@@ -75,6 +92,17 @@ static PyObject *compile(PyObject *type, PyObject *arguments) {
   Py_XDECREF(object);
   Py_XDECREF(lines);
   return NULL;
+}
+
+/// Returns JSON; takes what compile() takes.
+static PyObject *explainSchedules(PyObject *type, PyObject *arguments) {
+  (void)type;
+  CompileJob *job = runCompiler(runExplain, arguments);
+  if (!job)
+    return NULL;
+  PyObject *json = takeText(job->remarks);
+  jobFree(&job->job);
+  return json;
 }
 
 static PyObject *readPlan(PyObject *type, PyObject *arguments) {
@@ -201,6 +229,7 @@ static PyObject *planResults(PyObject *self, PyObject *unused) {
 
 static PyMethodDef methods[] = {
     {"_compile", compile, METH_VARARGS | METH_CLASS, NULL},
+    {"_explain_schedules", explainSchedules, METH_VARARGS | METH_CLASS, NULL},
     {"_read", readPlan, METH_VARARGS | METH_CLASS, NULL},
     {"_parse", parsePlan, METH_VARARGS | METH_CLASS, NULL},
     {"_write", writePlan, METH_VARARGS, NULL},

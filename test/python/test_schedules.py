@@ -60,6 +60,51 @@ class Schedules(unittest.TestCase):
         self.assertGreaterEqual(plan.step_time, 0.126)
         self.assertLess(plan.step_time, 0.127)
 
+    def test_auto(self) -> None:
+        costs = "*F=1ms,*B=2ms,*W=2ms"
+        plan = pw.compile(LOOP, "1x1x1", schedule="auto", label_costs=costs)
+        self.assertIn("schedule 'auto' is", plan.remarks[-1])
+        chosen = plan.report["orders"][0]["schedule"]
+        self.assertEqual(
+            plan.order, pw.compile(LOOP, "1x1x1", schedule=chosen).order
+        )
+        rows = pw.explain_schedules(LOOP, "1x1x1", label_costs=costs)
+        best = min((row for row in rows if row.fits_memory), key=lambda row: row.step_time)
+        self.assertEqual(best.schedule, chosen)
+
+    def test_explained(self) -> None:
+        rows = pw.explain_schedules(LOOP, "1x1x1", label_costs="*F=1ms,*B=2ms,*W=2ms")
+        names = [row.schedule for row in rows]
+        self.assertEqual(names[:3], ["gpipe", "1f1b", "eager-1f1b"])
+        for row in rows:
+            with self.subTest(row=row):
+                if row.schedule in ("zbv", "dualpipe-v"):
+                    self.assertIn("is for 2 stages on 1 slices, got 1", row.misfit or "")
+                    self.assertFalse(row.fits_memory)
+                    continue
+                self.assertIsNone(row.misfit)
+                self.assertTrue(row.fits_memory)
+                plan = pw.compile(
+                    LOOP, "1x1x1", schedule=row.schedule, label_costs="*F=1ms,*[BW]=2ms"
+                )
+                self.assertAlmostEqual(row.step_time, 9e-3, delta=1e-4)
+                self.assertLessEqual(row.step_time, plan.step_time)
+                self.assertEqual(
+                    {name: memory.peak for name, memory in row.memory.items()}, plan.memory
+                )
+                self.assertEqual(row.peak_bytes, max(plan.memory.values()))
+                self.assertEqual(row.estimated, ())
+        estimated = pw.explain_schedules(LOOP, "1x1x1")[0].estimated
+        self.assertEqual(estimated, ("0F", "0B"))
+        for program, options, message in (
+            (LOOP, {"schedule": "1f1b"}, "all schedules are explained"),
+            (LOOP, {"label_costs": "*X=1ms"}, "fits the label of no call with any schedule"),
+            (GOLDEN, {}, "no loop with labels"),
+        ):
+            with self.subTest(options=options):
+                with self.assertRaisesRegex(pw.Error, message):
+                    pw.explain_schedules(program, "2x1x4", **options)  # type: ignore[arg-type]
+
     def test_what_does_not_fit(self) -> None:
         for options, message in (
             ({"schedule": "fastest"}, "there is no schedule 'fastest'"),

@@ -132,6 +132,18 @@ class Schedules(unittest.TestCase):
         self.assertEqual(got[2].order, text)
         self.same(got, train(module, on=FOUR, schedule="gpipe"))
 
+    def test_fastest_schedule(self) -> None:
+        module = make()
+        got = train(module, on=FOUR, schedule="auto")
+        self.same(got, train(module, on=FOUR, schedule="gpipe"))
+        self.assertIn("schedule 'auto' is", "\n".join(got[2].remarks))
+        self.assertEqual(got[2].order.count("\n"), 4)
+        step = pt.train_step(module, F.cross_entropy, pt.SGD(lr=0.1, momentum=0.9), cut=CUTS,
+                             micro_batches=MICRO_BATCHES, on=FOUR, schedule="auto")
+        rows = pw.explain_schedules(step.trace(*batches()[0]).source, "1x1x4")
+        best = min((row for row in rows if row.fits_memory), key=lambda row: row.step_time)
+        self.assertEqual(best.schedule, got[2].report["orders"][0]["schedule"])
+
     def test_random_numbers_and_buffers(self) -> None:
         module = nn.Sequential(
             nn.Sequential(nn.Linear(5, 6), nn.BatchNorm1d(6)),

@@ -460,8 +460,9 @@ def train_step(
     a slice for each stage, each on an island of its own; several stages may be on one
     pw.Slice. `micro_batches` is the number of equal parts of a batch whose gradients are
     accumulated; the loss is the mean of theirs. `schedule` is the order in which the
-    slices run the micro-batches: a name, or "@" and the path of a file of orders, for
-    calls with labels such as "2F" and "2B", of stages from 0. `recompute` are patterns of
+    slices run the micro-batches: a name, "auto" for the fastest that fits in the memory of
+    the devices, or "@" and the path of a file of orders, for calls with labels such as "2F"
+    and "2B", of stages from 0. `recompute` are patterns of
     labels of forward calls that run again instead of keeping what the backward call reads.
     `clip_norm` is the largest norm of all gradients together. `autocast` is the type of
     torch.autocast, such as torch.bfloat16 or "bf16". `seed` begins the random numbers.

@@ -107,6 +107,41 @@ TEST_F(CApiPlanTest, TakesASchedule) {
   EXPECT_LT(costs.step_ns, 85'000'000);
 }
 
+TEST_F(CApiPlanTest, ExplainsSchedulesAndTakesTheFastest) {
+  pw_compile_options options{};
+  options.struct_size = sizeof options;
+  options.topology = "1x1x1";
+  options.label_costs = "*F=40ms,*B=2ms";
+  Owned<pw_text> text;
+  ExpectOk(pw_explain_schedules(kLoop, sizeof kLoop - 1, &options, Into(text)));
+  size_t size;
+  const char *data = pw_text_data(text.get(), &size);
+  const json rows = json::parse(std::string(data, size));
+  ASSERT_EQ(rows.size(), 8u);
+  EXPECT_EQ(rows[0]["schedule"], "gpipe");
+  EXPECT_TRUE(rows[0]["misfit"].is_null());
+  EXPECT_GE(rows[0]["step_ns"], 84'000'000);
+  EXPECT_LT(rows[0]["step_ns"], 85'000'000);
+  EXPECT_LT(rows[0]["bubble"], 0.01);
+  EXPECT_EQ(rows[0]["devices"].size(), 1u);
+  EXPECT_GT(rows[0]["devices"][0]["peak_bytes"], 0);
+  EXPECT_EQ(rows[6]["schedule"], "zbv");
+  EXPECT_EQ(rows[6]["misfit"],
+            "schedule 'zbv' is for 2 stages on 1 slices, got 1");
+  options.schedule = "auto";
+  ExpectOk(pw_compile(kLoop, sizeof kLoop - 1, &options, Into(plan_), nullptr));
+  const json report = Ask(pw_plan_report);
+  EXPECT_THAT(report["remarks"].dump(), HasSubstr("schedule 'auto' is '"));
+  EXPECT_NE(report["orders"][0]["schedule"], "auto");
+  pw_text *none = nullptr;
+  Owned<pw_error> error(
+      pw_explain_schedules(kLoop, sizeof kLoop - 1, &options, &none));
+  ASSERT_NE(error, nullptr);
+  EXPECT_EQ(pw_error_code(error.get()), PW_INVALID_ARGUMENT);
+  EXPECT_THAT(pw_error_message(error.get()),
+              HasSubstr("all schedules are explained"));
+}
+
 TEST_F(CApiPlanTest, RefusesAScheduleThatIsNone) {
   pw_compile_options options{};
   options.struct_size = sizeof options;
