@@ -46,11 +46,11 @@ def ForOp : Pathways_Op<"for", [
     `pw.iteration_index`.
 
     A `schedule` is the order in which the slices run the calls of the iterations: the
-    name of a [schedule](../schedules.md), or `@` and the path of a file of orders. It
-    is about *cells*: the calls of one label, slice and iteration. Without a schedule,
-    each slice runs its calls iteration by iteration. A `label` of the loop names it in
-    the loop around it, whose schedule then treats all that the loop runs as calls with
-    that label.
+    name of a [schedule](../schedules.md), `auto` for the fastest one, or `@` and the path
+    of a file of orders. It is about *cells*: the calls of one label, slice and iteration.
+    Without a schedule, each slice runs its calls iteration by iteration. A `label` of the
+    loop names it in the loop around it, whose schedule then treats all that the loop runs
+    as calls with that label.
 
     With `while`, an iteration runs only if the argument of the first operand, one i1, is
     true; `trips` is then the largest number of iterations. After an iteration that does
