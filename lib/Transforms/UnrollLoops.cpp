@@ -219,20 +219,64 @@ FlatSymbolRefAttr IterationFunctions::getTaking(func::FuncOp function,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The part of a stacked shard that has one index of the leading dimension.
+/// The part of a stacked shard that has `count` indices of the leading
+/// dimension, from `index` on.
 struct StackedPart {
   SmallVector<OpFoldResult> offsets, sizes, strides;
 
-  StackedPart(Builder &builder, RankedTensorType stacked, int64_t index)
+  StackedPart(Builder &builder, RankedTensorType stacked, int64_t index,
+              int64_t count = 1)
       : offsets(stacked.getRank(), builder.getIndexAttr(0)),
         strides(stacked.getRank(), builder.getIndexAttr(1)) {
     offsets.front() = builder.getIndexAttr(index);
     for (int64_t size : stacked.getShape())
       sizes.push_back(builder.getIndexAttr(size));
-    sizes.front() = builder.getIndexAttr(1);
+    sizes.front() = builder.getIndexAttr(count);
   }
 };
 } // namespace
+
+/// Most tensors that are inserted one after the other into another one, if that
+/// is small: the time to find memory for such a chain is cubic in its length.
+static constexpr size_t kMaxChain = 12;
+static constexpr int64_t kMaxSmallElements = 1 << 14;
+
+/// Returns a tensor of type `stacked` whose leading dimension has `parts`, each
+/// `count` indices, except the last one, which may have fewer.
+static Value insertParts(ImplicitLocOpBuilder &b, RankedTensorType stacked,
+                         ValueRange parts, int64_t count) {
+  Value all =
+      tensor::EmptyOp::create(b, stacked.getShape(), stacked.getElementType());
+  int64_t size = stacked.getDimSize(0);
+  for (auto [number, value] : llvm::enumerate(parts)) {
+    int64_t index = number * count;
+    StackedPart part(b, stacked, index, std::min(count, size - index));
+    all = tensor::InsertSliceOp::create(b, value, all, part.offsets, part.sizes,
+                                        part.strides);
+  }
+  return all;
+}
+
+/// Stacks `parts` in groups, and the groups, if they are many and small.
+static Value stackParts(ImplicitLocOpBuilder &b, RankedTensorType stacked,
+                        ValueRange parts) {
+  if (stacked.getNumElements() == 0)
+    return tensor::EmptyOp::create(b, stacked.getShape(),
+                                   stacked.getElementType());
+  if (parts.size() <= kMaxChain || stacked.getNumElements() > kMaxSmallElements)
+    return insertParts(b, stacked, parts, 1);
+  size_t count =
+      std::max<size_t>(kMaxChain, llvm::divideCeil(parts.size(), kMaxChain));
+  SmallVector<Value> groups;
+  for (size_t begin = 0; begin < parts.size(); begin += count) {
+    ValueRange group =
+        parts.slice(begin, std::min(count, parts.size() - begin));
+    SmallVector<int64_t> shape(stacked.getShape());
+    shape.front() = group.size();
+    groups.push_back(stackParts(b, stacked.clone(shape), group));
+  }
+  return insertParts(b, stacked, groups, count);
+}
 
 ValueRange LoopUnroller::split(ImplicitLocOpBuilder &builder, Value whole,
                                ArrayType type) {
@@ -273,15 +317,7 @@ Value LoopUnroller::stack(ImplicitLocOpBuilder &builder,
       builder, "pw_stack", builder.getFunctionType(inputs, stacked),
       type.getSharding().isPartial(),
       [&](ImplicitLocOpBuilder &b, ValueRange arguments) {
-        Value all = tensor::EmptyOp::create(b, stacked.getShape(),
-                                            stacked.getElementType());
-        if (stacked.getNumElements() > 0)
-          for (auto [index, argument] : llvm::enumerate(arguments)) {
-            StackedPart part(b, stacked, index);
-            all = tensor::InsertSliceOp::create(b, argument, all, part.offsets,
-                                                part.sizes, part.strides);
-          }
-        return SmallVector<Value>{all};
+        return SmallVector<Value>{stackParts(b, stacked, arguments)};
       });
   return CallOp::create(builder, TypeRange(type), function.getValue(), elements)
       .getOutputs()
