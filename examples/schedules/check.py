@@ -40,7 +40,7 @@ SLICES, BATCHES = 3, 6
 # Flags of a program, and its schedules.
 PROGRAMS = [
     ([], ["gpipe", "1f1b", "eager-1f1b", "zb-h1", "zb-h2"]),
-    (["--split"], ["zb-h1", "zb-h2"]),
+    (["--split"], ["zb-h1", "zb-h2", "auto"]),
     (["--recompute"], ["1f1b", "zb-h1"]),
     (["--recompute", "--split"], ["zb-h2"]),
     (["--chunks=2"], ["interleaved"]),

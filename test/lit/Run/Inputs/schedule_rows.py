@@ -4,7 +4,7 @@
 #
 # schedule_rows.py FILE CHECK...: checks the tables of pw-run --explain-schedules. A check is
 # one of
-#   NAME:step=MS;bubble=FRACTION  the step to 1e-4, the bubble to 4 digits
+#   NAME:step=MS;bubble=FRACTION  the step to 1e-5, the bubble to 4 digits
 #   NAME:period_bubble=FRACTION   the bubble of the period to 4 digits
 #   NAME:costs=JSON               step and period as in the file of pw-run --stats=@JSON
 #   NAME:kept=STAGE/BYTES,...     bytes that the device of each stage keeps
@@ -34,11 +34,11 @@ for check in sys.argv[2:]:
         what, value = fact.split("=")
         step, period, bubble, period_bubble = times[name]
         if what == "step":
-            assert abs(step / float(value) - 1) < 1e-4, (check, step)
+            assert abs(step / float(value) - 1) < 1e-5, (check, step)
         elif what == "bubble":
-            assert abs(bubble - float(value)) < 1.01e-4, (check, bubble)
+            assert abs(bubble - float(value)) < 0.6e-4, (check, bubble)
         elif what == "period_bubble":
-            assert abs(period_bubble - float(value)) < 1.01e-4, (check, period_bubble)
+            assert abs(period_bubble - float(value)) < 0.6e-4, (check, period_bubble)
         elif what == "costs":
             lines = [line for line in open(value) if line[0] == "{"]
             costs = json.loads(lines[0])["costs"]
