@@ -310,7 +310,7 @@ unsigned mlir::pathways::separateArrays(ForOp loop,
       copy(init);
   }
   builder.setInsertionPoint(loop.getYield());
-  // What is stacked is in the memory of the whole array, which one result has.
+  // A stacked value is in the memory of the whole array, which one result has.
   llvm::SmallDenseSet<Value> stacked;
   for (bool isCarried : {false, true})
     for (OpOperand &yielded : loop.getYield().getValuesMutable()) {
