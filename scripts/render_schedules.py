@@ -56,7 +56,7 @@ def read_cells(path):
     rows, counts = [[] for _ in range(SLICES)], {}
     for event in sorted(kernels, key=lambda e: e["ts"]):
         slice_, _, label = event["name"].partition(".")
-        label = label.partition(".")[0]
+        label = label.partition("[")[0].partition(".")[0]
         if not (slice_.startswith("s") and slice_[1:].isdigit() and label[-1:] in COSTS):
             continue
         begin = round(event["ts"] / 1e6)
