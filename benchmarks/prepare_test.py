@@ -17,8 +17,8 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 ALL = ['cluster_bench', 'collective_bench', 'compile_bench', 'dispatch_bench',
-       'kernel_bench', 'launch_bench', 'onetbb_bench', 'partition_bench',
-       'process_bench', 'pw-run', 'python_module', 'queues_bench', 'share_bench',
+       'kernel_bench', 'launch_bench', 'loops_bench', 'onetbb_bench',
+       'partition_bench', 'process_bench', 'pw-run', 'python_module', 'queues_bench', 'share_bench',
        'sim_bench', 'values_bench']
 
 # What is installed and which targets are configured are files of these names.
@@ -34,7 +34,7 @@ STAND_INS = {
       echo PATHWAYS_BENCHMARKS:BOOL=ON >build/release/CMakeCache.txt
       cd "$STATE/targets"
       touch cluster_bench collective_bench compile_bench dispatch_bench launch_bench
-      touch partition_bench
+      touch loops_bench partition_bench
       touch pw-run python_module queues_bench share_bench sim_bench values_bench
       [ ! -e ../installed/libucx-dev ] || touch process_bench
       [ ! -e ../installed/libtbb-dev ] || touch onetbb_bench

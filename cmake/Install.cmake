@@ -37,6 +37,7 @@ install(FILES include/pathways/Array.h include/pathways/CApi.h include/pathways/
               include/pathways/Executable.h include/pathways/Execute.h
               include/pathways/HostArray.h include/pathways/Options.h
               include/pathways/Pathways.h include/pathways/Plan.h include/pathways/PlanCosts.h
+              include/pathways/ScheduleCosts.h
               include/pathways/PortInfo.h include/pathways/Result.h include/pathways/Session.h
               include/pathways/Statistics.h
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/pathways)
