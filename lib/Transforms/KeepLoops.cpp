@@ -7,13 +7,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "KeepLoops.h"
+#include "SteppedArrays.h"
 
 #include "pathways/Analysis/ProgramLiveness.h"
-#include "pathways/Dialect/Pathways/Layouts.h"
-#include "runtime/base/buffer_bytes.h"
 #include "runtime/plan/expand_loops.h"
 
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
@@ -25,17 +23,6 @@ static constexpr size_t kMaxPeriod = 512;
 //===----------------------------------------------------------------------===//
 // Loops that can stay
 //===----------------------------------------------------------------------===//
-
-/// Returns the bytes of a shard of `type`.
-static uint64_t getShardBytes(ArrayType type, const ShardFunctions &shards) {
-  RankedTensorType shard = shards.getShard(type);
-  return shard.getNumElements() * getElementBytes(shard.getElementType());
-}
-
-/// Returns true if parts of this type, one after the other, are aligned.
-static bool areAligned(ArrayType type, const ShardFunctions &shards) {
-  return getShardBytes(type, shards) % ::pathways::kBufferAlignment == 0;
-}
 
 static bool canKeepOperation(Operation &op) {
   if (auto call = dyn_cast<CallOp>(op))
@@ -163,112 +150,8 @@ bool mlir::pathways::keepOrder(ForOp loop, ArrayRef<LoopNode> nodes,
 }
 
 //===----------------------------------------------------------------------===//
-// Arrays as parts
+// Arrays with one use
 //===----------------------------------------------------------------------===//
-
-/// Returns the type of an array that has, for each iteration, the elements of a
-/// shard of `part` and then so many unused ones that the parts are aligned.
-static ArrayType getSpread(ArrayType part, int64_t trips,
-                           const ShardFunctions &shards) {
-  Builder b(part.getContext());
-  ShardingAttr sharding = part.getSharding();
-  SmallVector<Attribute> axes;
-  for (ArrayAttr dim : sharding.getDims())
-    llvm::append_range(axes, dim);
-  ArrayAttr cut = b.getArrayAttr(axes);
-  RankedTensorType shard = shards.getShard(part);
-  int64_t elements =
-      llvm::alignTo(getShardBytes(part, shards), ::pathways::kBufferAlignment) /
-      getElementBytes(shard.getElementType());
-  FailureOr<int64_t> blocks = shards.getMesh(part).getGroupSize(cut);
-  assert(succeeded(blocks) && "the program is verified");
-  return ArrayType::get(
-      {trips, *blocks * elements}, part.getElementType(), part.getSlice(),
-      ShardingAttr::get(part.getContext(), {b.getArrayAttr({}), cut},
-                        sharding.getPartialKind(), sharding.getPartialAxes()));
-}
-
-/// Returns the groups of dimensions that turn a stacked shard of `rank` into
-/// one row of elements for each iteration, or back.
-static SmallVector<ReassociationIndices> getRows(int64_t rank) {
-  SmallVector<ReassociationIndices> rows{{0}, {}};
-  for (int64_t d = 1; d < rank; ++d)
-    rows.back().push_back(d);
-  if (rank == 1) // the row of a scalar has one element
-    rows = {{0, 1}};
-  return rows;
-}
-
-/// Adds a call of a generated function from `whole`, or its spread form, to
-/// `type`, which is the other form.
-static Value addSpread(ImplicitLocOpBuilder &builder, StringRef name,
-                       Value from, ArrayType type, bool isBack,
-                       ShardFunctions &shards) {
-  RankedTensorType source = shards.getShard(cast<ArrayType>(from.getType())),
-                   target = shards.getShard(type);
-  RankedTensorType whole = isBack ? target : source,
-                   spread = isBack ? source : target;
-  int64_t trips = whole.getDimSize(0), count = whole.getNumElements() / trips;
-  auto rows = RankedTensorType::get({trips, count}, whole.getElementType());
-  SmallVector<ReassociationIndices> groups = getRows(whole.getRank());
-  FlatSymbolRefAttr function = shards.get(
-      builder, name, builder.getFunctionType(source, target),
-      type.getSharding().isPartial(),
-      [&](ImplicitLocOpBuilder &b, ValueRange arguments) {
-        SmallVector<OpFoldResult> offsets(2, b.getIndexAttr(0)),
-            sizes{b.getIndexAttr(trips), b.getIndexAttr(count)},
-            strides(2, b.getIndexAttr(1));
-        Value value = arguments[0];
-        bool isScalar = whole.getRank() == 1, isFlat = whole.getRank() == 2;
-        if (isBack) {
-          value = tensor::ExtractSliceOp::create(b, rows, value, offsets, sizes,
-                                                 strides);
-          if (isScalar)
-            value = tensor::CollapseShapeOp::create(b, whole, value, groups);
-          else if (!isFlat)
-            value = tensor::ExpandShapeOp::create(b, whole, value, groups);
-          return SmallVector<Value>{value};
-        }
-        if (isScalar)
-          value = tensor::ExpandShapeOp::create(b, rows, value, groups);
-        else if (!isFlat)
-          value = tensor::CollapseShapeOp::create(b, rows, value, groups);
-        Value all = tensor::EmptyOp::create(b, spread.getShape(),
-                                            spread.getElementType());
-        return SmallVector<Value>{tensor::InsertSliceOp::create(
-            b, value, all, offsets, sizes, strides)};
-      });
-  return CallOp::create(builder, TypeRange(type), function.getValue(), from)
-      .getOutputs()
-      .front();
-}
-
-void mlir::pathways::alignParts(ForOp loop, ShardFunctions &shards) {
-  ImplicitLocOpBuilder builder(loop.getLoc(), loop);
-  int64_t trips = loop.getTrips();
-  for (BlockArgument argument : loop.getBody().getArguments()) {
-    OpOperand &init = loop.getInitsMutable()[argument.getArgNumber()];
-    auto part = cast<ArrayType>(argument.getType());
-    if (!loop.getCarriedResult(argument.getArgNumber()) &&
-        !areAligned(part, shards))
-      init.set(addSpread(builder, "pw_spread", init.get(),
-                         getSpread(part, trips, shards), /*isBack=*/false,
-                         shards));
-  }
-  builder.setInsertionPointAfter(loop);
-  for (auto [index, value] : llvm::enumerate(loop.getYield().getValues())) {
-    auto part = cast<ArrayType>(value.getType());
-    if (loop.getResultUse(index) == LoopUse::Carried ||
-        areAligned(part, shards))
-      continue;
-    Value output = loop.getOutputs()[index];
-    auto whole = cast<ArrayType>(output.getType());
-    output.setType(getSpread(part, trips, shards));
-    Value packed =
-        addSpread(builder, "pw_pack", output, whole, /*isBack=*/true, shards);
-    output.replaceAllUsesExcept(packed, packed.getDefiningOp());
-  }
-}
 
 /// Returns true if the memory with which `argument`, a carried one, begins
 /// could have its value of each iteration.
@@ -311,6 +194,7 @@ unsigned mlir::pathways::separateArrays(ForOp loop,
   }
   builder.setInsertionPoint(loop.getYield());
   // A stacked value is in the memory of the whole array, which one result has.
+  // CSE may have made one value of several since takeFromStacks ran.
   llvm::SmallDenseSet<Value> stacked;
   for (bool isCarried : {false, true})
     for (OpOperand &yielded : loop.getYield().getValuesMutable()) {

@@ -28,10 +28,6 @@ bool canKeep(ForOp loop, const ShardFunctions &shards);
 /// order.
 bool keepOrder(ForOp loop, ArrayRef<LoopNode> nodes, ArrayRef<unsigned> sorted);
 
-/// Adds calls of generated functions around `loop`, which has its order, that
-/// put the parts of its stepped arrays at aligned places, where they are not.
-void alignParts(ForOp loop, ShardFunctions &shards);
-
 /// Adds copies, so that each stepped array of `loop`, which has its order, has
 /// no other use in it, operations of its region make all that it yields, and
 /// arrays that it carries in place have no other use from the loop on. Returns

@@ -7,18 +7,16 @@
 //===----------------------------------------------------------------------===//
 
 #include "Branches.h"
+#include "IterationFunctions.h"
 #include "KeepLoops.h"
 #include "LoopOrder.h"
 #include "ShardFunctions.h"
+#include "SteppedArrays.h"
 #include "pathways/Support/SourcePlace.h"
 #include "pathways/Transforms/LoopSchedules.h"
 #include "pathways/Transforms/Passes.h"
-#include "runtime/base/buffer_bytes.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
@@ -37,31 +35,6 @@ using namespace mlir::pathways;
 static constexpr uint64_t kMaxNodes = uint64_t{1} << 20;
 
 namespace {
-
-/// Functions whose calls depend on the iteration: they or their callees read
-/// its number.
-class IterationFunctions {
-public:
-  explicit IterationFunctions(SymbolTable &symbols) : symbols(symbols) {}
-
-  /// Returns true if `function` or a function that it calls reads the number.
-  bool readIndex(func::FuncOp function);
-  /// Returns a copy of `function`, which reads the number, for one iteration.
-  FlatSymbolRefAttr getFor(func::FuncOp function, int64_t iteration);
-  /// Returns a copy of `function`, which reads the number, that takes it as the
-  /// first element of one more argument of type `row`.
-  FlatSymbolRefAttr getTaking(func::FuncOp function, RankedTensorType row);
-
-private:
-  func::FuncOp getCallee(func::CallOp call) {
-    return symbols.lookup<func::FuncOp>(call.getCalleeAttr().getAttr());
-  }
-
-  SymbolTable &symbols;
-  llvm::DenseMap<Operation *, bool> reads;
-  llvm::DenseMap<std::pair<Operation *, int64_t>, FlatSymbolRefAttr> copies;
-  llvm::DenseMap<Operation *, FlatSymbolRefAttr> taking;
-};
 
 /// Writes out the loops of one program.
 class LoopUnroller {
@@ -95,8 +68,6 @@ private:
   /// Copies `op` for an iteration.
   void clone(ImplicitLocOpBuilder &builder, Operation &op, IRMapping &mapping,
              int64_t iteration);
-  /// Gives the calls of `loop`, which stays, the number of the iteration.
-  void passNumbers(ForOp loop);
   /// Returns a branch on the first of `values` in whose first region the
   /// iteration comes, where `builder` then inserts. The second region yields
   /// the other carried values.
@@ -106,18 +77,6 @@ private:
   /// iteration takes.
   void endIteration(ImplicitLocOpBuilder &builder, IfOp branch,
                     MutableArrayRef<Value> yielded);
-  /// Returns the indices of the leading dimension of `whole`, each as an array.
-  ValueRange split(ImplicitLocOpBuilder &builder, Value whole, ArrayType type);
-  /// Returns an array whose leading dimension has `elements` as its indices.
-  Value stack(ImplicitLocOpBuilder &builder, ArrayRef<Value> elements,
-              ArrayType type);
-  /// Returns one index of the leading dimension of `whole` as an array.
-  Value take(ImplicitLocOpBuilder &builder, Value whole, ArrayType type,
-             int64_t index);
-  /// Takes the last values of a loop that stays from stacked results if these
-  /// have them: the memory of the iterations becomes that of the whole array.
-  void separateResults(ForOp loop);
-
   SymbolTable &symbols;
   IterationFunctions &functions;
   ShardFunctions &generated;
@@ -127,220 +86,6 @@ private:
 };
 
 } // namespace
-
-//===----------------------------------------------------------------------===//
-// Numbers of iterations
-//===----------------------------------------------------------------------===//
-
-bool IterationFunctions::readIndex(func::FuncOp function) {
-  auto known = reads.find(function);
-  if (known != reads.end())
-    return known->second;
-  WalkResult walked = function.walk([&](Operation *op) {
-    if (isa<IterationIndexOp>(op))
-      return WalkResult::interrupt();
-    auto call = dyn_cast<func::CallOp>(op);
-    func::FuncOp callee = call ? getCallee(call) : nullptr;
-    return callee && readIndex(callee) ? WalkResult::interrupt()
-                                       : WalkResult::advance();
-  });
-  return reads[function] = walked.wasInterrupted();
-}
-
-FlatSymbolRefAttr IterationFunctions::getFor(func::FuncOp function,
-                                             int64_t iteration) {
-  auto known = copies.find({function, iteration});
-  if (known != copies.end())
-    return known->second;
-  func::FuncOp copy = function.clone();
-  copy.setSymName(
-      (function.getSymName() + "_iteration" + Twine(iteration)).str());
-  copy.setPrivate();
-  SmallVector<IterationIndexOp> indices;
-  copy.walk([&](Operation *op) {
-    if (auto index = dyn_cast<IterationIndexOp>(op))
-      indices.push_back(index);
-    else if (auto call = dyn_cast<func::CallOp>(op))
-      if (func::FuncOp callee = getCallee(call); callee && readIndex(callee))
-        call.setCalleeAttr(getFor(callee, iteration));
-  });
-  for (IterationIndexOp index : indices) {
-    OpBuilder builder(index);
-    index.replaceAllUsesWith(
-        arith::ConstantIndexOp::create(builder, index.getLoc(), iteration)
-            .getResult());
-    index.erase();
-  }
-  symbols.insert(copy);
-  reads[copy] = false;
-  auto name = FlatSymbolRefAttr::get(copy.getSymNameAttr());
-  copies[{function, iteration}] = name;
-  return name;
-}
-
-FlatSymbolRefAttr IterationFunctions::getTaking(func::FuncOp function,
-                                                RankedTensorType row) {
-  auto known = taking.find(function);
-  if (known != taking.end())
-    return known->second;
-  func::FuncOp copy = function.clone();
-  copy.setSymName((function.getSymName() + "_numbered").str());
-  copy.setPrivate();
-  unsigned last = copy.getNumArguments();
-  (void)copy.insertArgument(last, row, /*argAttrs=*/nullptr, copy.getLoc());
-  Value numbers = copy.getArgument(last);
-  auto builder =
-      ImplicitLocOpBuilder::atBlockBegin(copy.getLoc(), &copy.front());
-  Value number = tensor::ExtractOp::create(
-      builder, numbers,
-      ValueRange(arith::ConstantIndexOp::create(builder, 0).getResult()));
-  number = arith::IndexCastOp::create(builder, builder.getIndexType(), number);
-  copy.walk([&](Operation *op) {
-    if (auto index = dyn_cast<IterationIndexOp>(op)) {
-      index.replaceAllUsesWith(number);
-      index.erase();
-    } else if (auto call = dyn_cast<func::CallOp>(op)) {
-      func::FuncOp callee = getCallee(call);
-      if (!callee || !readIndex(callee))
-        return;
-      call.setCalleeAttr(getTaking(callee, row));
-      call.getOperandsMutable().append(numbers);
-    }
-  });
-  symbols.insert(copy);
-  reads[copy] = false;
-  auto name = FlatSymbolRefAttr::get(copy.getSymNameAttr());
-  taking[function] = name;
-  return name;
-}
-
-//===----------------------------------------------------------------------===//
-// Stepped arrays
-//===----------------------------------------------------------------------===//
-
-namespace {
-/// The part of a stacked shard that has `count` indices of the leading
-/// dimension, from `index` on.
-struct StackedPart {
-  SmallVector<OpFoldResult> offsets, sizes, strides;
-
-  StackedPart(Builder &builder, RankedTensorType stacked, int64_t index,
-              int64_t count = 1)
-      : offsets(stacked.getRank(), builder.getIndexAttr(0)),
-        strides(stacked.getRank(), builder.getIndexAttr(1)) {
-    offsets.front() = builder.getIndexAttr(index);
-    for (int64_t size : stacked.getShape())
-      sizes.push_back(builder.getIndexAttr(size));
-    sizes.front() = builder.getIndexAttr(count);
-  }
-};
-} // namespace
-
-/// Most tensors that are inserted one after the other into another one, if that
-/// is small: the time to find memory for such a chain is cubic in its length.
-static constexpr size_t kMaxChain = 12;
-static constexpr int64_t kMaxSmallElements = 1 << 14;
-
-/// Returns a tensor of type `stacked` whose leading dimension has `parts`, each
-/// `count` indices, except the last one, which may have fewer.
-static Value insertParts(ImplicitLocOpBuilder &b, RankedTensorType stacked,
-                         ValueRange parts, int64_t count) {
-  Value all =
-      tensor::EmptyOp::create(b, stacked.getShape(), stacked.getElementType());
-  int64_t size = stacked.getDimSize(0);
-  for (auto [number, value] : llvm::enumerate(parts)) {
-    int64_t index = number * count;
-    StackedPart part(b, stacked, index, std::min(count, size - index));
-    all = tensor::InsertSliceOp::create(b, value, all, part.offsets, part.sizes,
-                                        part.strides);
-  }
-  return all;
-}
-
-/// Stacks `parts` in groups, and the groups, if they are many and small.
-static Value stackParts(ImplicitLocOpBuilder &b, RankedTensorType stacked,
-                        ValueRange parts) {
-  if (stacked.getNumElements() == 0)
-    return tensor::EmptyOp::create(b, stacked.getShape(),
-                                   stacked.getElementType());
-  if (parts.size() <= kMaxChain || stacked.getNumElements() > kMaxSmallElements)
-    return insertParts(b, stacked, parts, 1);
-  size_t count =
-      std::max<size_t>(kMaxChain, llvm::divideCeil(parts.size(), kMaxChain));
-  SmallVector<Value> groups;
-  for (size_t begin = 0; begin < parts.size(); begin += count) {
-    ValueRange group =
-        parts.slice(begin, std::min(count, parts.size() - begin));
-    SmallVector<int64_t> shape(stacked.getShape());
-    shape.front() = group.size();
-    groups.push_back(stackParts(b, stacked.clone(shape), group));
-  }
-  return insertParts(b, stacked, groups, count);
-}
-
-ValueRange LoopUnroller::split(ImplicitLocOpBuilder &builder, Value whole,
-                               ArrayType type) {
-  RankedTensorType stacked =
-                       generated.getShard(cast<ArrayType>(whole.getType())),
-                   shard = generated.getShard(type);
-  int64_t trips = stacked.getDimSize(0);
-  SmallVector<Type> results(trips, shard);
-  FlatSymbolRefAttr function = generated.get(
-      builder, "pw_split", builder.getFunctionType(stacked, results),
-      type.getSharding().isPartial(),
-      [&](ImplicitLocOpBuilder &b, ValueRange arguments) {
-        SmallVector<Value> values;
-        for (int64_t i = 0; i < trips; ++i) {
-          if (shard.getNumElements() == 0) { // has no valid offset
-            values.push_back(tensor::EmptyOp::create(b, shard.getShape(),
-                                                     shard.getElementType()));
-            continue;
-          }
-          StackedPart part(b, stacked, i);
-          values.push_back(tensor::ExtractSliceOp::create(
-              b, shard, arguments[0], part.offsets, part.sizes, part.strides));
-        }
-        return values;
-      });
-  return CallOp::create(builder, SmallVector<Type>(trips, type),
-                        function.getValue(), whole)
-      .getOutputs();
-}
-
-Value LoopUnroller::stack(ImplicitLocOpBuilder &builder,
-                          ArrayRef<Value> elements, ArrayType type) {
-  RankedTensorType stacked = generated.getShard(type),
-                   shard = generated.getShard(
-                       cast<ArrayType>(elements[0].getType()));
-  SmallVector<Type> inputs(elements.size(), shard);
-  FlatSymbolRefAttr function = generated.get(
-      builder, "pw_stack", builder.getFunctionType(inputs, stacked),
-      type.getSharding().isPartial(),
-      [&](ImplicitLocOpBuilder &b, ValueRange arguments) {
-        return SmallVector<Value>{stackParts(b, stacked, arguments)};
-      });
-  return CallOp::create(builder, TypeRange(type), function.getValue(), elements)
-      .getOutputs()
-      .front();
-}
-
-Value LoopUnroller::take(ImplicitLocOpBuilder &builder, Value whole,
-                         ArrayType type, int64_t index) {
-  RankedTensorType stacked =
-                       generated.getShard(cast<ArrayType>(whole.getType())),
-                   shard = generated.getShard(type);
-  FlatSymbolRefAttr function = generated.get(
-      builder, ("pw_take_" + Twine(index)).str(),
-      builder.getFunctionType(stacked, shard), type.getSharding().isPartial(),
-      [&](ImplicitLocOpBuilder &b, ValueRange arguments) {
-        StackedPart part(b, stacked, index);
-        return SmallVector<Value>{tensor::ExtractSliceOp::create(
-            b, shard, arguments[0], part.offsets, part.sizes, part.strides)};
-      });
-  return CallOp::create(builder, TypeRange(type), function.getValue(), whole)
-      .getOutputs()
-      .front();
-}
 
 //===----------------------------------------------------------------------===//
 // Loops
@@ -372,11 +117,6 @@ void LoopUnroller::endIteration(ImplicitLocOpBuilder &builder, IfOp branch,
                                  /*secondUnless=*/false);
 }
 
-/// Returns the place of an iteration of `loop` in stepped arrays.
-static int64_t getPlace(ForOp loop, LoopUse use, int64_t iteration) {
-  return use == LoopUse::Reversed ? loop.getTrips() - 1 - iteration : iteration;
-}
-
 void LoopUnroller::clone(ImplicitLocOpBuilder &builder, Operation &op,
                          IRMapping &mapping, int64_t iteration) {
   auto call = dyn_cast<CallOp>(builder.clone(op, mapping));
@@ -399,8 +139,8 @@ SmallVector<Value> LoopUnroller::writeWhile(ForOp loop) {
   for (auto [index, argument] : llvm::enumerate(body.getArguments())) {
     carried[index] = loop.getCarriedResult(index);
     if (!carried[index])
-      stepped[index] =
-          split(builder, values[index], cast<ArrayType>(argument.getType()));
+      stepped[index] = splitArray(builder, generated, values[index],
+                                  cast<ArrayType>(argument.getType()));
     else if (index > 0) // written in place
       values[index] =
           CopyOp::create(builder, values[index].getType(), values[index]);
@@ -484,8 +224,8 @@ LoopUnroller::writeCounted(ForOp loop, std::vector<LoopOrderReport> &orders) {
   SmallVector<ValueRange> stepped(loop.getInits().size());
   for (auto [index, argument] : llvm::enumerate(body.getArguments()))
     if (!loop.getCarriedResult(index))
-      stepped[index] = split(builder, loop.getInits()[index],
-                             cast<ArrayType>(argument.getType()));
+      stepped[index] = splitArray(builder, generated, loop.getInits()[index],
+                                  cast<ArrayType>(argument.getType()));
   std::vector<IRMapping> copies(trips);
   auto lookup = [&](Value value, int64_t iteration) -> Value {
     auto [is, at] = followCarried(loop, value, iteration);
@@ -514,81 +254,10 @@ LoopUnroller::writeCounted(ForOp loop, std::vector<LoopOrderReport> &orders) {
     SmallVector<Value> elements(trips);
     for (int64_t i = 0; i < trips; ++i)
       elements[getPlace(loop, use, i)] = lookup(yielded, i);
-    results.push_back(
-        stack(builder, elements, cast<ArrayType>(output.getType())));
+    results.push_back(stackArrays(builder, generated, elements,
+                                  cast<ArrayType>(output.getType())));
   }
   return results;
-}
-
-void LoopUnroller::passNumbers(ForOp loop) {
-  ImplicitLocOpBuilder builder(loop.getLoc(), loop);
-  // A row for each iteration, as long as the alignment of the parts of arrays.
-  int64_t trips = loop.getTrips(), count = ::pathways::kBufferAlignment / 4;
-  auto row = RankedTensorType::get(count, builder.getI32Type());
-  auto rows = RankedTensorType::get({trips, count}, builder.getI32Type());
-  llvm::MapVector<Attribute, Value> arguments; // by slice
-  for (CallOp call : loop.getBody().getOps<CallOp>()) {
-    auto callee = symbols.lookup<func::FuncOp>(call.getCalleeAttr().getAttr());
-    if (!functions.readIndex(callee))
-      continue;
-    Value &argument = arguments[call.getSlice()];
-    if (!argument) {
-      FlatSymbolRefAttr function = generated.get(
-          builder, "pw_count", builder.getFunctionType({}, rows),
-          /*isPartial=*/false, [&](ImplicitLocOpBuilder &b, ValueRange) {
-            Value all = tensor::EmptyOp::create(b, rows.getShape(),
-                                                rows.getElementType());
-            AffineMap map = b.getMultiDimIdentityMap(2);
-            SmallVector<utils::IteratorType> iterators(
-                2, utils::IteratorType::parallel);
-            auto fill = linalg::GenericOp::create(
-                b, rows, ValueRange(), all, ArrayRef<AffineMap>(map), iterators,
-                [&](OpBuilder &inner, Location loc, ValueRange) {
-                  Value index = linalg::IndexOp::create(inner, loc, 0);
-                  Value number = arith::IndexCastOp::create(
-                      inner, loc, inner.getI32Type(), index);
-                  linalg::YieldOp::create(inner, loc, number);
-                });
-            return SmallVector<Value>{fill.getResult(0)};
-          });
-      ArrayAttr whole = builder.getArrayAttr({});
-      auto type = ArrayType::get(
-          rows.getShape(), builder.getI32Type(), call.getSlice(),
-          ShardingAttr::get(builder.getContext(), {whole, whole}));
-      Value numbers = CallOp::create(builder, TypeRange(type),
-                                     function.getValue(), ValueRange())
-                          .getOutputs()
-                          .front();
-      loop.getInitsMutable().append(numbers);
-      SmallVector<Attribute> uses(loop.getOperandUses().getValue());
-      uses.push_back(LoopUseAttr::get(builder.getContext(), LoopUse::Stepped));
-      loop.setOperandUsesAttr(builder.getArrayAttr(uses));
-      argument =
-          loop.getBody().addArgument(type.withoutLeadingDim(), loop.getLoc());
-    }
-    call.setCalleeAttr(functions.getTaking(callee, row));
-    call.getInputsMutable().append(argument);
-  }
-}
-
-void LoopUnroller::separateResults(ForOp loop) {
-  ImplicitLocOpBuilder builder(loop.getLoc(), loop->getContext());
-  builder.setInsertionPointAfter(loop);
-  llvm::DenseMap<Value, unsigned> stacked;
-  for (auto [index, value] : llvm::enumerate(loop.getYield().getValues()))
-    if (loop.getResultUse(index) != LoopUse::Carried)
-      stacked[value] = index;
-  for (auto [index, value] : llvm::enumerate(loop.getYield().getValues())) {
-    Value last = loop.getOutputs()[index];
-    auto whole = stacked.find(value);
-    if (loop.getResultUse(index) != LoopUse::Carried || last.use_empty() ||
-        whole == stacked.end())
-      continue;
-    int64_t at =
-        getPlace(loop, loop.getResultUse(whole->second), loop.getTrips() - 1);
-    last.replaceAllUsesWith(take(builder, loop.getOutputs()[whole->second],
-                                 cast<ArrayType>(last.getType()), at));
-  }
 }
 
 LogicalResult LoopUnroller::unroll(ForOp loop,
@@ -600,8 +269,8 @@ LogicalResult LoopUnroller::unroll(ForOp loop,
   if (failed(results))
     return failure();
   if (results->empty()) {
-    separateResults(loop);
-    passNumbers(loop);
+    takeFromStacks(loop, generated);
+    functions.passNumbers(loop, generated);
     alignParts(loop, generated);
     loop.getBody().walk([](CallOp call) { call.setRecompute(false); });
     return success();
