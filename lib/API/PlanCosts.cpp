@@ -97,11 +97,7 @@ Result<PlanCosts> Plan::costs(const CostOptions &options) const {
     return Error{ErrorCode::kInvalidArgument,
                  "the number of steps is " + std::to_string(options.steps) +
                      ", expected at least 0"};
-  absl::StatusOr<proto::Cluster> cluster = ReadTopology(options.topology);
-  if (!cluster.ok())
-    return makeError(ErrorCode::kInvalidArgument, cluster.status());
-  const absl::StatusOr<Topology> topology =
-      Topology::Create(*std::move(cluster));
+  const absl::StatusOr<Topology> topology = Topology::Read(options.topology);
   if (!topology.ok())
     return makeError(ErrorCode::kInvalidArgument, topology.status());
   if (absl::Status status = CheckPlan(state->data); !status.ok())

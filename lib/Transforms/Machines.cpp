@@ -13,20 +13,12 @@
 using namespace mlir;
 using namespace mlir::pathways;
 
-static absl::StatusOr<::pathways::Topology>
-readMachines(const std::string &topology) {
-  absl::StatusOr<::pathways::proto::Cluster> cluster =
-      ::pathways::ReadTopology(topology);
-  if (!cluster.ok())
-    return cluster.status();
-  return ::pathways::Topology::Create(*std::move(cluster));
-}
-
 const ::pathways::Topology *Machines::read(const std::string &topology) {
   auto it = known.find(topology);
   if (it != known.end())
     return &it->second;
-  absl::StatusOr<::pathways::Topology> machines = readMachines(topology);
+  absl::StatusOr<::pathways::Topology> machines =
+      ::pathways::Topology::Read(topology);
   if (machines.ok())
     return &known.try_emplace(topology, *std::move(machines)).first->second;
   module->emitError("cannot read topology '")

@@ -37,6 +37,12 @@ const std::string& DeviceKind(const proto::Device& device) {
   return device.kind().empty() ? *kCpu : device.kind();
 }
 
+absl::StatusOr<Topology> Topology::Read(const std::string& spec) {
+  absl::StatusOr<proto::Cluster> cluster = ReadTopology(spec);
+  if (!cluster.ok()) return cluster.status();
+  return Create(*std::move(cluster));
+}
+
 absl::StatusOr<Topology> Topology::Create(proto::Cluster cluster) {
   absl::Status status = CheckCluster(cluster);
   if (!status.ok()) return status;

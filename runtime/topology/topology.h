@@ -82,6 +82,8 @@ class Topology {
  public:
   // Returns InvalidArgument as CheckCluster does.
   static absl::StatusOr<Topology> Create(proto::Cluster cluster);
+  // Does so with what ReadTopology reads, and returns its errors, too.
+  static absl::StatusOr<Topology> Read(const std::string& spec);
 
   // The host of a device, and its number on that host.
   struct Place {

@@ -72,9 +72,7 @@ absl::Status Serve(const ControllerCommand& command, const Topology& topology,
 }  // namespace
 
 absl::Status RunController(ControllerCommand command, Stopper* stopper) {
-  absl::StatusOr<proto::Cluster> cluster = ReadTopology(command.topology);
-  if (!cluster.ok()) return cluster.status();
-  absl::StatusOr<Topology> topology = Topology::Create(*std::move(cluster));
+  absl::StatusOr<Topology> topology = Topology::Read(command.topology);
   if (!topology.ok()) return topology.status();
   command.links.refused = [](absl::string_view from, const absl::Status& why) {
     Note(absl::StrCat("refused ", from, ": ", why.message()));

@@ -123,12 +123,7 @@ bool Session::Connect() {
 }
 
 bool Session::Load() {
-  absl::StatusOr<proto::Cluster> cluster = ReadTopology(options_.topology);
-  if (!cluster.ok()) {
-    return Fail(kUsageError,
-                absl::StrCat("--topology: ", cluster.status().message()));
-  }
-  absl::StatusOr<Topology> topology = Topology::Create(*std::move(cluster));
+  absl::StatusOr<Topology> topology = Topology::Read(options_.topology);
   if (!topology.ok()) {
     return Fail(kUsageError,
                 absl::StrCat("--topology: ", topology.status().message()));
