@@ -19,7 +19,8 @@
 namespace pathways {
 namespace {
 
-// A search that visits each node so often on average has met a circle.
+// A search that visits each node so often on average has probably met a circle;
+// one pass over all nodes then says so.
 constexpr size_t kMaxSteps = 4;
 
 class SlotSolver {
@@ -78,23 +79,20 @@ class SlotSolver {
                                    std::vector<std::pair<uint64_t, uint32_t>>,
                                    std::greater<>>;
 
-  uint64_t TimeOf(uint32_t action) const { return times_.run[action]; }
+  // A gang takes time, so that a circle does: each has a gang.
+  uint64_t TimeOf(uint32_t action) const {
+    const bool is_gang =
+        plan_.actions(static_cast<int>(action)).kind() == proto::GANG;
+    return std::max<uint64_t>(times_.run[action], is_gang ? 1 : 0);
+  }
 
   void FindPrevious() {
-    first_previous_.assign(graph_.size() + size_t{1}, 0);
+    Neighbours::Edges edges;
     for (uint32_t node = 0; node < graph_.size(); ++node)
-      first_previous_[node + 1] = first_previous_[node] + graph_.waits()[node];
-    previous_.resize(first_previous_.back());
-    std::vector<size_t> at(first_previous_.begin(), first_previous_.end() - 1);
-    for (uint32_t node = 0; node < graph_.size(); ++node)
-      for (uint32_t after : graph_.Next(node)) previous_[at[after]++] = node;
+      for (uint32_t after : graph_.Next(node)) edges.emplace_back(after, node);
+    previous_ = Neighbours(graph_.size(), edges);
   }
-  // Returns the nodes that `node` waits for in the graph.
-  absl::Span<const uint32_t> Previous(uint32_t node) const {
-    return absl::MakeConstSpan(previous_).subspan(
-        first_previous_[node],
-        first_previous_[node + 1] - first_previous_[node]);
-  }
+
   // Calls `visit(after, delay)` for each node that waits until `node` has left
   // a slot, and knows it so much later.
   template <typename F>
@@ -244,19 +242,20 @@ class SlotSolver {
       }
     });
     size_t steps = 0;
+    const size_t most = kMaxSteps * size_t{graph_.size()};
     bool is_early = true;
-    while (!work.empty() && is_early) {
+    while (!work.empty() && is_early && steps <= most) {
       const uint32_t node = work.top().second;
       work.pop();
       waits_[node] = false;
       if (end_[node] > begin_[node] + TimeOf(graph_.ActionOf(node)))
         is_early = false;
-      if (++steps > kMaxSteps * size_t{graph_.size()}) is_early = false;
+      ++steps;
       ForEachNext(slots_, node, [&](uint32_t after, uint64_t delay) {
         Delay(after, end_[node] + delay, &changed, &work);
       });
     }
-    if (is_early) {
+    if (is_early && work.empty()) {
       Advance(p);
       return true;
     }
@@ -265,7 +264,22 @@ class SlotSolver {
       end_[changed.back().first] = changed.back().second;
       changed.pop_back();
     }
+    if (is_early && PlaysAsEarly()) return true;
     slots_[p] = before;
+    return false;
+  }
+
+  // Sets the times for `slots_` in one pass over all nodes if no slice then
+  // ends later.
+  bool PlaysAsEarly() {
+    std::vector<uint64_t> end = end_;
+    std::vector<uint32_t> order = order_;
+    if (Play(slots_) && EndsOfSlices() == ends_) {
+      FindLatest();
+      return true;
+    }
+    end_ = std::move(end);
+    order_ = std::move(order);
     return false;
   }
 
@@ -302,7 +316,7 @@ class SlotSolver {
       work.pop();
       waits_[node] = false;
       const uint64_t begin = begin_[node];
-      for (uint32_t before : Previous(node)) advance(before, begin);
+      for (uint32_t before : previous_[node]) advance(before, begin);
       const uint32_t iteration = graph_.IterationOf(node);
       for (uint32_t q : entries_[graph_.ActionOf(node)]) {
         if (iteration < slots_[q]) continue;
@@ -347,8 +361,7 @@ class SlotSolver {
   std::vector<uint32_t> rank_;   // places of nodes in the first order
   std::vector<uint64_t> end_, begin_;  // by node
   std::vector<bool> waits_;            // true for nodes to be visited
-  std::vector<uint32_t> previous_;
-  std::vector<size_t> first_previous_;  // by node
+  Neighbours previous_;                // nodes that a node waits for
 };
 
 }  // namespace

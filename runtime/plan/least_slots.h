@@ -27,10 +27,11 @@ namespace pathways {
 
 // Nanoseconds by action of a plan.
 struct LoopTimes {
-  // From the begin of an action to its end; of a recv, from the begin of its
-  // send to the arrival less the time of the send.
+  // The time that an action takes; for a recv, from the end of its send until
+  // the array is there. A gang counts as 1 ns if it takes none.
   std::vector<uint64_t> run;
-  // Until the sender knows that a slot is free; only a recv has it.
+  // The time that the message takes that a slot is free; 0 unless the action is
+  // a recv.
   std::vector<uint64_t> credit;
 };
 

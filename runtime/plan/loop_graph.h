@@ -34,6 +34,25 @@ struct LoopPlace {
 LoopPlace PlaceInLoop(const proto::Plan& plan, const LoopTables& tables,
                       uint32_t buffer);
 
+// The neighbours of each node of a graph, in the order of the edges.
+class Neighbours {
+ public:
+  // Node and neighbour of each edge; nodes are below `size`.
+  using Edges = std::vector<std::pair<uint32_t, uint32_t>>;
+
+  Neighbours() = default;
+  Neighbours(size_t size, const Edges& edges);
+
+  absl::Span<const uint32_t> operator[](uint32_t node) const {
+    return absl::MakeConstSpan(ends_).subspan(first_[node],
+                                              first_[node + 1] - first_[node]);
+  }
+
+ private:
+  std::vector<size_t> first_;   // by node
+  std::vector<uint32_t> ends_;  // by node and edge
+};
+
 // A graph of the firings of a loop. A node is an action of the loop in one
 // iteration, and waits for data, for the gang before it in the order of its
 // slice, and for memory: what an alias takes over, and a slot. The plan must
@@ -55,23 +74,20 @@ class IterationGraph {
   // waits for in several ways counts as often.
   const std::vector<uint32_t>& waits() const { return waits_; }
   // Returns the nodes that wait for `node`.
-  absl::Span<const uint32_t> Next(uint32_t node) const {
-    return absl::MakeConstSpan(next_).subspan(
-        first_next_[node], first_next_[node + 1] - first_next_[node]);
-  }
+  absl::Span<const uint32_t> Next(uint32_t node) const { return next_[node]; }
 
  private:
   // Makes `after` wait, in each iteration, for `before` of `lag` iterations
   // earlier, or later if that is negative.
-  void Wait(uint32_t before, uint32_t after, int64_t lag);
-  void WaitOnce(uint32_t before, uint32_t after) {
-    waiting_.emplace_back(before, after);
+  void Wait(uint32_t before, uint32_t after, int64_t lag,
+            Neighbours::Edges* edges);
+  void WaitOnce(uint32_t before, uint32_t after, Neighbours::Edges* edges) {
+    edges->emplace_back(before, after);
     ++waits_[after];
   }
-  void AddData();
-  void AddTurns();
-  void AddOrder();
-  void SortEdges();
+  void AddData(Neighbours::Edges* edges);
+  void AddTurns(Neighbours::Edges* edges);
+  void AddOrder(Neighbours::Edges* edges);
 
   const proto::Plan& plan_;
   const LoopTables& tables_;
@@ -79,10 +95,8 @@ class IterationGraph {
   const uint32_t number_;
   const uint32_t first_;
   const uint32_t width_;
-  std::vector<uint32_t> waits_;                         // by node
-  std::vector<std::pair<uint32_t, uint32_t>> waiting_;  // before and after
-  std::vector<uint32_t> next_;      // ends of edges, by node
-  std::vector<size_t> first_next_;  // by node
+  std::vector<uint32_t> waits_;  // by node
+  Neighbours next_;
 };
 
 }  // namespace pathways

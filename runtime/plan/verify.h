@@ -70,8 +70,8 @@ struct VerifyOptions {
   // Accepts run steps of kernels that have neither code nor segments yet.
   bool before_codegen = false;
   // Writes the iterations of loops out and checks all rules on them. Otherwise
-  // the tables of a plan with loops and the order of the iterations are
-  // checked: rules 1, 2, 9, 10 and 11. Time is then linear in the iterations.
+  // a plan with loops is checked for rules 1, 9 and 11, and for rule 2 where it
+  // is about the order of iterations. Time is then linear in the iterations.
   bool expands_loops = true;
   // Stops after this many issues.
   int max_issues = 20;

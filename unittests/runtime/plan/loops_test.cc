@@ -481,6 +481,52 @@ TEST(LoopsTest, TheFewestSlotsAreThoseOfASearch) {
   }
 }
 
+// With random times, slices end as early as with a slot for each iteration, and
+// one of them later, or none, with one slot less.
+TEST(LoopsTest, NoneOfTheFewestSlotsCanBeLowered) {
+  const uint64_t seed = std::random_device()();
+  SCOPED_TRACE(absl::StrCat("seed ", seed));
+  std::mt19937_64 random(seed);
+  for (int round = 0; round < 100; ++round) {
+    SCOPED_TRACE(absl::StrCat("round ", round));
+    const uint32_t stages = 2 + random() % 3, trips = 2 + random() % 7;
+    const char* schedules[] = {"gpipe", "1f1b", "eager-1f1b"};
+    proto::Plan plan =
+        WithManySlots(schedules[random() % 3], stages, trips, random() % 2);
+    Edit edit(&plan);
+    std::vector<uint32_t> buffers;
+    for (uint32_t s = 0; s < stages; ++s) {
+      buffers.push_back(edit.B(absl::StrCat("out", s).c_str()));
+      buffers.push_back(edit.B(absl::StrCat("grad", s).c_str()));
+      if (s > 0) buffers.push_back(edit.B(absl::StrCat("to", s).c_str()));
+      if (s + 1 < stages)
+        buffers.push_back(edit.B(absl::StrCat("back", s).c_str()));
+    }
+    LoopTimes times = TimesOf(plan, 0);
+    for (size_t a = 0; a < times.run.size(); ++a) {
+      const bool is_gang = plan.actions(a).kind() == proto::GANG;
+      times.run[a] = is_gang ? 1 + random() % 9 : random() % 4;
+    }
+    const std::vector<uint64_t> ends = EndsOf(plan, times);
+    const std::vector<SlotBound> bounds =
+        FindLeastSlots(plan, 1, buffers, times, /*explains=*/true);
+    auto set = [&](size_t i, uint32_t slots) {
+      plan.mutable_buffers(buffers[i])->set_iteration_slots(slots);
+    };
+    for (size_t i = 0; i < buffers.size(); ++i) set(i, bounds[i].slots);
+    EXPECT_EQ(EndsOf(plan, times), ends);
+    for (size_t i = 0; i < buffers.size(); ++i) {
+      if (bounds[i].slots == 1) continue;
+      set(i, bounds[i].slots - 1);
+      const std::vector<uint64_t> later = EndsOf(plan, times);
+      EXPECT_NE(later, ends) << plan.buffers(buffers[i]).name();
+      EXPECT_EQ(later.empty(), bounds[i].reason == SlotBound::kDeadlock);
+      set(i, bounds[i].slots);
+    }
+    if (HasFailure()) break;
+  }
+}
+
 struct LoopFault {
   const char* name;
   int rule;

@@ -126,8 +126,9 @@ def Plan_ProgramOp : Plan_Op<"program", [
     Constraints: (C1) tables come in the order above; (C2) a name that is
     referred to is in its table exactly once; (C3) the plan obeys the rules of
     docs/plan-format.md. Rules about code are checked once there is code. Of a plan with
-    loops, the tables and the order of the iterations are checked (rules 1, 2, 9, 10 and
-    11); the other rules are checked when it is loaded and its iterations are written out.
+    loops, the tables and the order of the iterations are checked (rules 1, 9 and 11, and 2
+    between iterations); the other rules are checked when it is loaded and its iterations
+    are written out.
 
     ```mlir
     plan.program @twice source "twice.mlir" producer "pathways 0.1.0" in_flight 2 {
