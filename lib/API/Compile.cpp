@@ -213,14 +213,23 @@ private:
   Status importModule();
   /// Returns an error if there are options for modules of StableHLO.
   Status checkImportOptions() const;
-  /// Does the same, selects the program and checks the profile.
+  /// Imports a module of StableHLO, selects the program, checks the profile and
+  /// sets the options of the passes.
   Status prepare();
   Status lower();
   /// Runs the passes that `build` adds.
   template <typename Build> Status runPasses(Build build);
   /// Puts the program on its devices and returns the loop whose schedule is to
-  /// be found, which has "auto".
+  /// be found, which has "auto"; null if it is gone.
   Result<mlir::pathways::ForOp> placeAutoLoop();
+  struct Explored {
+    /// Has schedule "auto" and is on its devices. Null if the loop is gone,
+    /// since nothing uses its results.
+    mlir::pathways::ForOp loop;
+    std::vector<ScheduleCosts> rows;
+  };
+  /// Finds the costs of `schedules` of that loop.
+  Result<Explored> explore(const std::vector<std::string> &schedules);
   /// Lowers the program with the schedule that simulations choose.
   Status lowerAuto();
   Result<std::vector<ScheduleCosts>> explainPlaced();
@@ -244,6 +253,7 @@ private:
   DonatedArguments donated;
   mlir::pathways::CompileOptions pipelineOptions;
   mlir::pathways::CompileReports reports;
+  mlir::pathways::KnownKernels known;
   std::string step; ///< current step, for messages
   bool isBroken = false;
 };
@@ -369,40 +379,41 @@ static std::vector<std::string> getSchedules() {
   return names;
 }
 
-/// Returns the machines to place programs on.
-static Result<Topology> readMachines(const std::string &text) {
-  absl::StatusOr<proto::Cluster> cluster = ReadTopology(text);
-  if (!cluster.ok())
-    return makeArgumentError(cluster.status());
-  absl::StatusOr<Topology> topology = Topology::Create(*std::move(cluster));
-  if (!topology.ok())
-    return makeArgumentError(topology.status());
-  return *std::move(topology);
-}
-
-Status Compilation::lowerAuto() {
+Result<Compilation::Explored>
+Compilation::explore(const std::vector<std::string> &schedules) {
   Result<mlir::pathways::ForOp> loop = placeAutoLoop();
   if (!loop)
     return loop.error();
-  Result<Topology> machines = readMachines(options.topology);
-  if (!machines)
-    return machines.error();
+  if (!*loop)
+    return Explored();
+  const absl::StatusOr<Topology> machines = Topology::Read(options.topology);
+  if (!machines.ok())
+    return makeArgumentError(machines.status());
   // Only the plan with the chosen schedule is reported.
   pipelineOptions.emitOrder = "";
   pipelineOptions.explainKernels = false;
-  ScheduleExplorer explorer(*module, pipelineOptions, *machines, pool);
-  Result<std::vector<ScheduleCosts>> rows = explorer.run(getSchedules());
+  ScheduleExplorer explorer(*module, pipelineOptions, *machines, pool, known);
+  Result<std::vector<ScheduleCosts>> rows = explorer.run(schedules);
   if (!rows)
     return rows.error().message.empty() ? fail(" failed") : rows.error();
-  Result<std::string> chosen = chooseSchedule(*loop, *rows);
+  return Explored{*loop, *std::move(rows)};
+}
+
+Status Compilation::lowerAuto() {
+  Result<Explored> explored = explore(getSchedules());
+  if (!explored)
+    return explored.error();
+  if (!explored->loop)
+    return runPasses(mlir::pathways::buildPlanPipeline);
+  Result<std::string> chosen = chooseSchedule(explored->loop, explored->rows);
   if (!chosen)
     return chosen.error().message.empty() ? fail(" failed") : chosen.error();
-  loop->setSchedule(*chosen);
+  explored->loop.setSchedule(*chosen);
   pipelineOptions.emitOrder = options.emit_order;
   pipelineOptions.explainKernels = options.explain_kernels;
-  mlir::pathways::LabelCostReport used; // checked by the explorer
+  mlir::pathways::LabelCostReport used; // the explorer has checked it
   reports.labelCosts = &used;
-  reports.known = &explorer.getKernels();
+  reports.known = &known;
   return runPasses(mlir::pathways::buildPlanPipeline);
 }
 
@@ -416,19 +427,10 @@ Result<std::vector<ScheduleCosts>> Compilation::explainPlaced() {
   if (llvm::StringRef(options.schedule).starts_with("@"))
     schedules.push_back(options.schedule);
   pipelineOptions.schedule = mlir::pathways::kAutoSchedule.str();
-  pipelineOptions.emitOrder = "";
-  pipelineOptions.explainKernels = false;
-  Result<mlir::pathways::ForOp> loop = placeAutoLoop();
-  if (!loop)
-    return loop.error();
-  Result<Topology> machines = readMachines(options.topology);
-  if (!machines)
-    return machines.error();
-  ScheduleExplorer explorer(*module, pipelineOptions, *machines, pool);
-  Result<std::vector<ScheduleCosts>> rows = explorer.run(schedules);
-  if (!rows && rows.error().message.empty())
-    return fail(" failed");
-  return rows;
+  Result<Explored> explored = explore(schedules);
+  if (!explored)
+    return explored.error();
+  return std::move(explored->rows);
 }
 
 static std::vector<ReshardChoice>

@@ -109,7 +109,7 @@ mlir::LogicalResult ScheduleExplorer::compile(Candidate &candidate) {
   return mlir::success();
 }
 
-/// Does the same for all, and simulates each plan while the next one is made.
+/// Simulates each plan while the next one is made.
 Result<std::vector<ScheduleCosts>>
 ScheduleExplorer::run(const std::vector<std::string> &schedules) {
   std::vector<Candidate> candidates;

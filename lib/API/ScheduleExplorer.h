@@ -31,11 +31,14 @@ namespace pathways {
 /// "auto". The module has passed buildPlacePipeline and stays as it is.
 class ScheduleExplorer {
 public:
-  /// `options` are those of the pipeline. The simulations run on `pool`.
+  /// `options` are those of the pipeline. The simulations run on `pool`. The
+  /// kernels of all plans are taken from `kernels`, or added.
   ScheduleExplorer(mlir::ModuleOp module,
                    const mlir::pathways::CompileOptions &options,
-                   const Topology &topology, mlir::pathways::TaskPool &pool)
-      : module(module), options(options), topology(topology), pool(pool) {}
+                   const Topology &topology, mlir::pathways::TaskPool &pool,
+                   mlir::pathways::KnownKernels &kernels)
+      : module(module), options(options), topology(topology), pool(pool),
+        kernels(kernels) {}
 
   /// Returns the costs of each of `schedules`, in this order. Fails with an
   /// empty message, after a diagnostic, if the program cannot be compiled, or
@@ -43,9 +46,6 @@ public:
   /// the error of the first simulation that fails.
   Result<std::vector<ScheduleCosts>>
   run(const std::vector<std::string> &schedules);
-
-  /// The kernels of all these plans.
-  mlir::pathways::KnownKernels &getKernels() { return kernels; }
 
 private:
   struct Candidate {
@@ -63,7 +63,7 @@ private:
   const mlir::pathways::CompileOptions &options;
   const Topology &topology;
   mlir::pathways::TaskPool &pool;
-  mlir::pathways::KnownKernels kernels;
+  mlir::pathways::KnownKernels &kernels;
 };
 
 /// Returns the only loop of `module` with schedule "auto", or null if there is

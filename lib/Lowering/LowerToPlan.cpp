@@ -134,14 +134,9 @@ static void explain(const ActionGraph &graph, const SlotReport &report) {
     for (uint32_t reader : graph.buffers[b].readers)
       last = std::max(last, reader);
   // A send counts as the first call that reads what arrives.
-  while (graph.actions[last].kind == ActionGraph::Kind::Send ||
-         graph.actions[last].kind == ActionGraph::Kind::Recv) {
-    uint32_t arrived =
-        graph
-            .actions[graph.actions[last].kind == ActionGraph::Kind::Send
-                         ? graph.actions[last].peer
-                         : last]
-            .results.front();
+  while (graph.actions[last].kind == ActionGraph::Kind::Send) {
+    uint32_t recv = graph.actions[last].peer;
+    uint32_t arrived = graph.actions[recv].results.front();
     if (graph.buffers[arrived].readers.empty())
       break;
     last = graph.buffers[arrived].readers.front();

@@ -93,8 +93,7 @@ void mlir::pathways::buildPlanPipeline(OpPassManager &pm,
   lower.topology = options.topology;
   lower.explainCredits = options.explainCredits;
   lower.labelCosts.assign(options.labelCosts.begin(), options.labelCosts.end());
-  pm.addPass(reports.labelCosts ? createLowerToPlan(lower, reports.labelCosts)
-                                : createLowerToPlan(lower));
+  pm.addPass(createLowerToPlan(lower, reports.labelCosts));
   // Compiles for the devices of the topology to which slices may be bound.
   CompileKernelsOptions compile;
   compile.topology = options.topology;

@@ -122,7 +122,8 @@ struct LabelCostReport {
   std::vector<std::string> estimated;
 };
 
-/// pw-lower-to-plan that fills `report` and does not fail at an unused cost.
+/// pw-lower-to-plan that fills `report`, unless that is null, and then does not
+/// fail at an unused cost.
 std::unique_ptr<Pass> createLowerToPlan(LowerToPlanOptions options,
                                         LabelCostReport *report);
 

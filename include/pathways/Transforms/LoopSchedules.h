@@ -17,7 +17,8 @@
 namespace mlir::pathways {
 
 /// The schedule of a loop that takes the fastest of all schedules that fit.
-/// Whoever compiles replaces it before pw-split-backward by one with a name.
+/// The API replaces it by one of these, before pw-split-backward; the passes
+/// alone refuse it.
 inline constexpr llvm::StringLiteral kAutoSchedule = "auto";
 
 /// Returns the names of all schedules, in a fixed order.
