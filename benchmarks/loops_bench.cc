@@ -38,6 +38,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/substitute.h"
+#include "benchmarks/api.h"
 #include "benchmarks/bench.h"
 #include "pathways/Pathways.h"
 #include "runtime/plan/plan_file.h"
@@ -45,12 +46,6 @@
 
 namespace pathways::bench {
 namespace {
-
-template <typename T>
-T Take(Result<T> result) {
-  if (!result) Die(result.error().message);
-  return *std::move(result);
-}
 
 // Returns what a command prints.
 std::string Output(const std::string& command) {

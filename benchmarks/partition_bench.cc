@@ -28,18 +28,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/substitute.h"
+#include "benchmarks/api.h"
 #include "benchmarks/bench.h"
 #include "pathways/Pathways.h"
 #include "runtime/plan/plan_file.h"
 
 namespace pathways::bench {
 namespace {
-
-template <typename T>
-T Take(Result<T> result) {
-  if (!result) Die(result.error().message);
-  return *std::move(result);
-}
 
 std::string Matrix(int64_t rows, int64_t columns) {
   return absl::StrCat("tensor<", rows, "x", columns, "xf32>");
